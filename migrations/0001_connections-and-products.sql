@@ -1,0 +1,102 @@
+-- Who may order what: merchants, their connections to partners, the keys of those connections, and the
+-- products that a merchant has opened to a connection.
+--
+-- Ready for sharding by connection (decision 0022): what belongs to a connection carries its id first in every
+-- key; the small shared tables (merchants, api_keys, products) do not, and do not point at sharded ones.
+
+create table merchants (
+  id            uuid        not null,
+  name          text        not null,
+  account_email text        not null,
+  currency      text        not null,
+  credit_limit_minor bigint,
+  created_at    timestamptz not null,
+  constraint merchants_pkey primary key (id),
+  constraint merchants_id_currency_key unique (id, currency),
+  constraint merchants_name_length check (char_length(name) between 1 and 255),
+  constraint merchants_currency_form check (currency ~ '^[A-Z]{3}$'),
+  constraint merchants_credit_limit_not_negative check (credit_limit_minor >= 0)
+);
+comment on table merchants is 'Companies whose products are opened to partners and who are charged for orders.';
+comment on column merchants.account_email is 'Where carrier tracking mail goes.';
+comment on column merchants.currency is 'ISO 4217; every price and charge of the merchant is in it.';
+comment on column merchants.credit_limit_minor is 'Minor units the merchant may owe; null means unlimited.';
+
+create table connections (
+  id          uuid        not null,
+  merchant_id uuid        not null,
+  name        text        not null,
+  review_max_quantity          integer,
+  review_max_order_value_minor bigint,
+  review_countries             text[],
+  created_at  timestamptz not null,
+  constraint connections_pkey primary key (id),
+  constraint connections_id_merchant_id_key unique (id, merchant_id),
+  constraint connections_merchant_id_fkey foreign key (merchant_id) references merchants (id),
+  constraint connections_name_length check (char_length(name) between 1 and 255),
+  constraint connections_review_max_quantity_positive check (review_max_quantity >= 1),
+  constraint connections_review_max_order_value_not_negative check (review_max_order_value_minor >= 0)
+);
+create index connections_merchant_id_idx on connections (merchant_id, id);
+comment on table connections is 'The unit of access: one partner''s line to one merchant. Everything partners see is scoped to one.';
+comment on column connections.review_max_quantity is 'Review policy: an order of more pieces than this needs review; null means no limit.';
+comment on column connections.review_max_order_value_minor is 'Review policy: an order worth more than this, in minor units of the merchant''s currency, needs review; null means no limit.';
+comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
+
+create table api_keys (
+  key_hash      bytea       not null,
+  id            uuid        not null,
+  connection_id uuid        not null,
+  name          text,
+  prefix        text        not null,
+  created_at    timestamptz not null,
+  expires_at    timestamptz,
+  revoked_at    timestamptz,
+  constraint api_keys_pkey primary key (key_hash),
+  constraint api_keys_id_key unique (id),
+  constraint api_keys_key_hash_is_sha256 check (octet_length(key_hash) = 32)
+);
+create index api_keys_connection_id_idx on api_keys (connection_id, id);
+comment on table api_keys is 'Keys of connections, stored only as hashes. A shared table: a request shows a key before its connection is known, so there is no foreign key to connections.';
+comment on column api_keys.key_hash is 'SHA-256 of the whole key; the key has 256 random bits, so no salt or stretching is needed.';
+comment on column api_keys.prefix is 'First characters of the key, to recognise it by.';
+
+create table products (
+  id           uuid        not null,
+  merchant_id  uuid        not null,
+  sku          text        not null,
+  name         text        not null,
+  description  text,
+  image_url    text,
+  weight_grams integer,
+  price_minor  bigint      not null,
+  currency     text        not null,
+  status       text        not null,
+  created_at   timestamptz not null,
+  updated_at   timestamptz not null,
+  constraint products_pkey primary key (id),
+  constraint products_id_merchant_id_key unique (id, merchant_id),
+  constraint products_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
+  constraint products_status_known check (status in ('active', 'discontinued')),
+  constraint products_price_in_range check (price_minor between 0 and 100000000000),
+  constraint products_weight_not_negative check (weight_grams >= 0),
+  constraint products_sku_length check (char_length(sku) between 1 and 255),
+  constraint products_name_length check (char_length(name) between 1 and 255)
+);
+create index products_merchant_id_idx on products (merchant_id, id);
+create index products_sku_idx on products (sku, id);
+comment on table products is 'A merchant''s catalogue. Products are discontinued, never deleted, so order lines can always name them.';
+comment on column products.sku is 'The merchant''s own article number; two products may share one.';
+comment on column products.price_minor is 'What the merchant is charged per piece, in minor units. Never shown to partners.';
+
+create table exposed_products (
+  connection_id uuid        not null,
+  product_id    uuid        not null,
+  merchant_id   uuid        not null,
+  exposed_at    timestamptz not null,
+  constraint exposed_products_pkey primary key (connection_id, product_id),
+  constraint exposed_products_connection_fkey foreign key (connection_id, merchant_id) references connections (id, merchant_id),
+  constraint exposed_products_product_fkey foreign key (product_id, merchant_id) references products (id, merchant_id)
+);
+create index exposed_products_product_id_idx on exposed_products (product_id);
+comment on table exposed_products is 'Which products a merchant has opened to which of its own connections; merchant_id is there so that the database refuses another merchant''s product.';

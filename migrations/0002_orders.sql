@@ -1,0 +1,92 @@
+-- Orders, their lines and shipments. Test orders live in the same tables, so that the sandbox rehearses the
+-- real thing; they carry expires_at and are erased with everything that belongs to them.
+
+create table orders (
+  connection_id     uuid        not null,
+  id                uuid        not null,
+  test_mode         boolean     not null,
+  external_order_id text,
+  idempotency_key   text        not null,
+  request_hash      bytea       not null,
+  status            text        not null,
+  hold_reasons      text[]      not null,
+  goods_minor       bigint      not null,
+  currency          text        not null,
+  first_name        text        not null,
+  last_name         text        not null,
+  name              text,
+  company           text,
+  address1          text        not null,
+  address2          text,
+  city              text        not null,
+  zip               text        not null,
+  state_code        text,
+  country_code      text        not null,
+  phone             text,
+  created_at        timestamptz not null,
+  updated_at        timestamptz not null,
+  acceptance_due_at timestamptz,
+  expires_at        timestamptz,
+  last_sequence     integer     not null,
+  constraint orders_pkey primary key (connection_id, id),
+  constraint orders_idempotency_key_key unique (connection_id, idempotency_key),
+  constraint orders_external_order_id_key unique (connection_id, external_order_id),
+  constraint orders_connection_id_fkey foreign key (connection_id) references connections (id),
+  constraint orders_status_known check (status in
+    ('NEW', 'PROCESSING', 'ACCEPTED', 'IN_PROGRESS', 'COMPLETED', 'CANCELED', 'RETURNED')),
+  constraint orders_settled_without_hold check (status not in ('COMPLETED', 'CANCELED', 'RETURNED') or hold_reasons = '{}'),
+  constraint orders_test_orders_expire check (test_mode = (expires_at is not null)),
+  constraint orders_test_orders_never_due check (not test_mode or acceptance_due_at is null),
+  constraint orders_new_is_due check (status <> 'NEW' or test_mode or acceptance_due_at is not null),
+  constraint orders_idempotency_key_length check (char_length(idempotency_key) between 1 and 255),
+  constraint orders_external_order_id_length check (char_length(external_order_id) between 1 and 200),
+  constraint orders_request_hash_is_sha256 check (octet_length(request_hash) = 32),
+  constraint orders_country_code_form check (country_code ~ '^[A-Z]{2}$'),
+  constraint orders_goods_not_negative check (goods_minor >= 0),
+  constraint orders_last_sequence_positive check (last_sequence >= 1)
+);
+-- The window closer asks which real orders are past their deadline. Only orders still NEW are in the index, and
+-- an order whose payment failed is not: its clock stands still (decision 0011).
+create index orders_acceptance_due_idx on orders (acceptance_due_at, connection_id)
+  where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}';
+create index orders_expires_idx on orders (expires_at, connection_id) where test_mode;
+comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/orders/lifecycle.ts).';
+comment on column orders.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection.';
+comment on column orders.request_hash is 'SHA-256 of the normalised request: tells a retry from another request under the same key.';
+comment on column orders.hold_reasons is 'Empty means not on hold.';
+comment on column orders.goods_minor is 'What the merchant is charged for the goods, in minor units, fixed at creation.';
+comment on column orders.acceptance_due_at is 'When the acceptance window of a real order closes; null if it never had one.';
+comment on column orders.expires_at is 'When a test order is erased; null for real orders.';
+comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';
+
+create table shipments (
+  connection_id   uuid        not null,
+  order_id        uuid        not null,
+  id              uuid        not null,
+  status          text        not null,
+  tracking_number text,
+  tracking_url    text,
+  created_at      timestamptz not null,
+  constraint shipments_pkey primary key (connection_id, order_id, id),
+  constraint shipments_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
+  constraint shipments_status_known check (status in ('pending', 'shipped', 'delivered', 'returned'))
+);
+comment on table shipments is 'Parcels of an order; order_lines.shipment_id tells what is in each.';
+
+create table order_lines (
+  connection_id    uuid    not null,
+  order_id         uuid    not null,
+  id               uuid    not null,
+  product_id       uuid    not null,
+  quantity         integer not null,
+  unit_price_minor bigint  not null,
+  shipment_id      uuid,
+  constraint order_lines_pkey primary key (connection_id, order_id, id),
+  constraint order_lines_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
+  constraint order_lines_shipment_fkey foreign key (connection_id, order_id, shipment_id) references shipments (connection_id, order_id, id),
+  constraint order_lines_product_fkey foreign key (product_id) references products (id),
+  constraint order_lines_quantity_in_range check (quantity between 1 and 100000),
+  constraint order_lines_unit_price_not_negative check (unit_price_minor >= 0)
+);
+comment on table order_lines is 'Lines of an order, in the order of their ids. A line is in at most one shipment.';
+comment on column order_lines.unit_price_minor is 'The product''s price when the order was created, in minor units of the order''s currency.';

@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROLES = ["api", "back-office", "worker"] as const;
+export type Role = (typeof ROLES)[number];
+
+const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Everything that can be set from outside, read once at start. `.env.example` tells each variable's meaning. */
+export type Config = Readonly<{
+  /** Null: the service starts and keeps its own PostgreSQL in `dataDir`. */
+  databaseUrl: string | null;
+  dataDir: string;
+  host: string;
+  port: number;
+  backOfficePort: number;
+  /** Public address of the partner API, without a trailing slash. */
+  baseUrl: string;
+  /** A problem's `type` is this address, a slash and the problem's code. */
+  errorsBaseUrl: string;
+  roles: ReadonlySet<Role>;
+  /** Null: made at the first start and kept in `dataDir`. */
+  operatorToken: string | null;
+  acceptanceWindowMs: number;
+  testOrderLifetimeMs: number;
+  /** Requests per minute and connection; 0 switches the limit off. */
+  rateLimitPerMinute: number;
+  logLevel: LogLevel;
+}>;
+
+/** Thrown when the environment cannot be used; `faults` holds one sentence per variable. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the configuration from environment variables. An empty variable counts as absent.
+ * @throws ConfigError naming every fault at once.
+ */
+export function readConfig(environment: Environment): Config {
+  const faults: string[] = [];
+  const read = readerOf(environment, faults);
+  const host = read.text("HOST", "127.0.0.1");
+  const port = read.integer("PORT", 8080, 0, 65_535);
+  const backOfficePort = read.integer("BACK_OFFICE_PORT", 8081, 0, 65_535);
+  if (port !== 0 && port === backOfficePort) faults.push("BACK_OFFICE_PORT must differ from PORT.");
+  const config: Config = {
+    databaseUrl: read.url("DATABASE_URL", null, ["postgres:", "postgresql:"]),
+    dataDir: resolve(read.text("DATA_DIR", ".data")),
+    host,
+    port,
+    backOfficePort,
+    baseUrl: read.url("BASE_URL", `http://localhost:${port}`, ["http:", "https:"]),
+    errorsBaseUrl: read.url("ERRORS_BASE_URL", `http://localhost:${backOfficePort}/errors`, [
+      "http:",
+      "https:",
+    ]),
+    roles: read.roles("ROLES"),
+    operatorToken: read.secret("OPERATOR_TOKEN", 16),
+    acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
+    testOrderLifetimeMs: 1_000 * read.integer("TEST_ORDER_LIFETIME_SECONDS", 7_200, 1, 31_536_000),
+    rateLimitPerMinute: read.integer("RATE_LIMIT_PER_MINUTE", 600, 0, 10_000_000),
+    logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
+  };
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(config);
+}
+
+function readerOf(environment: Environment, faults: string[]) {
+  const raw = (name: string): string | null => environment[name]?.trim() || null;
+
+  const text = (name: string, fallback: string): string => raw(name) ?? fallback;
+
+  function integer(name: string, fallback: number, min: number, max: number): number {
+    const value = raw(name);
+    if (value === null) return fallback;
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    faults.push(`${name} must be a whole number from ${min} to ${max}.`);
+    return fallback;
+  }
+
+  function url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {
+    const value = raw(name);
+    if (value === null) return fallback;
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/+$/, "");
+    faults.push(
+      `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
+    );
+    return fallback;
+  }
+
+  function oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
+    const value = raw(name);
+    const found = allowed.find((candidate) => candidate === value);
+    if (value === null || found !== undefined) return found ?? fallback;
+    faults.push(`${name} must be one of ${allowed.join(", ")}.`);
+    return fallback;
+  }
+
+  function roles(name: string): ReadonlySet<Role> {
+    const asked = (raw(name) ?? ROLES.join(",")).split(",").map((role) => role.trim());
+    const known = ROLES.filter((role) => asked.includes(role));
+    if (known.length !== new Set(asked).size)
+      faults.push(`${name} must be a comma list of ${ROLES.join(", ")}.`);
+    return new Set(known);
+  }
+
+  function secret(name: string, lengthMin: number): string | null {
+    const value = raw(name);
+    if (value !== null && !/^[\x21-\x7e]+$/.test(value))
+      faults.push(`${name} must be visible ASCII without spaces.`);
+    if (value !== null && value.length < lengthMin)
+      faults.push(`${name} must have at least ${lengthMin} characters.`);
+    return value;
+  }
+
+  return { text, integer, url, oneOf, roles, secret };
+}
+
+/** The version of the running code, from package.json. */
+export function readVersion(): string {
+  const file = join(dirname(fileURLToPath(import.meta.url)), "..", "package.json");
+  const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string }; // Our own file.
+  return version;
+}

@@ -1,0 +1,129 @@
+import pg from "pg";
+
+/** Runs one statement. A pool runs it on any connection, a transaction on its own. */
+export type Queryable = {
+  query<Row extends object>(statement: Statement): Promise<Row[]>;
+};
+
+/** A named statement is prepared once per connection, so PostgreSQL parses it once. */
+export type Statement = { name: string; text: string; values: unknown[] };
+
+export type Database = Queryable & {
+  /** Runs `work` in one transaction: commits when it returns, rolls back when it throws. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Runs text of several statements without parameters: migrations and partitions. */
+  runScript(sql: string): Promise<void>;
+  /** A dedicated connection for as long as `work` runs. */
+  withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+export type DatabaseOptions = {
+  url: string;
+  connectionsMax: number;
+  /** Called with errors of idle connections, which the pool replaces by itself. */
+  onIdleError: (error: Error) => void;
+};
+
+/** Waiting longer than this for a connection means the database is out of reach. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** No statement of ours runs this long; one that does is stuck. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+// Money is bigint inside the service, so 64-bit integers arrive as such and never as rounded numbers.
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid, format) {
+    if (oid === pg.types.builtins.INT8 && format !== "binary") return BigInt;
+    return pg.types.getTypeParser(oid, format) as (text: string) => unknown; // pg types it as any.
+  },
+};
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.connectionsMax,
+    application_name: "partner-orders",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    // Client-side bound as well: a server that has vanished answers no statement_timeout.
+    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    keepAlive: true,
+    types,
+  });
+  pool.on("error", options.onIdleError);
+
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      return await work(client);
+    } catch (error) {
+      if (error instanceof Error && isUnavailable(error)) broken = error;
+      throw error;
+    } finally {
+      client.release(broken); // A broken connection leaves the pool.
+    }
+  }
+
+  return {
+    query: (statement) => runOn(pool, statement),
+    transaction: (work) => withClient((client) => inTransaction(client, work)),
+    runScript: async (sql) => {
+      await pool.query(sql);
+    },
+    withClient,
+    close: () => pool.end(),
+  };
+}
+
+async function runOn<Row extends object>(
+  client: pg.Pool | pg.PoolClient,
+  statement: Statement,
+): Promise<Row[]> {
+  const result = await client.query<Row>(statement);
+  return result.rows;
+}
+
+async function inTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  await client.query("begin");
+  try {
+    const result = await work({ query: (statement) => runOn(client, statement) });
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    // If the rollback fails too the connection is gone, and the server rolls back by itself.
+    await client.query("rollback").catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The SQLSTATE of an error from PostgreSQL, or null for any other error. */
+export const sqlState = (error: unknown): string | null =>
+  error instanceof pg.DatabaseError ? (error.code ?? null) : null;
+
+// 40001 serialisation failure, 40P01 deadlock: the same work succeeds when it is done again.
+export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
+
+const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|53...|25P03|25006)$/;
+const UNAVAILABLE_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EAI_AGAIN",
+]);
+const UNAVAILABLE_MESSAGES = /Connection terminated|timeout exceeded|Query read timeout|not queryable|ended/i;
+
+/** True when the database cannot be reached or is shutting down, starting or overloaded: trying later may help. */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== null) return UNAVAILABLE_STATES.test(state) || isRetryable(error);
+  if (!(error instanceof Error)) return false;
+  // pg reports lost connections and its own time limits as plain errors, known only by their words.
+  return (
+    UNAVAILABLE_CODES.has((error as NodeJS.ErrnoException).code ?? "") ||
+    UNAVAILABLE_MESSAGES.test(error.message)
+  );
+}

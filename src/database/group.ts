@@ -1,0 +1,66 @@
+import { isUnavailable } from "./database.ts";
+
+/**
+ * Work that arrives together is done together: while one group is at the database, further calls gather, and the
+ * next group takes all of them. Without load a call goes alone and at once; nothing waits for a timer.
+ */
+export type Grouped<In, Out> = (item: In) => Promise<Out>;
+
+export type GroupOptions<In, Out> = {
+  /** Does the work of a whole group; answers as many outcomes as it got items, in their order. */
+  run: (items: In[]) => Promise<Out[]>;
+  sizeMax: number;
+  /** Groups that may be at the database at the same time. */
+  concurrencyMax: number;
+};
+
+type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void };
+
+/**
+ * When a group fails as a whole, each of its items is done again alone, so that one that cannot be stored never
+ * fails its neighbours. Items must therefore be safe to repeat.
+ */
+export function groupCalls<In, Out>({
+  run,
+  sizeMax,
+  concurrencyMax,
+}: GroupOptions<In, Out>): Grouped<In, Out> {
+  let waiting: Waiting<In, Out>[] = [];
+  let running = 0;
+  let scheduled = false;
+
+  function startGroups(): void {
+    scheduled = false;
+    while (running < concurrencyMax && waiting.length > 0) {
+      const group = waiting.slice(0, sizeMax);
+      waiting = waiting.slice(sizeMax);
+      running += 1;
+      void settle(group).finally(() => {
+        running -= 1;
+        startGroups();
+      });
+    }
+  }
+
+  async function settle(group: Waiting<In, Out>[]): Promise<void> {
+    try {
+      const outcomes = await run(group.map(({ item }) => item));
+      group.forEach(({ resolve }, index) => {
+        resolve(outcomes[index] as Out); // `run` answers one outcome per item.
+      });
+    } catch (error) {
+      // A database out of reach is out of reach for each of them; asking again one by one would only add load.
+      if (group.length > 1 && !isUnavailable(error)) await Promise.all(group.map((one) => settle([one])));
+      else for (const { reject } of group) reject(error);
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (scheduled) return;
+      scheduled = true;
+      // After the current batch of I/O events, so that requests read from the sockets together go together.
+      setImmediate(startGroups);
+    });
+}

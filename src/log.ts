@@ -1,0 +1,23 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+import type { LogLevel } from "./config.ts";
+
+/**
+ * Structured logs, one JSON object a line. Errors are written by type, message, code and stack alone: driver errors
+ * also carry the values of the failed row, which hold names and addresses.
+ */
+export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: { service: "partner-orders" },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: describeError, req: () => undefined, res: () => undefined },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code, constraint, table } = error as Error & Record<string, unknown>;
+  return { type: error.name, message: error.message, code, constraint, table, stack: error.stack };
+}

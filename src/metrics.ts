@@ -1,0 +1,54 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+
+export type RequestMetrics = {
+  observe(
+    listener: string,
+    method: string,
+    route: string | undefined,
+    status: number,
+    elapsedMs: number,
+  ): void;
+};
+
+export type Metrics = {
+  registry: Registry;
+  requests: RequestMetrics;
+  /** Counts what a worker's chore did, such as orders accepted. */
+  choreDone(chore: string, count: number): void;
+  choreFailed(chore: string): void;
+};
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const duration = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from a request's arrival to the end of its answer.",
+    labelNames: ["listener", "method", "route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  });
+  const chores = new Counter({
+    name: "partner_orders_chore_items_total",
+    help: "Things done by the worker, by chore.",
+    labelNames: ["chore"],
+    registers: [registry],
+  });
+  const choreFailures = new Counter({
+    name: "partner_orders_chore_failures_total",
+    help: "Rounds of a chore that failed; the next round tries again.",
+    labelNames: ["chore"],
+    registers: [registry],
+  });
+  return {
+    registry,
+    requests: {
+      observe(listener, method, route, status, elapsedMs) {
+        // Unmatched paths share one label value, so that strangers cannot grow the metrics.
+        duration.observe({ listener, method, route: route ?? "(none)", status }, elapsedMs / 1_000);
+      },
+    },
+    choreDone: (chore, count) => chores.inc({ chore }, count),
+    choreFailed: (chore) => choreFailures.inc({ chore }),
+  };
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/**
+ * A secret that the service makes for itself at its first start and keeps in a file that only its user may read.
+ * Of processes that start together, all get the secret that the first one has written.
+ */
+export async function readOrMakeSecret(dataDir: string, name: string): Promise<string> {
+  const file = join(dataDir, name);
+  const kept = await readSecret(file);
+  if (kept !== null) return kept;
+  await mkdir(dataDir, { recursive: true });
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  try {
+    await writeFile(draft, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
+    // A link appears whole or not at all, and fails when another process was first.
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readSecret(file)) ?? readOrMakeSecret(dataDir, name);
+}
+
+async function readSecret(file: string): Promise<string | null> {
+  try {
+    return (await readFile(file, "utf8")).trim() || null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
