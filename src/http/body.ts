@@ -1,0 +1,52 @@
+import { isUtf8 } from "node:buffer";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { parse as parseJson } from "secure-json-parse";
+import { malformed, type Problem } from "./problems.ts";
+
+/** Largest body taken, in bytes (decision 0006). */
+export const BODY_LIMIT_BYTES = 256 * 1024;
+
+/** Carries a refusal through Fastify's error path. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+const UNSUPPORTED: Problem = {
+  problem: "unsupported-media-type",
+  detail: "The body must be declared as application/json.",
+};
+
+/** JSON for routes that take a body; for the others any body is read and ignored. */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    "application/json",
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, body: Buffer) => (takesBody(request) ? parseBody(body) : undefined),
+  );
+  app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest) => {
+    if (takesBody(request)) throw new ProblemError(UNSUPPORTED);
+  });
+  // Runs before validation, so that an absent body is told apart from one that does not fit.
+  app.addHook("preValidation", async (request) => {
+    if (takesBody(request) && request.body === undefined)
+      throw new ProblemError(malformed("The request has no body."));
+  });
+}
+
+const takesBody = (request: FastifyRequest): boolean => request.routeOptions.schema?.body !== undefined;
+
+function parseBody(body: Buffer): unknown {
+  if (body.length === 0) throw new ProblemError(malformed("The request has no body."));
+  if (!isUtf8(body)) throw new ProblemError(malformed("The body is not valid UTF-8."));
+  try {
+    // Keys such as __proto__ are unknown fields, and unknown fields are ignored.
+    return parseJson(body.toString(), { protoAction: "remove", constructorAction: "remove" });
+  } catch {
+    throw new ProblemError(malformed("The body is not valid JSON."));
+  }
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyError, FastifyReply } from "fastify";
+import { isUnavailable } from "../database/database.ts";
+import { ProblemError } from "./body.ts";
+import {
+  internalError,
+  malformed,
+  PROBLEMS,
+  type Problem,
+  pathOf,
+  problemDocument,
+  unavailable,
+  validationFailed,
+} from "./problems.ts";
+import { faultsOf, type RequestPart } from "./validation.ts";
+
+export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
+
+/** Writes problem documents: the only place that does. */
+export type ProblemWriter = {
+  send(reply: FastifyReply, problem: Problem): FastifyReply;
+  /** For requests that never became one: the answer is written to the bare socket, which is then closed. */
+  sendRaw(socket: Socket, problem: Problem, instance: string): void;
+};
+
+export function problemWriter(errorsBaseUrl: string): ProblemWriter {
+  return {
+    send(reply, problem) {
+      const document = problemDocument(problem, errorsBaseUrl, pathOf(reply.request.raw.url ?? "/"));
+      if (problem.headers !== undefined) reply.headers(problem.headers);
+      return reply.code(PROBLEMS[problem.problem].status).type(PROBLEM_TYPE).send(JSON.stringify(document));
+    },
+    sendRaw(socket, problem, instance) {
+      if (!socket.writable) return;
+      const { status } = PROBLEMS[problem.problem];
+      const body = JSON.stringify(problemDocument(problem, errorsBaseUrl, instance));
+      socket.end(
+        [
+          `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+          `content-type: ${PROBLEM_TYPE}`,
+          `content-length: ${Buffer.byteLength(body)}`,
+          `x-request-id: ${randomUUID()}`,
+          "connection: close",
+          "",
+          body,
+        ].join("\r\n"),
+      );
+    },
+  };
+}
+
+/** Turns whatever was thrown, by the framework or by us, into a refusal; `logged` is set when an operator should know. */
+export function problemOf(error: FastifyError | ProblemError): { problem: Problem; logged: boolean } {
+  if (error instanceof ProblemError) return { problem: error.problem, logged: false };
+  if (error.validation !== undefined) {
+    const part = (error.validationContext ?? "body") as RequestPart; // Fastify names the part it validated.
+    // Fastify types a subset of what its validator, ours, returns.
+    const faults = faultsOf(error.validation as Parameters<typeof faultsOf>[0], part);
+    return { problem: validationFailed(faults), logged: false };
+  }
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return {
+        problem: { problem: "payload-too-large", detail: "The body is larger than 256 KiB." },
+        logged: false,
+      };
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return {
+        problem: {
+          problem: "unsupported-media-type",
+          detail: "The body must be declared as application/json.",
+        },
+        logged: false,
+      };
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return { problem: malformed("The body's length is not the one announced."), logged: false };
+    default:
+      return isUnavailable(error)
+        ? { problem: unavailable, logged: true }
+        : { problem: internalError, logged: true };
+  }
+}
+
+// Node's parser tells what it stumbled over by code; the detail never repeats what was sent.
+const PARSER_DETAILS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
+  HPE_INVALID_VERSION: "The HTTP version is not supported; use HTTP/1.1.",
+  HPE_INVALID_METHOD: "The request method is not known.",
+  ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
+};
+
+export const parserProblem = (code: string): Problem =>
+  malformed(PARSER_DETAILS[code] ?? "The request is not valid HTTP/1.1.");
+
+/** The id of a request in logs and answers; a client's own is kept when it is short and harmless. */
+export function requestIdOf(sent: string | string[] | undefined): string {
+  return typeof sent === "string" && /^[A-Za-z0-9._-]{1,100}$/.test(sent) ? sent : randomUUID();
+}

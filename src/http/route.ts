@@ -1,0 +1,71 @@
+import type { Static, TSchema } from "typebox";
+import type { Problem, ProblemCode } from "./problems.ts";
+
+/** What a handler answers when all went well. A body of `undefined` sends none. */
+export type Answer = { status: number; body?: unknown; headers?: Readonly<Record<string, string>> };
+
+export type RouteInput<Caller, Params, Query, Headers, Body> = {
+  caller: Caller;
+  params: Params;
+  query: Query;
+  headers: Headers;
+  body: Body;
+};
+
+type Shape<S> = S extends TSchema ? Static<S> : Record<string, never>;
+
+type RouteShape<
+  Caller,
+  Params extends TSchema | undefined,
+  Query extends TSchema | undefined,
+  Headers extends TSchema | undefined,
+  Body extends TSchema | undefined,
+> = {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With parameters in braces, as in the specification: `/v1/orders/{orderId}`. */
+  path: string;
+  operationId: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  params?: Params;
+  query?: Query;
+  headers?: Headers;
+  body?: Body;
+  /** What it answers when all went well, by status. */
+  answers: Readonly<
+    Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
+  >;
+  /** What it may answer beyond the problems that every route shares (`SHARED_PROBLEMS`). */
+  problems: readonly ProblemCode[];
+  handle(
+    input: RouteInput<Caller, Shape<Params>, Shape<Query>, Shape<Headers>, Shape<Body>>,
+  ): Promise<Answer | Problem>;
+};
+
+/** One row of a listener's route table: it validates, answers and documents the route. */
+export type Route<Caller> = Omit<RouteShape<Caller, TSchema, TSchema, TSchema, TSchema>, "handle"> & {
+  // biome-ignore lint/suspicious/noExplicitAny: rows of different shapes stand in one table; `route` has checked each.
+  handle(input: any): Promise<Answer | Problem>;
+};
+
+/** Problems that any authenticated route may answer; the description lists them for all. */
+export const SHARED_PROBLEMS: readonly ProblemCode[] = [
+  "malformed-request",
+  "unauthorized",
+  "internal-error",
+  "unavailable",
+];
+
+/** Declares the rows of a table; a handler's input has the types of the schemas that validate it. */
+export const routeTable =
+  <Caller>() =>
+  <
+    Params extends TSchema | undefined = undefined,
+    Query extends TSchema | undefined = undefined,
+    Headers extends TSchema | undefined = undefined,
+    Body extends TSchema | undefined = undefined,
+  >(
+    shape: RouteShape<Caller, Params, Query, Headers, Body>,
+  ): Route<Caller> =>
+    shape as Route<Caller>; // `Route` only forgets the types that were checked here.

@@ -1,0 +1,96 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import addFormatsModule from "ajv-formats";
+import type { FastifySchemaCompiler } from "fastify";
+import type { TSchema } from "typebox";
+import { CURRENCIES, isAmount } from "../money.ts";
+import { isStorableText } from "../text.ts";
+import type { Fault } from "./problems.ts";
+
+const FORMAT_DETAILS: Readonly<Record<string, string>> = {
+  text: "must not contain NUL characters or unpaired surrogates",
+  uuid: "must be a UUID",
+  "country-code": "must be two letters",
+  amount: "must be a decimal amount such as 12.50",
+  currency: "must be an ISO 4217 currency code such as EUR",
+  "date-time": "must be an ISO 8601 date-time with a time zone",
+  email: "must be an email address",
+  uri: "must be an absolute address",
+};
+
+// The package's default export is its CommonJS module object.
+const addFormats = addFormatsModule.default;
+
+/** A validator with the service's own formats, that tells all faults at once. */
+export function createAjv(options: { coerceTypes: boolean }): Ajv {
+  const ajv = new Ajv({
+    ...options,
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    allowUnionTypes: true,
+  });
+  addFormats(ajv, ["uuid", "date-time", "email", "uri"]);
+  ajv.addFormat("text", isStorableText);
+  ajv.addFormat("country-code", /^[A-Za-z]{2}$/);
+  ajv.addFormat("amount", isAmount);
+  ajv.addFormat("currency", (text: string) => CURRENCIES.has(text));
+  ajv.addFormat("int32", true);
+  return ajv;
+}
+
+/** Bodies are taken as they are; only text from the address becomes a number or boolean where the schema has one. */
+export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
+  const exact = createAjv({ coerceTypes: false });
+  const coercing = createAjv({ coerceTypes: true });
+  const compiled = new Map<TSchema, ValidateFunction>();
+  return ({ schema, httpPart }) => {
+    const known = compiled.get(schema);
+    if (known !== undefined) return known;
+    const validate = (httpPart === "querystring" ? coercing : exact).compile(schema);
+    compiled.set(schema, validate);
+    return validate;
+  };
+}
+
+/** More faults than this help nobody, and a hostile body could have very many. */
+const FAULTS_MAX = 100;
+
+export type RequestPart = "body" | "querystring" | "params" | "headers";
+
+/** The validator's errors as the faults of a problem, each with its place. */
+export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fault[] {
+  return errors.slice(0, FAULTS_MAX).map((error) => {
+    const path =
+      error.keyword === "required"
+        ? `${error.instancePath}/${error.params["missingProperty"]}`
+        : error.instancePath;
+    return faultAt(part, path, detailOf(error));
+  });
+}
+
+function faultAt(part: RequestPart, path: string, detail: string): Fault {
+  if (part === "body") return { pointer: path, detail };
+  const name = path.slice(1);
+  return part === "headers" ? { header: name, detail } : { parameter: name, detail };
+}
+
+function detailOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case "required":
+      return "is required";
+    case "format":
+      return FORMAT_DETAILS[String(error.params["format"])] ?? `must match format ${error.params["format"]}`;
+    case "enum":
+      return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
+    case "minLength":
+      return `must have at least ${error.params["limit"]} characters`;
+    case "maxLength":
+      return `must have at most ${error.params["limit"]} characters`;
+    case "minItems":
+      return `must have at least ${error.params["limit"]} items`;
+    case "maxItems":
+      return `must have at most ${error.params["limit"]} items`;
+    default:
+      return error.message ?? "does not fit";
+  }
+}
