@@ -1,0 +1,28 @@
+import { createHash, randomBytes } from "node:crypto";
+
+/** A key of a connection, without the key itself, which is never stored. */
+export type ApiKey = {
+  readonly id: string;
+  readonly connectionId: string;
+  readonly name: string | null;
+  /** First characters of the key, to recognise it by. */
+  readonly prefix: string;
+  readonly createdAt: Date;
+  /** Null: does not expire. */
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+};
+
+const PREFIX_LENGTH = 11;
+
+/** A new key: 256 random bits behind a mark that secret scanners can look for. */
+export function makeKey(): { key: string; prefix: string; hash: Buffer } {
+  const key = `pok_${randomBytes(32).toString("base64url")}`;
+  return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: hashKey(key) };
+}
+
+/** Keys are random enough that a plain hash cannot be turned back; looking the hash up tells nothing by its timing. */
+export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest();
+
+export const isLive = (key: ApiKey, now: Date): boolean =>
+  key.revokedAt === null && (key.expiresAt === null || now < key.expiresAt);

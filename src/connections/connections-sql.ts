@@ -1,0 +1,174 @@
+import type { Queryable } from "../database/database.ts";
+import type { PagePosition } from "../http/cursor.ts";
+import type { ApiKey } from "./api-key.ts";
+import type { Connection } from "./connection.ts";
+
+type ConnectionRow = {
+  id: string;
+  merchant_id: string;
+  merchant_name: string;
+  currency: string;
+  name: string;
+  review_max_quantity: number | null;
+  review_max_order_value_minor: bigint | null;
+  review_countries: string[] | null;
+  created_at: Date;
+};
+
+export async function readConnection(db: Queryable, connectionId: string): Promise<Connection | null> {
+  const [row] = await db.query<ConnectionRow>({
+    name: "read-connection",
+    text: `
+      select c.id, c.merchant_id, m.name as merchant_name, m.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.id = $1`,
+    values: [connectionId],
+  });
+  return row === undefined ? null : toConnection(row);
+}
+
+/** Oldest first; one row more than the page, if there is one. */
+export async function listConnections(
+  db: Queryable,
+  merchantId: string,
+  { afterId, limit }: PagePosition,
+): Promise<Connection[]> {
+  const rows = await db.query<ConnectionRow>({
+    name: "list-connections",
+    text: `
+      select c.id, c.merchant_id, m.name as merchant_name, m.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.merchant_id = $1 and c.id > $2
+      order by c.id
+      limit $3 + 1`,
+    values: [merchantId, afterId, limit],
+  });
+  return rows.map(toConnection);
+}
+
+export async function insertConnection(db: Queryable, connection: Connection): Promise<void> {
+  const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
+  await db.query({
+    name: "insert-connection",
+    text: `
+      insert into connections (id, merchant_id, name, review_max_quantity, review_max_order_value_minor,
+                               review_countries, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      connection.id,
+      connection.merchantId,
+      connection.name,
+      maxQuantity,
+      maxOrderValueMinor,
+      countries,
+      connection.createdAt,
+    ],
+  });
+}
+
+export async function updateConnection(db: Queryable, connection: Connection): Promise<void> {
+  const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
+  await db.query({
+    name: "update-connection",
+    text: `
+      update connections
+      set name = $2, review_max_quantity = $3, review_max_order_value_minor = $4, review_countries = $5
+      where id = $1`,
+    values: [connection.id, connection.name, maxQuantity, maxOrderValueMinor, countries],
+  });
+}
+
+type KeyRow = {
+  key_hash: Buffer;
+  id: string;
+  connection_id: string;
+  name: string | null;
+  prefix: string;
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+};
+
+/** Keys by the hex of their hash; hashes that name no key are left out. */
+export async function readKeys(db: Queryable, hashes: readonly Buffer[]): Promise<Map<string, ApiKey>> {
+  const rows = await db.query<KeyRow>({
+    name: "read-keys",
+    text: `
+      select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      from api_keys
+      where key_hash = any($1::bytea[])`,
+    values: [hashes],
+  });
+  return new Map(rows.map((row) => [row.key_hash.toString("hex"), toKey(row)]));
+}
+
+/** Oldest first; one row more than the page, if there is one. */
+export async function listKeys(
+  db: Queryable,
+  connectionId: string,
+  { afterId, limit }: PagePosition,
+): Promise<ApiKey[]> {
+  const rows = await db.query<KeyRow>({
+    name: "list-keys",
+    text: `
+      select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      from api_keys
+      where connection_id = $1 and id > $2
+      order by id
+      limit $3 + 1`,
+    values: [connectionId, afterId, limit],
+  });
+  return rows.map(toKey);
+}
+
+export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promise<void> {
+  await db.query({
+    name: "insert-key",
+    text: `
+      insert into api_keys (key_hash, id, connection_id, name, prefix, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [hash, key.id, key.connectionId, key.name, key.prefix, key.createdAt, key.expiresAt],
+  });
+}
+
+/** Keeps the first moment of revocation when it is asked for again. Null when there is no such key. */
+export async function revokeKey(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
+  const [row] = await db.query<KeyRow>({
+    name: "revoke-key",
+    text: `
+      update api_keys
+      set revoked_at = coalesce(revoked_at, $2)
+      where id = $1
+      returning key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at`,
+    values: [keyId, now],
+  });
+  return row === undefined ? null : toKey(row);
+}
+
+const toConnection = (row: ConnectionRow): Connection => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  merchantName: row.merchant_name,
+  currency: row.currency,
+  name: row.name,
+  reviewPolicy: {
+    maxQuantity: row.review_max_quantity,
+    maxOrderValueMinor: row.review_max_order_value_minor,
+    countries: row.review_countries,
+  },
+  createdAt: row.created_at,
+});
+
+const toKey = (row: KeyRow): ApiKey => ({
+  id: row.id,
+  connectionId: row.connection_id,
+  name: row.name,
+  prefix: row.prefix,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+});

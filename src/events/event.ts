@@ -1,0 +1,47 @@
+import { toTypeId } from "../ids.ts";
+
+/** A fact as it is stored: the body is the exact text that partners receive, frozen when it happened (decision 0021). */
+export type EventRow = {
+  readonly connectionId: string;
+  readonly id: string;
+  readonly type: string;
+  /** Null for events that are not about an order; `sequence` likewise. */
+  readonly orderId: string | null;
+  readonly sequence: number | null;
+  readonly body: string;
+};
+
+export type EventContent = {
+  readonly connectionId: string;
+  readonly id: string;
+  readonly type: string;
+  readonly occurredAt: Date;
+  readonly testMode: boolean;
+  readonly orderId: string | null;
+  readonly sequence: number | null;
+  /** `{order, shipment?}` or `{product}`, in their wire shapes. */
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** Freezes an event's body. */
+export function eventRow({
+  connectionId,
+  id,
+  type,
+  occurredAt,
+  testMode,
+  orderId,
+  sequence,
+  data,
+}: EventContent): EventRow {
+  const body = JSON.stringify({
+    id: toTypeId("evt", id),
+    type,
+    timestamp: occurredAt.toISOString(),
+    testMode,
+    connectionId: toTypeId("con", connectionId),
+    sequence,
+    data,
+  });
+  return { connectionId, id, type, orderId, sequence, body };
+}

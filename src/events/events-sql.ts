@@ -1,0 +1,36 @@
+import type { Queryable } from "../database/database.ts";
+import type { EventRow } from "./event.ts";
+
+/** Writes events of one connection. Must run in the transaction of their cause. */
+export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query({
+    name: "insert-events",
+    text: `
+      insert into events (connection_id, id, type, order_id, sequence, body)
+      select connection_id, id, type, order_id, sequence, body
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::integer[], $6::text[])
+        as event (connection_id, id, type, order_id, sequence, body)`,
+    values: [
+      events.map((event) => event.connectionId),
+      events.map((event) => event.id),
+      events.map((event) => event.type),
+      events.map((event) => event.orderId),
+      events.map((event) => event.sequence),
+      events.map((event) => event.body),
+    ],
+  });
+}
+
+/** Erases what was told about test orders, together with the orders themselves. */
+export async function deleteEventsOfOrders(
+  tx: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+): Promise<void> {
+  await tx.query({
+    name: "delete-events-of-orders",
+    text: "delete from events where connection_id = $1 and order_id = any($2::uuid[])",
+    values: [connectionId, orderIds],
+  });
+}

@@ -1,0 +1,77 @@
+import type { Queryable } from "../database/database.ts";
+import type { TimedOrder } from "./lifecycle.ts";
+import type { OrderStatus } from "./order.ts";
+
+export type DueOrder = TimedOrder & { readonly id: string };
+
+/** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
+export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-due-orders",
+    text: `
+      select connection_id, min(acceptance_due_at) as oldest
+      from orders
+      where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $1
+      group by connection_id
+      order by oldest`,
+    values: [now],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+/** Locks due orders of one connection; those that somebody else is at are passed over. Uses orders_acceptance_due_idx. */
+export async function lockDueOrders(
+  tx: Queryable,
+  connectionId: string,
+  now: Date,
+  limit: number,
+): Promise<DueOrder[]> {
+  const rows = await tx.query<{
+    id: string;
+    status: OrderStatus;
+    hold_reasons: string[];
+    acceptance_due_at: Date | null;
+    updated_at: Date;
+  }>({
+    name: "lock-due-orders",
+    text: `
+      select id, status, hold_reasons, acceptance_due_at, updated_at
+      from orders
+      where connection_id = $1
+        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $2
+      order by acceptance_due_at
+      limit $3
+      for no key update skip locked`,
+    values: [connectionId, now, limit],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    status: row.status,
+    holdReasons: row.hold_reasons,
+    acceptanceDueAt: row.acceptance_due_at,
+    updatedAt: row.updated_at,
+  }));
+}
+
+/** Stores accepted orders of one connection. The caller holds their locks. */
+export async function saveAcceptances(
+  tx: Queryable,
+  connectionId: string,
+  accepted: readonly DueOrder[],
+): Promise<void> {
+  if (accepted.length === 0) return;
+  await tx.query({
+    name: "save-acceptances",
+    text: `
+      update orders o
+      set status = accepted.status, updated_at = accepted.updated_at
+      from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as accepted (id, status, updated_at)
+      where o.connection_id = $1 and o.id = accepted.id`,
+    values: [
+      connectionId,
+      accepted.map(({ id }) => id),
+      accepted.map(({ status }) => status),
+      accepted.map(({ updatedAt }) => updatedAt),
+    ],
+  });
+}

@@ -1,0 +1,77 @@
+/** Specification, part 3. */
+export const ORDER_STATUSES = [
+  "NEW",
+  "PROCESSING",
+  "ACCEPTED",
+  "IN_PROGRESS",
+  "COMPLETED",
+  "CANCELED",
+  "RETURNED",
+] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
+
+/** Decision 0008. */
+export const SHIPMENT_STATUSES = ["pending", "shipped", "delivered", "returned"] as const;
+export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
+
+export type ShippingAddress = {
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly name: string | null;
+  readonly company: string | null;
+  readonly address1: string;
+  readonly address2: string | null;
+  readonly city: string;
+  readonly zip: string;
+  readonly stateCode: string | null;
+  /** Two upper-case letters. */
+  readonly countryCode: string;
+  readonly phone: string | null;
+};
+
+export type OrderLine = {
+  readonly id: string;
+  readonly productId: string;
+  readonly quantity: number;
+  /** The shipment that covers the line; null while it is unshipped. */
+  readonly shipmentId: string | null;
+};
+
+export type Shipment = {
+  readonly id: string;
+  readonly status: ShipmentStatus;
+  readonly trackingNumber: string | null;
+  readonly trackingUrl: string | null;
+  readonly createdAt: Date;
+};
+
+/** An order as the rules see it. Ids are UUIDs; the wire shows them as TypeIDs. */
+export type Order = {
+  readonly connectionId: string;
+  readonly id: string;
+  readonly testMode: boolean;
+  readonly externalOrderId: string | null;
+  readonly status: OrderStatus;
+  /** Empty: not on hold. */
+  readonly holdReasons: readonly string[];
+  readonly shippingAddress: ShippingAddress;
+  /** In the order in which they were placed. */
+  readonly lines: readonly OrderLine[];
+  /** Oldest first. */
+  readonly shipments: readonly Shipment[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** When the acceptance window of a real order closes; null for test orders and for orders that never had one. */
+  readonly acceptanceDueAt: Date | null;
+  /** When a test order is erased; null for real orders. */
+  readonly expiresAt: Date | null;
+  /** Sequence of the order's newest event. */
+  readonly lastSequence: number;
+};
+
+/** How a request names an order. One that has the form of a service id may still be an external id (decision 0009). */
+export type OrderRef = {
+  readonly id: string | null;
+  readonly testMode: boolean | null;
+  readonly externalOrderId: string;
+};

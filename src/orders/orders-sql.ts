@@ -1,0 +1,187 @@
+import type { Queryable } from "../database/database.ts";
+import type { Order, OrderLine, OrderRef, OrderStatus, ShipmentStatus } from "./order.ts";
+
+type OrderRow = {
+  connection_id: string;
+  id: string;
+  test_mode: boolean;
+  external_order_id: string | null;
+  status: OrderStatus;
+  hold_reasons: string[];
+  first_name: string;
+  last_name: string;
+  name: string | null;
+  company: string | null;
+  address1: string;
+  address2: string | null;
+  city: string;
+  zip: string;
+  state_code: string | null;
+  country_code: string;
+  phone: string | null;
+  created_at: Date;
+  updated_at: Date;
+  acceptance_due_at: Date | null;
+  expires_at: Date | null;
+  last_sequence: number;
+  lines: OrderLine[];
+  shipments: {
+    id: string;
+    status: ShipmentStatus;
+    trackingNumber: string | null;
+    trackingUrl: string | null;
+    createdAt: string;
+  }[];
+};
+
+/** Reads orders of one connection whole, by service id or by external id. Expired test orders are among them. */
+export async function readOrders(
+  db: Queryable,
+  connectionId: string,
+  refs: readonly OrderRef[],
+): Promise<Order[]> {
+  const rows = await db.query<OrderRow>({
+    name: "read-orders",
+    text: `
+      select o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
+             o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
+             o.state_code, o.country_code, o.phone,
+             o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
+             (select json_agg(json_build_object(
+                       'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id)
+                     order by l.id)
+              from order_lines l
+              where l.connection_id = $1 and l.order_id = o.id) as lines,
+             (select coalesce(json_agg(json_build_object(
+                       'id', s.id, 'status', s.status, 'trackingNumber', s.tracking_number,
+                       'trackingUrl', s.tracking_url, 'createdAt', s.created_at)
+                     order by s.id), '[]')
+              from shipments s
+              where s.connection_id = $1 and s.order_id = o.id) as shipments
+      from orders o
+      where o.connection_id = $1 and (o.id = any($2::uuid[]) or o.external_order_id = any($3::text[]))`,
+    values: [
+      connectionId,
+      refs.flatMap(({ id }) => id ?? []),
+      // A service id is rarely anybody's external id too, but the external ids decide when it is.
+      refs.map(({ externalOrderId }) => externalOrderId),
+    ],
+  });
+  return rows.map(toOrder);
+}
+
+/** The order that a reference names: by the service's id first, then by the partner's own (decision 0009). */
+export function findOrder(orders: readonly Order[], ref: OrderRef): Order | undefined {
+  return (
+    orders.find((order) => order.id === ref.id && order.testMode === ref.testMode) ??
+    orders.find((order) => order.externalOrderId === ref.externalOrderId)
+  );
+}
+
+/**
+ * Locks an order and reads it as the lock's previous holder left it. Two statements on purpose: subqueries of a
+ * locking statement still see the lines and shipments of the time before the wait.
+ */
+export async function lockOrder(
+  tx: Queryable,
+  connectionId: string,
+  ref: OrderRef,
+): Promise<Order | undefined> {
+  await tx.query({
+    name: "lock-order",
+    text: `
+      select o.id
+      from orders o
+      where o.connection_id = $1 and (o.id = $2 or o.external_order_id = $3)
+      order by o.id
+      for no key update`,
+    values: [connectionId, ref.id, ref.externalOrderId],
+  });
+  return findOrder(await readOrders(tx, connectionId, [ref]), ref);
+}
+
+/** Stores what a transition changed. The caller holds the order's lock. */
+export async function saveOrder(tx: Queryable, before: Order, after: Order): Promise<void> {
+  await tx.query({
+    name: "update-order",
+    text: `
+      update orders
+      set status = $3, hold_reasons = $4, updated_at = $5, last_sequence = $6
+      where connection_id = $1 and id = $2`,
+    values: [
+      after.connectionId,
+      after.id,
+      after.status,
+      after.holdReasons,
+      after.updatedAt,
+      after.lastSequence,
+    ],
+  });
+  for (const shipment of after.shipments) {
+    const stored = before.shipments.find(({ id }) => id === shipment.id);
+    if (stored === undefined) await insertShipment(tx, after, shipment.id);
+    else if (stored.status !== shipment.status)
+      await updateShipmentStatus(tx, after, shipment.id, shipment.status);
+  }
+}
+
+async function insertShipment(tx: Queryable, order: Order, shipmentId: string): Promise<void> {
+  const lineIds = order.lines.filter((line) => line.shipmentId === shipmentId).map((line) => line.id);
+  await tx.query({
+    name: "insert-shipment",
+    text: "insert into shipments (connection_id, order_id, id, status, created_at) values ($1, $2, $3, 'pending', $4)",
+    values: [order.connectionId, order.id, shipmentId, order.updatedAt],
+  });
+  await tx.query({
+    name: "ship-lines",
+    text: `
+      update order_lines
+      set shipment_id = $4
+      where connection_id = $1 and order_id = $2 and id = any($3::uuid[]) and shipment_id is null`,
+    values: [order.connectionId, order.id, lineIds, shipmentId],
+  });
+}
+
+async function updateShipmentStatus(
+  tx: Queryable,
+  order: Order,
+  shipmentId: string,
+  status: ShipmentStatus,
+): Promise<void> {
+  await tx.query({
+    name: "update-shipment-status",
+    text: "update shipments set status = $4 where connection_id = $1 and order_id = $2 and id = $3",
+    values: [order.connectionId, order.id, shipmentId, status],
+  });
+}
+
+function toOrder(row: OrderRow): Order {
+  return {
+    connectionId: row.connection_id,
+    id: row.id,
+    testMode: row.test_mode,
+    externalOrderId: row.external_order_id,
+    status: row.status,
+    holdReasons: row.hold_reasons,
+    shippingAddress: {
+      firstName: row.first_name,
+      lastName: row.last_name,
+      name: row.name,
+      company: row.company,
+      address1: row.address1,
+      address2: row.address2,
+      city: row.city,
+      zip: row.zip,
+      stateCode: row.state_code,
+      countryCode: row.country_code,
+      phone: row.phone,
+    },
+    lines: row.lines,
+    shipments: row.shipments.map((shipment) => ({ ...shipment, createdAt: new Date(shipment.createdAt) })),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    acceptanceDueAt: row.acceptance_due_at,
+    expiresAt: row.expires_at,
+    lastSequence: row.last_sequence,
+  };
+}

@@ -1,0 +1,191 @@
+import { needsReview } from "../connections/review-policy.ts";
+import type { Database } from "../database/database.ts";
+import { retried } from "../database/retry.ts";
+import type { Fault } from "../http/problems.ts";
+import { eraseTestOrders } from "../sandbox/erase-test-orders.ts";
+import type { Service } from "../service.ts";
+import { isExpired } from "./lifecycle.ts";
+import type { Order, OrderStatus } from "./order.ts";
+import { orderEvents } from "./order-events.ts";
+import type { OrderRequest } from "./order-request.ts";
+import {
+  type EarlierOrder,
+  insertOrders,
+  type NewOrder,
+  type OrderableProduct,
+  type OrderTerms,
+  productKey,
+  readEarlierOrders,
+  readOrderableProducts,
+  readOrderTerms,
+} from "./place-orders-sql.ts";
+
+export type Placement = {
+  readonly connectionId: string;
+  readonly idempotencyKey: string;
+  readonly requestHash: Buffer;
+  readonly request: OrderRequest;
+};
+
+export type Placed =
+  | { readonly outcome: "created"; readonly order: Order }
+  /** The request succeeded before; `by` is its order. */
+  | { readonly outcome: "replayed"; readonly by: EarlierOrder }
+  | { readonly outcome: "key-reused" }
+  | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
+  | { readonly outcome: "products-refused"; readonly faults: readonly Fault[] };
+
+/** Rounds before giving up: each further one means that an order which stood in the way was erased meanwhile. */
+const ROUNDS_MAX = 5;
+
+/**
+ * Places orders that arrived together, each with its own outcome. First everything that can be stored is stored;
+ * whatever was refused, by its products or by a unique constraint, is then looked at in the order of decision 0004.
+ */
+export async function placeOrders(service: Service, placements: readonly Placement[]): Promise<Placed[]> {
+  const outcomes = new Map<Placement, Placed>();
+  for (let round = 0; round < ROUNDS_MAX && outcomes.size < placements.length; round += 1) {
+    const open = placements.filter((placement) => !outcomes.has(placement));
+    await placeOnce(service, open, outcomes);
+  }
+  return placements.map((placement) => {
+    const placed = outcomes.get(placement);
+    if (placed === undefined) throw new Error("An order could neither be stored nor be found; gave up.");
+    return placed;
+  });
+}
+
+async function placeOnce(
+  service: Service,
+  placements: readonly Placement[],
+  outcomes: Map<Placement, Placed>,
+): Promise<void> {
+  const { db, clock } = service;
+  const [products, terms] = await Promise.all([
+    readOrderableProducts(db, distinctProducts(placements)),
+    readOrderTerms(db, [...new Set(placements.map(({ connectionId }) => connectionId))]),
+  ]);
+  const refused = new Map<Placement, Fault[]>();
+  const drafts = new Map<Placement, NewOrder>();
+  for (const placement of placements) {
+    const faults = productFaults(placement, products);
+    if (faults.length > 0) refused.set(placement, faults);
+    else drafts.set(placement, draftOrder(service, placement, products, terms));
+  }
+  const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()]));
+  for (const [placement, { order }] of drafts) {
+    if (stored.has(order.id)) outcomes.set(placement, { outcome: "created", order });
+  }
+  const left = placements.filter((placement) => !outcomes.has(placement));
+  if (left.length > 0) await explain(db, left, refused, outcomes, clock.now());
+}
+
+function distinctProducts(placements: readonly Placement[]) {
+  const asked = new Map<string, { connectionId: string; productId: string }>();
+  for (const { connectionId, request } of placements) {
+    for (const { productId } of request.lines)
+      asked.set(productKey(connectionId, productId), { connectionId, productId });
+  }
+  return [...asked.values()];
+}
+
+/** Specification, part 4, rules 5 and 6: missing, foreign and unexposed products get the same words (decision 0007). */
+function productFaults(
+  { connectionId, request }: Placement,
+  products: Map<string, OrderableProduct>,
+): Fault[] {
+  return request.lines.flatMap(({ productId }, index) => {
+    const product = products.get(productKey(connectionId, productId));
+    if (product !== undefined && !product.discontinued) return [];
+    const detail = product === undefined ? "is not a product of this connection" : "is discontinued";
+    return { pointer: `/lines/${index}/productId`, detail };
+  });
+}
+
+function draftOrder(
+  { clock, config, newId }: Service,
+  { connectionId, idempotencyKey, requestHash, request }: Placement,
+  products: Map<string, OrderableProduct>,
+  terms: Map<string, OrderTerms>,
+): NewOrder {
+  const term = terms.get(connectionId);
+  if (term === undefined) throw new Error("A key's connection is missing.");
+  const now = clock.now();
+  const prices = request.lines.map(
+    (line) => products.get(productKey(connectionId, line.productId))?.priceMinor ?? 0n,
+  );
+  const goodsMinor = request.lines.reduce(
+    (sum, line, index) => sum + BigInt(line.quantity) * (prices[index] ?? 0n),
+    0n,
+  );
+  const quantity = request.lines.reduce((sum, line) => sum + line.quantity, 0);
+  const { countryCode } = request.shippingAddress;
+  const status: OrderStatus = needsReview(term.reviewPolicy, { quantity, goodsMinor, countryCode })
+    ? "PROCESSING"
+    : "NEW";
+  const hasWindow = status === "NEW" && !request.testMode;
+  const order: Order = {
+    connectionId,
+    id: newId(),
+    testMode: request.testMode,
+    externalOrderId: request.externalOrderId,
+    status,
+    holdReasons: [],
+    shippingAddress: request.shippingAddress,
+    lines: request.lines.map((line) => ({ ...line, id: newId(), shipmentId: null })),
+    shipments: [],
+    createdAt: now,
+    updatedAt: now,
+    acceptanceDueAt: hasWindow ? new Date(now.getTime() + config.acceptanceWindowMs) : null,
+    expiresAt: request.testMode ? new Date(now.getTime() + config.testOrderLifetimeMs) : null,
+    lastSequence: 1,
+  };
+  const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
+  if (event === undefined) throw new Error("One fact makes one event.");
+  return {
+    order,
+    idempotencyKey,
+    requestHash,
+    goodsMinor,
+    currency: term.currency,
+    unitPricesMinor: prices,
+    event,
+  };
+}
+
+/** Tells why placements were not stored. One that nothing stands in the way of any more is left for the next round. */
+async function explain(
+  db: Database,
+  left: readonly Placement[],
+  refused: Map<Placement, Fault[]>,
+  outcomes: Map<Placement, Placed>,
+  now: Date,
+): Promise<void> {
+  const claims = left.map((p) => ({ ...p, externalOrderId: p.request.externalOrderId }));
+  const earlier = await readEarlierOrders(db, claims);
+  const expired = earlier.filter((order) => isExpired(order, now));
+  // An erased test order frees its key and external id (decision 0002), and its time is over even if no worker ran yet.
+  for (const { connectionId, id } of expired) await eraseTestOrders(db, connectionId, [id], now);
+  const standing = earlier.filter((order) => !expired.includes(order));
+  for (const placement of left) {
+    const placed = explainOne(placement, standing, refused.get(placement));
+    if (placed !== undefined) outcomes.set(placement, placed);
+  }
+}
+
+/** Decision 0004: the key is looked at first, then the external id, then the products. */
+function explainOne(
+  { connectionId, idempotencyKey, requestHash, request }: Placement,
+  earlier: readonly EarlierOrder[],
+  faults: readonly Fault[] | undefined,
+): Placed | undefined {
+  const own = earlier.filter((order) => order.connectionId === connectionId);
+  const byKey = own.find((order) => order.idempotencyKey === idempotencyKey);
+  if (byKey?.requestHash.equals(requestHash)) return { outcome: "replayed", by: byKey };
+  if (byKey !== undefined) return { outcome: "key-reused" };
+  const byExternalId = own.find(
+    (order) => request.externalOrderId !== null && order.externalOrderId === request.externalOrderId,
+  );
+  if (byExternalId !== undefined) return { outcome: "external-id-taken", by: byExternalId };
+  return faults === undefined ? undefined : { outcome: "products-refused", faults };
+}

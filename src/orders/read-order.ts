@@ -1,0 +1,53 @@
+import type { Database } from "../database/database.ts";
+import { type Grouped, groupCalls } from "../database/group.ts";
+import type { Service } from "../service.ts";
+import { isStorableText } from "../text.ts";
+import { asOf, isExpired } from "./lifecycle.ts";
+import type { Order, OrderRef } from "./order.ts";
+import { findOrder, readOrders } from "./orders-sql.ts";
+
+export type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
+
+/** Reads one order as it stands now; null when it is missing, another connection's, or an expired test order. */
+export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
+
+/** Reads that arrive together are read together: one statement per connection. */
+export function orderReader({ db, clock }: Service): ReadOrder {
+  const read = groupCalls<OrderLookup, Order | null>({
+    run: (lookups) => readGroup(db, lookups),
+    sizeMax: 128,
+    concurrencyMax: 4,
+  });
+  return async (lookup) => asSeenNow(await readStorable(read, lookup), clock.now());
+}
+
+async function readStorable(
+  read: Grouped<OrderLookup, Order | null>,
+  lookup: OrderLookup,
+): Promise<Order | null> {
+  return isStorableText(lookup.ref.externalOrderId) ? read(lookup) : null; // No order can have such an id.
+}
+
+/** An order as a partner may see it at `now`: accepted once the deadline has passed, gone once it has expired. */
+export function asSeenNow(order: Order | null | undefined, now: Date): Order | null {
+  return order === null || order === undefined || isExpired(order, now) ? null : asOf(order, now);
+}
+
+async function readGroup(db: Database, lookups: readonly OrderLookup[]): Promise<(Order | null)[]> {
+  const byConnection = Map.groupBy(lookups, ({ connectionId }) => connectionId);
+  const found = new Map<OrderLookup, Order>();
+  await Promise.all(
+    [...byConnection].map(async ([connectionId, group]) => {
+      const orders = await readOrders(
+        db,
+        connectionId,
+        group.map(({ ref }) => ref),
+      );
+      for (const lookup of group) {
+        const order = findOrder(orders, lookup.ref);
+        if (order !== undefined) found.set(lookup, order);
+      }
+    }),
+  );
+  return lookups.map((lookup) => found.get(lookup) ?? null);
+}

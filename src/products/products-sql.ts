@@ -1,0 +1,197 @@
+import type { Queryable } from "../database/database.ts";
+import type { PagePosition } from "../http/cursor.ts";
+import type { Product, ProductStatus } from "./product.ts";
+
+type ProductRow = {
+  id: string;
+  merchant_id: string;
+  sku: string;
+  name: string;
+  description: string | null;
+  image_url: string | null;
+  weight_grams: number | null;
+  price_minor: bigint;
+  currency: string;
+  status: ProductStatus;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/**
+ * Products exposed to a connection, oldest first. Product ids are made from the creation time, so their order is
+ * the order of creation. One row more than the page, if there is one.
+ */
+export async function listExposedProducts(
+  db: Queryable,
+  connectionId: string,
+  { afterId, limit }: PagePosition,
+): Promise<Product[]> {
+  const rows = await db.query<ProductRow>({
+    name: "list-exposed-products",
+    text: `
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      from exposed_products e
+      join products p on p.id = e.product_id
+      where e.connection_id = $1 and e.product_id > $2
+      order by e.product_id
+      limit $3 + 1`,
+    values: [connectionId, afterId, limit],
+  });
+  return rows.map(toProduct);
+}
+
+/** The same list, of one SKU only. A statement of its own, because it starts from the SKU's index. */
+export async function listExposedProductsBySku(
+  db: Queryable,
+  connectionId: string,
+  { afterId, limit }: PagePosition,
+  sku: string,
+): Promise<Product[]> {
+  const rows = await db.query<ProductRow>({
+    name: "list-exposed-products-by-sku",
+    text: `
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      from products p
+      join exposed_products e on e.product_id = p.id
+      where p.sku = $4 and p.id > $2 and e.connection_id = $1
+      order by p.id
+      limit $3 + 1`,
+    values: [connectionId, afterId, limit, sku],
+  });
+  return rows.map(toProduct);
+}
+
+export async function readExposedProduct(
+  db: Queryable,
+  connectionId: string,
+  productId: string,
+): Promise<Product | null> {
+  const [row] = await db.query<ProductRow>({
+    name: "read-exposed-product",
+    text: `
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      from exposed_products e
+      join products p on p.id = e.product_id
+      where e.connection_id = $1 and e.product_id = $2`,
+    values: [connectionId, productId],
+  });
+  return row === undefined ? null : toProduct(row);
+}
+
+/** A merchant's catalogue, oldest first; one row more than the page, if there is one. */
+export async function listProducts(
+  db: Queryable,
+  merchantId: string,
+  { afterId, limit }: PagePosition,
+): Promise<Product[]> {
+  const rows = await db.query<ProductRow>({
+    name: "list-products",
+    text: `
+      select id, merchant_id, sku, name, description, image_url, weight_grams,
+             price_minor, currency, status, created_at, updated_at
+      from products
+      where merchant_id = $1 and id > $2
+      order by id
+      limit $3 + 1`,
+    values: [merchantId, afterId, limit],
+  });
+  return rows.map(toProduct);
+}
+
+/** Reads a product for a change: nobody else changes it until the transaction ends. */
+export async function lockProduct(tx: Queryable, productId: string): Promise<Product | null> {
+  const [row] = await tx.query<ProductRow>({
+    name: "lock-product",
+    text: `
+      select id, merchant_id, sku, name, description, image_url, weight_grams,
+             price_minor, currency, status, created_at, updated_at
+      from products
+      where id = $1
+      for no key update`,
+    values: [productId],
+  });
+  return row === undefined ? null : toProduct(row);
+}
+
+export async function insertProduct(db: Queryable, product: Product): Promise<void> {
+  await db.query({
+    name: "insert-product",
+    text: `
+      insert into products (id, merchant_id, sku, name, description, image_url, weight_grams,
+                            price_minor, currency, status, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: toValues(product),
+  });
+}
+
+export async function updateProduct(tx: Queryable, product: Product): Promise<void> {
+  await tx.query({
+    name: "update-product",
+    text: `
+      update products
+      set sku = $3, name = $4, description = $5, image_url = $6, weight_grams = $7,
+          price_minor = $8, currency = $9, status = $10, created_at = $11, updated_at = $12
+      where id = $1 and merchant_id = $2`,
+    values: toValues(product),
+  });
+}
+
+/** True when the product was not exposed before. */
+export async function exposeProduct(
+  tx: Queryable,
+  connectionId: string,
+  product: Pick<Product, "id" | "merchantId">,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: "expose-product",
+    text: `
+      insert into exposed_products (connection_id, product_id, merchant_id, exposed_at)
+      values ($1, $2, $3, $4)
+      on conflict do nothing
+      returning product_id`,
+    values: [connectionId, product.id, product.merchantId, now],
+  });
+  return rows.length > 0;
+}
+
+export async function withdrawProduct(db: Queryable, connectionId: string, productId: string): Promise<void> {
+  await db.query({
+    name: "withdraw-product",
+    text: "delete from exposed_products where connection_id = $1 and product_id = $2",
+    values: [connectionId, productId],
+  });
+}
+
+const toValues = (product: Product): unknown[] => [
+  product.id,
+  product.merchantId,
+  product.sku,
+  product.name,
+  product.description,
+  product.imageUrl,
+  product.weightGrams,
+  product.priceMinor,
+  product.currency,
+  product.status,
+  product.createdAt,
+  product.updatedAt,
+];
+
+const toProduct = (row: ProductRow): Product => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  sku: row.sku,
+  name: row.name,
+  description: row.description,
+  imageUrl: row.image_url,
+  weightGrams: row.weight_grams,
+  priceMinor: row.price_minor,
+  currency: row.currency,
+  status: row.status,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

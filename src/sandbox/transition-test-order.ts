@@ -1,0 +1,125 @@
+import { type Static, Type } from "typebox";
+import { type Fault, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { fromTypeId, type NewId } from "../ids.ts";
+import { applyTransition, type RefusalRule, type Transition } from "../orders/lifecycle.ts";
+import type { Order, OrderRef } from "../orders/order.ts";
+import { lockOrder } from "../orders/orders-sql.ts";
+import { asSeenNow } from "../orders/read-order.ts";
+import { storeOutcome } from "../orders/store-outcome.ts";
+import { inOneStep, type Service } from "../service.ts";
+import { isStorableText } from "../text.ts";
+
+/** Specification, part 3, "Test orders". */
+export const SANDBOX_TRANSITIONS = [
+  "process",
+  "accept",
+  "hold",
+  "releaseHold",
+  "ship",
+  "returnShipment",
+  "complete",
+  "cancel",
+] as const;
+
+const idText = (description: string) => Type.String({ maxLength: 255, format: "text", description });
+
+export const TransitionRequestSchema = Type.Object(
+  {
+    transition: Type.Enum([...SANDBOX_TRANSITIONS]),
+    reasons: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
+        minItems: 1,
+        maxItems: 20,
+        description: "For `hold`: what has to change before the order can proceed. Default: `out_of_stock`.",
+        examples: [["out_of_stock"]],
+      }),
+    ),
+    lineIds: Type.Optional(
+      Type.Array(idText("An order line's id."), {
+        maxItems: 100,
+        description: "For `ship`: the lines in the shipment. Default: all unshipped lines.",
+      }),
+    ),
+    shipmentId: Type.Optional(idText("For `returnShipment`. Default: the most recent shipment still out.")),
+  },
+  { title: "TransitionRequest" },
+);
+type TransitionRequest = Static<typeof TransitionRequestSchema>;
+
+/**
+ * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014 and 0015. Drives a test
+ * order by the same lifecycle that real orders go through. A real order answers as a missing one.
+ */
+export async function transitionTestOrder(
+  service: Service,
+  connectionId: string,
+  ref: OrderRef,
+  request: TransitionRequest,
+): Promise<Order | Problem> {
+  if (!isStorableText(ref.externalOrderId)) return notFound("test order");
+  return inOneStep(service, async (tx) => {
+    const stored = await lockOrder(tx, connectionId, ref);
+    const now = service.clock.now();
+    if (stored === undefined || asSeenNow(stored, now) === null || !stored.testMode)
+      return notFound("test order");
+    const faults = unknownIds(stored, request);
+    if (faults.length > 0) return validationFailed(faults);
+    const outcome = applyTransition(stored, toTransition(request, service.newId), now);
+    await storeOutcome(tx, stored, outcome, service.newId, now);
+    return outcome.outcome === "applied"
+      ? outcome.order
+      : refused(request.transition, outcome.order, outcome.rule);
+  });
+}
+
+/** Ids that name no line or shipment of the order; only those that the transition looks at. */
+function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): Fault[] {
+  if (transition === "ship" && lineIds !== undefined) {
+    return lineIds.flatMap((text, index) =>
+      order.lines.some(({ id }) => id === fromTypeId("line", text))
+        ? []
+        : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
+    );
+  }
+  if (transition === "returnShipment" && shipmentId !== undefined) {
+    const known = order.shipments.some(({ id }) => id === fromTypeId("shp", shipmentId));
+    return known ? [] : [{ pointer: "/shipmentId", detail: "is not a shipment of this order" }];
+  }
+  return [];
+}
+
+function toTransition(
+  { transition, reasons, lineIds, shipmentId }: TransitionRequest,
+  newId: NewId,
+): Transition {
+  switch (transition) {
+    case "hold":
+      return { name: "hold", reasons: reasons ?? ["out_of_stock"] };
+    case "ship": {
+      const ids = lineIds?.flatMap((text) => fromTypeId("line", text) ?? []) ?? null;
+      return { name: "ship", lineIds: ids, newShipmentId: newId() };
+    }
+    case "returnShipment":
+      return {
+        name: "returnShipment",
+        shipmentId: shipmentId === undefined ? null : fromTypeId("shp", shipmentId),
+      };
+    default:
+      return { name: transition };
+  }
+}
+
+const REFUSAL_DETAILS: Readonly<Record<RefusalRule, string>> = {
+  order_on_hold: "The order is on hold; a held order does not ship.",
+  unshipped_lines: "The order has a line without a shipment.",
+  order_settled: "The order is settled; it accepts nothing further except returnShipment.",
+  no_shipment_out: "No such shipment of the order is still out.",
+  nothing_to_ship: "There is no unshipped line to ship, or one of the lines has a shipment.",
+  not_cancelable: "The order cannot be canceled.",
+};
+
+const refused = (transition: string, order: Order, rule: RefusalRule): Problem => ({
+  problem: "transition-refused",
+  detail: REFUSAL_DETAILS[rule],
+  members: { transition, orderStatus: order.status, rule },
+});
