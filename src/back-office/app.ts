@@ -1,0 +1,53 @@
+import type { FastifyInstance } from "fastify";
+import { readVersion } from "../config.ts";
+import { createListener } from "../http/listener.ts";
+import { describeApis } from "../http/openapi.ts";
+import { PROBLEMS } from "../http/problems.ts";
+import type { Metrics } from "../metrics.ts";
+import { partnerRoutes } from "../partner-api/routes.ts";
+import type { Service } from "../service.ts";
+import { operatorAuthentication } from "./authentication.ts";
+import { addHealthRoutes } from "./health.ts";
+import { problemPage } from "./problem-page.ts";
+import { backOfficeRoutes } from "./routes.ts";
+
+/** The private listener: the back office API, and what operators and their machines watch the service by. */
+export function createBackOffice(service: Service, operatorToken: string, metrics: Metrics): FastifyInstance {
+  const { config, log } = service;
+  const app = createListener({
+    name: "back-office",
+    routes: backOfficeRoutes(service),
+    authenticate: operatorAuthentication(operatorToken),
+    errorsBaseUrl: config.errorsBaseUrl,
+    log: log.child({ listener: "back-office" }),
+    metrics: metrics.requests,
+  });
+  addDescription(app, service);
+  addHealthRoutes(app, service, metrics);
+  for (const [code, problem] of Object.entries(PROBLEMS)) {
+    app.get(`/errors/${code}`, async (_request, reply) =>
+      reply.type("text/html; charset=utf-8").send(problemPage(code, problem)),
+    );
+  }
+  return app;
+}
+
+function addDescription(app: FastifyInstance, service: Service): void {
+  const { baseUrl, backOfficePort, errorsBaseUrl } = service.config;
+  const apis = [
+    {
+      serverUrl: baseUrl,
+      routes: partnerRoutes(service),
+      security: ["connectionKey", "connectionKeyHeader"],
+      problems: ["rate-limited" as const],
+    },
+    {
+      serverUrl: `http://localhost:${backOfficePort}`,
+      routes: backOfficeRoutes(service),
+      security: ["operatorToken"],
+      problems: [],
+    },
+  ];
+  const description = JSON.stringify(describeApis(apis, readVersion(), errorsBaseUrl));
+  app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));
+}

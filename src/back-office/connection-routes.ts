@@ -1,0 +1,197 @@
+import { type Static, Type } from "typebox";
+import type { Connection } from "../connections/connection.ts";
+import {
+  insertConnection,
+  listConnections,
+  readConnection,
+  updateConnection,
+} from "../connections/connections-sql.ts";
+import type { ReviewPolicy } from "../connections/review-policy.ts";
+import { pagePosition, toPage } from "../http/cursor.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { type Route, routeTable } from "../http/route.ts";
+import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import { fromTypeId, toTypeId } from "../ids.ts";
+import { formatMoney, MoneyRequestSchema, MoneySchema, parseMoney } from "../money.ts";
+import type { Service } from "../service.ts";
+import type { BackOfficeCaller } from "./authentication.ts";
+import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
+
+const policyText = "An order outside it begins in PROCESSING; a limit that is null does not apply.";
+
+const ReviewPolicySchema = Type.Object(
+  {
+    maxQuantity: nullable(Type.Integer(), "Pieces in the whole order."),
+    maxOrderValue: nullable(MoneySchema, "Value of the goods."),
+    countries: nullable(Type.Array(Type.String()), "Countries that ship without review."),
+  },
+  { title: "ReviewPolicy", description: policyText },
+);
+
+const ReviewPolicyRequestSchema = Type.Object(
+  {
+    maxQuantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2_000_000_000 }))),
+    maxOrderValue: Type.Optional(nullable(MoneyRequestSchema)),
+    countries: Type.Optional(
+      nullable(Type.Array(Type.String({ format: "country-code" }), { maxItems: 300 })),
+    ),
+  },
+  { title: "ReviewPolicyRequest", description: policyText },
+);
+type ReviewPolicyRequest = Static<typeof ReviewPolicyRequestSchema>;
+
+const ConnectionSchema = Type.Object(
+  {
+    id: Type.String({ examples: ["con_01m7y7np16fe68bxp4h91tdmdn"] }),
+    merchantId: Type.String(),
+    name: Type.String(),
+    reviewPolicy: ReviewPolicySchema,
+    createdAt: dateTime(),
+  },
+  { title: "Connection" },
+);
+
+function toWireConnection(connection: Connection): Static<typeof ConnectionSchema> {
+  const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
+  const { currency } = connection;
+  return {
+    id: toTypeId("con", connection.id),
+    merchantId: toTypeId("mer", connection.merchantId),
+    name: connection.name,
+    reviewPolicy: {
+      maxQuantity,
+      maxOrderValue:
+        maxOrderValueMinor === null ? null : formatMoney({ minor: maxOrderValueMinor, currency }),
+      countries: countries === null ? null : [...countries],
+    },
+    createdAt: connection.createdAt.toISOString(),
+  };
+}
+
+/** The policy as a whole: what is not sent has no limit. */
+function parsePolicy(sent: ReviewPolicyRequest | undefined, currency: string): ReviewPolicy | Problem {
+  const { maxQuantity = null, maxOrderValue = null, countries = null } = sent ?? {};
+  const value = maxOrderValue === null ? null : parseMoney(maxOrderValue);
+  if (maxOrderValue !== null && (value === null || value.currency !== currency)) {
+    return validationFailed([
+      { pointer: "/reviewPolicy/maxOrderValue", detail: `must be an amount in ${currency}` },
+    ]);
+  }
+  return {
+    maxQuantity,
+    maxOrderValueMinor: value?.minor ?? null,
+    countries: countries?.map((country) => country.toUpperCase()) ?? null,
+  };
+}
+
+export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
+
+/** The connection that a path names, or null. */
+export async function findConnection({ db }: Service, text: string): Promise<Connection | null> {
+  const id = fromTypeId("con", text);
+  return id === null ? null : readConnection(db, id);
+}
+
+const route = routeTable<BackOfficeCaller>();
+
+export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/merchants/{id}/connections",
+      operationId: "createConnection",
+      tag: "Connections",
+      summary: "Create a connection",
+      params: MerchantIdParams,
+      body: Type.Object(
+        { name: shortText(), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+        { title: "ConnectionRequest" },
+      ),
+      answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, body }) => {
+        const merchant = await findMerchant(service, params.id);
+        if (merchant === null) return notFound("merchant");
+        const reviewPolicy = parsePolicy(body.reviewPolicy, merchant.currency);
+        if (isProblem(reviewPolicy)) return reviewPolicy;
+        const connection: Connection = {
+          id: service.newId(),
+          merchantId: merchant.id,
+          merchantName: merchant.name,
+          currency: merchant.currency,
+          name: body.name,
+          reviewPolicy,
+          createdAt: service.clock.now(),
+        };
+        await insertConnection(service.db, connection);
+        return { status: 201, body: toWireConnection(connection) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/merchants/{id}/connections",
+      operationId: "listConnections",
+      tag: "Connections",
+      summary: "List a merchant's connections",
+      params: MerchantIdParams,
+      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      answers: {
+        200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
+      },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, query }) => {
+        const position = pagePosition(query);
+        if (isProblem(position)) return position;
+        const merchant = await findMerchant(service, params.id);
+        if (merchant === null) return notFound("merchant");
+        const connections = await listConnections(service.db, merchant.id, position);
+        return { status: 200, body: toPage(connections, position.limit, toWireConnection) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/connections/{id}",
+      operationId: "readConnection",
+      tag: "Connections",
+      summary: "Read a connection",
+      params: ConnectionIdParams,
+      answers: { 200: { description: "The connection.", schema: ConnectionSchema } },
+      problems: ["not-found"],
+      handle: async ({ params }) => {
+        const connection = await findConnection(service, params.id);
+        return connection === null
+          ? notFound("connection")
+          : { status: 200, body: toWireConnection(connection) };
+      },
+    }),
+    route({
+      method: "PATCH",
+      path: "/api/connections/{id}",
+      operationId: "changeConnection",
+      tag: "Connections",
+      summary: "Change a connection",
+      description:
+        "A review policy that is sent replaces the old one whole. Orders that exist already keep their status.",
+      params: ConnectionIdParams,
+      body: Type.Object(
+        { name: Type.Optional(shortText()), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+        { title: "ConnectionChange" },
+      ),
+      answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, body }) => {
+        const connection = await findConnection(service, params.id);
+        if (connection === null) return notFound("connection");
+        const { name = connection.name } = body;
+        const reviewPolicy =
+          body.reviewPolicy === undefined
+            ? connection.reviewPolicy
+            : parsePolicy(body.reviewPolicy, connection.currency);
+        if (isProblem(reviewPolicy)) return reviewPolicy;
+        const changed: Connection = { ...connection, name, reviewPolicy };
+        await updateConnection(service.db, changed);
+        return { status: 200, body: toWireConnection(changed) };
+      },
+    }),
+  ];
+}

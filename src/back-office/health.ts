@@ -1,0 +1,37 @@
+import Fastify, { type FastifyInstance } from "fastify";
+import { unavailable } from "../http/problems.ts";
+import { problemWriter } from "../http/replies.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Service } from "../service.ts";
+
+/**
+ * `/livez`: the process answers. `/readyz`: it can also reach its database, so it may be given work.
+ * `/metrics`: figures for Prometheus. None of them needs a key, and none tells anything about orders.
+ */
+export function addHealthRoutes(
+  app: FastifyInstance,
+  { db, config, log }: Service,
+  { registry }: Metrics,
+): void {
+  const problems = problemWriter(config.errorsBaseUrl);
+  app.get("/livez", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    try {
+      await db.query({ name: "ready", text: "select 1", values: [] });
+      return { status: "ok" };
+    } catch (error) {
+      log.warn({ err: error }, "not ready: the database does not answer");
+      return problems.send(reply, unavailable);
+    }
+  });
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}
+
+/** For a process that does not serve the back office API but must be watched all the same. */
+export function createHealthListener(service: Service, metrics: Metrics): FastifyInstance {
+  const app = Fastify({ forceCloseConnections: "idle" });
+  addHealthRoutes(app, service, metrics);
+  return app;
+}

@@ -1,0 +1,122 @@
+import { type Static, Type } from "typebox";
+import { type ApiKey, makeKey } from "../connections/api-key.ts";
+import { insertKey, listKeys, revokeKey } from "../connections/connections-sql.ts";
+import { pagePosition, toPage } from "../http/cursor.ts";
+import { isProblem, notFound, validationFailed } from "../http/problems.ts";
+import { type Route, routeTable } from "../http/route.ts";
+import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import { fromTypeId, toTypeId } from "../ids.ts";
+import type { Service } from "../service.ts";
+import type { BackOfficeCaller } from "./authentication.ts";
+import { ConnectionIdParams, findConnection } from "./connection-routes.ts";
+
+const keyFields = {
+  id: Type.String({ examples: ["key_01m7y7np16fe68bxp4h91tdmdn"] }),
+  connectionId: Type.String(),
+  name: nullable(Type.String()),
+  prefix: Type.String({ description: "First characters of the key, to recognise it by." }),
+  createdAt: dateTime(),
+  expiresAt: nullable(dateTime(), "Null when the key does not expire."),
+  revokedAt: nullable(dateTime(), "Null while the key is not revoked."),
+};
+const KeySchema = Type.Object(keyFields, { title: "Key" });
+const NewKeySchema = Type.Object(
+  {
+    ...keyFields,
+    key: Type.String({ description: "The key itself; it is shown this once and never again." }),
+  },
+  { title: "NewKey" },
+);
+
+const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
+  id: toTypeId("key", key.id),
+  connectionId: toTypeId("con", key.connectionId),
+  name: key.name,
+  prefix: key.prefix,
+  createdAt: key.createdAt.toISOString(),
+  expiresAt: key.expiresAt?.toISOString() ?? null,
+  revokedAt: key.revokedAt?.toISOString() ?? null,
+});
+
+const route = routeTable<BackOfficeCaller>();
+
+export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/connections/{id}/keys",
+      operationId: "createKey",
+      tag: "Keys",
+      summary: "Issue a key",
+      description: "A connection may have several live keys, so that a key can be replaced without a gap.",
+      params: ConnectionIdParams,
+      body: Type.Object(
+        { name: Type.Optional(shortText()), expiresAt: Type.Optional(dateTime("Must lie ahead.")) },
+        { title: "KeyRequest" },
+      ),
+      answers: { 201: { description: "The key was issued.", schema: NewKeySchema } },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, body }) => {
+        const connection = await findConnection(service, params.id);
+        if (connection === null) return notFound("connection");
+        const now = service.clock.now();
+        const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
+        if (expiresAt !== null && !(expiresAt > now)) {
+          return validationFailed([{ pointer: "/expiresAt", detail: "must lie ahead" }]);
+        }
+        const { key, prefix, hash } = makeKey();
+        const issued: ApiKey = {
+          id: service.newId(),
+          connectionId: connection.id,
+          name: body.name ?? null,
+          prefix,
+          createdAt: now,
+          expiresAt,
+          revokedAt: null,
+        };
+        await insertKey(service.db, issued, hash);
+        return { status: 201, body: { ...toWireKey(issued), key } };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/connections/{id}/keys",
+      operationId: "listKeys",
+      tag: "Keys",
+      summary: "List a connection's keys",
+      params: ConnectionIdParams,
+      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      answers: {
+        200: {
+          description: "A page, oldest first; revoked and expired ones too.",
+          schema: pageOf(KeySchema, "KeyPage"),
+        },
+      },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, query }) => {
+        const position = pagePosition(query);
+        if (isProblem(position)) return position;
+        const connection = await findConnection(service, params.id);
+        if (connection === null) return notFound("connection");
+        const keys = await listKeys(service.db, connection.id, position);
+        return { status: 200, body: toPage(keys, position.limit, toWireKey) };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/api/keys/{id}/revoke",
+      operationId: "revokeKey",
+      tag: "Keys",
+      summary: "Revoke a key",
+      description: "The next request with the key is refused. Revoking it again answers the same.",
+      params: Type.Object({ id: Type.String({ description: "The key's id." }) }),
+      answers: { 200: { description: "The revoked key.", schema: KeySchema } },
+      problems: ["not-found"],
+      handle: async ({ params }) => {
+        const id = fromTypeId("key", params.id);
+        const key = id === null ? null : await revokeKey(service.db, id, service.clock.now());
+        return key === null ? notFound("key") : { status: 200, body: toWireKey(key) };
+      },
+    }),
+  ];
+}

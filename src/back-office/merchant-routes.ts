@@ -1,0 +1,123 @@
+import { type Static, Type } from "typebox";
+import { insertMerchant, listMerchants, type Merchant, readMerchant } from "../connections/merchants-sql.ts";
+import { pagePosition, toPage } from "../http/cursor.ts";
+import { isProblem, notFound, validationFailed } from "../http/problems.ts";
+import { type Route, routeTable } from "../http/route.ts";
+import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import { fromTypeId, toTypeId } from "../ids.ts";
+import { formatMoney, MoneyRequestSchema, MoneySchema, parseMoney } from "../money.ts";
+import type { Service } from "../service.ts";
+import type { BackOfficeCaller } from "./authentication.ts";
+
+const MerchantSchema = Type.Object(
+  {
+    id: Type.String({ examples: ["mer_01m7y7np16fe68bxp4h91tdmdn"] }),
+    name: Type.String(),
+    accountEmail: Type.String({ description: "Where carrier tracking mail goes." }),
+    currency: Type.String({ description: "Every price and charge of the merchant is in it." }),
+    creditLimit: nullable(MoneySchema, "What the merchant may owe; null means unlimited."),
+    createdAt: dateTime(),
+  },
+  { title: "Merchant" },
+);
+
+const MerchantRequestSchema = Type.Object(
+  {
+    name: shortText(),
+    accountEmail: Type.String({ format: "email", maxLength: 254 }),
+    currency: Type.Optional(
+      Type.String({ format: "currency", default: "EUR", description: "ISO 4217 code." }),
+    ),
+    creditLimit: Type.Optional(MoneyRequestSchema),
+  },
+  { title: "MerchantRequest" },
+);
+
+export const MerchantIdParams = Type.Object({ id: Type.String({ description: "The merchant's id." }) });
+
+const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
+  id: toTypeId("mer", merchant.id),
+  name: merchant.name,
+  accountEmail: merchant.accountEmail,
+  currency: merchant.currency,
+  creditLimit:
+    merchant.creditLimitMinor === null
+      ? null
+      : formatMoney({ minor: merchant.creditLimitMinor, currency: merchant.currency }),
+  createdAt: merchant.createdAt.toISOString(),
+});
+
+/** The merchant that a path names, or null. */
+export async function findMerchant({ db }: Service, text: string): Promise<Merchant | null> {
+  const id = fromTypeId("mer", text);
+  return id === null ? null : readMerchant(db, id);
+}
+
+const route = routeTable<BackOfficeCaller>();
+
+export function merchantRoutes(service: Service): Route<BackOfficeCaller>[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/merchants",
+      operationId: "createMerchant",
+      tag: "Merchants",
+      summary: "Create a merchant",
+      body: MerchantRequestSchema,
+      answers: { 201: { description: "The merchant was created.", schema: MerchantSchema } },
+      problems: ["validation-failed"],
+      handle: async ({ body }) => {
+        const { name, accountEmail, currency = "EUR", creditLimit } = body;
+        const limit = creditLimit === undefined ? null : parseMoney(creditLimit);
+        if (creditLimit !== undefined && (limit === null || limit.currency !== currency)) {
+          return validationFailed([{ pointer: "/creditLimit", detail: `must be an amount in ${currency}` }]);
+        }
+        const merchant: Merchant = {
+          id: service.newId(),
+          name,
+          accountEmail,
+          currency,
+          creditLimitMinor: limit?.minor ?? null,
+          createdAt: service.clock.now(),
+        };
+        await insertMerchant(service.db, merchant);
+        return { status: 201, body: toWireMerchant(merchant) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/merchants",
+      operationId: "listMerchants",
+      tag: "Merchants",
+      summary: "List merchants",
+      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      answers: {
+        200: {
+          description: "A page of merchants, oldest first.",
+          schema: pageOf(MerchantSchema, "MerchantPage"),
+        },
+      },
+      problems: ["validation-failed"],
+      handle: async ({ query }) => {
+        const position = pagePosition(query);
+        if (isProblem(position)) return position;
+        const merchants = await listMerchants(service.db, position);
+        return { status: 200, body: toPage(merchants, position.limit, toWireMerchant) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/merchants/{id}",
+      operationId: "readMerchant",
+      tag: "Merchants",
+      summary: "Read a merchant",
+      params: MerchantIdParams,
+      answers: { 200: { description: "The merchant.", schema: MerchantSchema } },
+      problems: ["not-found"],
+      handle: async ({ params }) => {
+        const merchant = await findMerchant(service, params.id);
+        return merchant === null ? notFound("merchant") : { status: 200, body: toWireMerchant(merchant) };
+      },
+    }),
+  ];
+}

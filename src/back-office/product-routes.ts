@@ -1,0 +1,211 @@
+import { type Static, Type } from "typebox";
+import { pagePosition, toPage } from "../http/cursor.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { type Route, routeTable } from "../http/route.ts";
+import { cursorField, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import { parseUuid, toTypeId } from "../ids.ts";
+import { formatMoney, type Money, MoneyRequestSchema, MoneySchema, parseMoney } from "../money.ts";
+import {
+  PartnerProductSchema,
+  PRODUCT_STATUSES,
+  type Product,
+  toPartnerProduct,
+} from "../products/product.ts";
+import {
+  insertProduct,
+  listProducts,
+  lockProduct,
+  updateProduct,
+  withdrawProduct,
+} from "../products/products-sql.ts";
+import { publishProduct } from "../products/publish-product.ts";
+import { inOneStep, type Service } from "../service.ts";
+import type { BackOfficeCaller } from "./authentication.ts";
+import { findConnection } from "./connection-routes.ts";
+import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
+
+const CatalogueProductSchema = Type.Object(
+  { ...PartnerProductSchema.properties, merchantId: Type.String(), price: MoneySchema },
+  { title: "CatalogueProduct" },
+);
+
+const details = {
+  description: Type.Optional(nullable(Type.String({ maxLength: 10_000, format: "text" }))),
+  imageUrl: Type.Optional(nullable(Type.String({ maxLength: 2_000, format: "uri" }))),
+  weightGrams: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2_000_000_000 }))),
+};
+
+const ProductRequestSchema = Type.Object(
+  { sku: shortText(), name: shortText(), price: MoneyRequestSchema, ...details },
+  { title: "ProductRequest" },
+);
+
+const ProductChangeSchema = Type.Object(
+  {
+    sku: Type.Optional(shortText()),
+    name: Type.Optional(shortText()),
+    price: Type.Optional(MoneyRequestSchema),
+    status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
+    ...details,
+  },
+  { title: "ProductChange" },
+);
+
+const ExposureParams = Type.Object({
+  id: Type.String({ description: "The connection's id." }),
+  productId: Type.String({ description: "The product's UUID." }),
+});
+
+const toWireProduct = (product: Product): Static<typeof CatalogueProductSchema> => ({
+  ...toPartnerProduct(product),
+  merchantId: toTypeId("mer", product.merchantId),
+  price: formatMoney({ minor: product.priceMinor, currency: product.currency }),
+});
+
+function parsePrice(price: { amount: string; currency: string }, currency: string): Money | Problem {
+  const money = parseMoney(price);
+  if (money !== null && money.currency === currency) return money;
+  return validationFailed([{ pointer: "/price", detail: `must be an amount in ${currency}` }]);
+}
+
+/** A price in another currency than the merchant's is refused, here and by the database. */
+async function changeProduct(
+  service: Service,
+  id: string,
+  change: Static<typeof ProductChangeSchema>,
+): Promise<Product | Problem> {
+  return inOneStep(service, async (tx) => {
+    const product = await lockProduct(tx, id);
+    if (product === null) return notFound("product");
+    const { price, ...fields } = change;
+    const money = price === undefined ? { minor: product.priceMinor } : parsePrice(price, product.currency);
+    if (isProblem(money)) return money;
+    const { sku, name, status, description, imageUrl, weightGrams } = { ...product, ...fields };
+    const changed: Product = {
+      ...product,
+      ...{ sku, name, status, description, imageUrl, weightGrams },
+      priceMinor: money.minor,
+      updatedAt: service.clock.now(),
+    };
+    await updateProduct(tx, changed);
+    return changed;
+  });
+}
+
+const route = routeTable<BackOfficeCaller>();
+
+export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/merchants/{id}/products",
+      operationId: "createProduct",
+      tag: "Catalogue",
+      summary: "Create a product",
+      params: MerchantIdParams,
+      body: ProductRequestSchema,
+      answers: { 201: { description: "The product was created.", schema: CatalogueProductSchema } },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, body }) => {
+        const merchant = await findMerchant(service, params.id);
+        if (merchant === null) return notFound("merchant");
+        const price = parsePrice(body.price, merchant.currency);
+        if (isProblem(price)) return price;
+        const now = service.clock.now();
+        const product: Product = {
+          id: service.newId(),
+          merchantId: merchant.id,
+          sku: body.sku,
+          name: body.name,
+          description: body.description ?? null,
+          imageUrl: body.imageUrl ?? null,
+          weightGrams: body.weightGrams ?? null,
+          priceMinor: price.minor,
+          currency: price.currency,
+          status: "active",
+          createdAt: now,
+          updatedAt: now,
+        };
+        await insertProduct(service.db, product);
+        return { status: 201, body: toWireProduct(product) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/merchants/{id}/products",
+      operationId: "listCatalogue",
+      tag: "Catalogue",
+      summary: "List a merchant's products",
+      params: MerchantIdParams,
+      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      answers: {
+        200: {
+          description: "A page, oldest first.",
+          schema: pageOf(CatalogueProductSchema, "CataloguePage"),
+        },
+      },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, query }) => {
+        const position = pagePosition(query);
+        if (isProblem(position)) return position;
+        const merchant = await findMerchant(service, params.id);
+        if (merchant === null) return notFound("merchant");
+        const products = await listProducts(service.db, merchant.id, position);
+        return { status: 200, body: toPage(products, position.limit, toWireProduct) };
+      },
+    }),
+    route({
+      method: "PATCH",
+      path: "/api/products/{id}",
+      operationId: "changeProduct",
+      tag: "Catalogue",
+      summary: "Change a product",
+      description: "Orders that exist already keep the price they were placed at.",
+      params: Type.Object({ id: Type.String({ description: "The product's UUID." }) }),
+      body: ProductChangeSchema,
+      answers: { 200: { description: "The product as changed.", schema: CatalogueProductSchema } },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ params, body }) => {
+        const id = parseUuid(params.id);
+        const changed = id === null ? notFound("product") : await changeProduct(service, id, body);
+        return isProblem(changed) ? changed : { status: 200, body: toWireProduct(changed) };
+      },
+    }),
+    route({
+      method: "PUT",
+      path: "/api/connections/{id}/products/{productId}",
+      operationId: "exposeProduct",
+      tag: "Catalogue",
+      summary: "Expose a product to a connection",
+      description:
+        "Publishes `product.published`, once. A product of another merchant answers as a missing one.",
+      params: ExposureParams,
+      answers: { 200: { description: "The product is exposed.", schema: CatalogueProductSchema } },
+      problems: ["not-found"],
+      handle: async ({ params }) => {
+        const connection = await findConnection(service, params.id);
+        if (connection === null) return notFound("connection");
+        const product = await publishProduct(service, connection, parseUuid(params.productId));
+        return isProblem(product) ? product : { status: 200, body: toWireProduct(product) };
+      },
+    }),
+    route({
+      method: "DELETE",
+      path: "/api/connections/{id}/products/{productId}",
+      operationId: "withdrawProduct",
+      tag: "Catalogue",
+      summary: "Withdraw a product from a connection",
+      description: "Orders that exist already are not touched. Withdrawing it again answers the same.",
+      params: ExposureParams,
+      answers: { 204: { description: "The product is not exposed." } },
+      problems: ["not-found"],
+      handle: async ({ params }) => {
+        const connection = await findConnection(service, params.id);
+        if (connection === null) return notFound("connection");
+        const productId = parseUuid(params.productId);
+        if (productId !== null) await withdrawProduct(service.db, connection.id, productId);
+        return { status: 204 };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,164 @@
+import { Type } from "typebox";
+import { isProblem, notFound } from "../http/problems.ts";
+import { type Route, routeTable } from "../http/route.ts";
+import { cursorField, limitField, pageOf } from "../http/schemas.ts";
+import { cancelOrder } from "../orders/cancel-order.ts";
+import { orderCreator } from "../orders/create-order.ts";
+import { IdempotencyKeyHeaders, OrderRequestSchema } from "../orders/order-request.ts";
+import {
+  CreatedOrderSchema,
+  OrderIdParams,
+  OrderSchema,
+  parseOrderRef,
+  toWireOrder,
+} from "../orders/order-wire.ts";
+import { orderReader } from "../orders/read-order.ts";
+import { PartnerProductSchema } from "../products/product.ts";
+import { listPartnerProducts, readPartnerProduct } from "../products/read-products.ts";
+import { TransitionRequestSchema, transitionTestOrder } from "../sandbox/transition-test-order.ts";
+import type { Service } from "../service.ts";
+import type { PartnerCaller } from "./authentication.ts";
+import { MeSchema, readMe } from "./me.ts";
+
+const route = routeTable<PartnerCaller>();
+
+/** Every route of the partner's listener, as in the specification, part 4. All of them need a connection's key. */
+export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
+  const readOrder = orderReader(service);
+  const createOrder = orderCreator(service, readOrder);
+  return [
+    route({
+      method: "POST",
+      path: "/v1/orders",
+      operationId: "createOrder",
+      tag: "Orders",
+      summary: "Create an order",
+      description:
+        "Orders are deduplicated per connection by the `Idempotency-Key` header, else by `externalOrderId`. A retry of a request that succeeded answers 200 with the order as it stands now. The key lives as long as its order; a refused request does not use it up.",
+      headers: IdempotencyKeyHeaders,
+      body: OrderRequestSchema,
+      answers: {
+        201: {
+          description: "The order was created.",
+          schema: CreatedOrderSchema,
+          headers: { Location: "Path of the new order." },
+        },
+        200: {
+          description: "The request had succeeded before: the order as it stands now.",
+          schema: CreatedOrderSchema,
+          headers: { "Idempotent-Replayed": "Always `true`." },
+        },
+      },
+      problems: [
+        "idempotency-key-missing",
+        "order-already-exists",
+        "idempotency-key-reused",
+        "validation-failed",
+      ],
+      handle: ({ caller, headers, body }) =>
+        createOrder(caller.connectionId, headers["idempotency-key"], body),
+    }),
+    route({
+      method: "GET",
+      path: "/v1/orders/{orderId}",
+      operationId: "readOrder",
+      tag: "Orders",
+      summary: "Read an order",
+      params: OrderIdParams,
+      answers: { 200: { description: "The order as it stands now.", schema: OrderSchema } },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ caller, params }) => {
+        const order = await readOrder({
+          connectionId: caller.connectionId,
+          ref: parseOrderRef(params.orderId),
+        });
+        return order === null ? notFound("order") : { status: 200, body: toWireOrder(order) };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/v1/orders/{orderId}/cancel",
+      operationId: "cancelOrder",
+      tag: "Orders",
+      summary: "Cancel an order",
+      description:
+        "Possible while the order is NEW and its window is open, or while its payment has failed. Canceling a canceled order answers 200 again. A body is ignored.",
+      params: OrderIdParams,
+      answers: { 200: { description: "The canceled order.", schema: OrderSchema } },
+      problems: ["not-found", "order-not-cancelable", "validation-failed"],
+      handle: async ({ caller, params }) => {
+        const order = await cancelOrder(service, caller.connectionId, parseOrderRef(params.orderId));
+        return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/v1/products",
+      operationId: "listProducts",
+      tag: "Products",
+      summary: "List products",
+      description:
+        "The products exposed to the connection, oldest first. A product exposed while paging may land on a later page or only on the next pass; `product.published` announces it.",
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        sku: Type.Optional(
+          Type.String({
+            maxLength: 255,
+            format: "text",
+            description: "Only products with this SKU, of which there may be several.",
+          }),
+        ),
+      }),
+      answers: {
+        200: { description: "A page of products.", schema: pageOf(PartnerProductSchema, "ProductPage") },
+      },
+      problems: ["validation-failed"],
+      handle: ({ caller, query }) => listPartnerProducts(service.db, caller.connectionId, query),
+    }),
+    route({
+      method: "GET",
+      path: "/v1/products/{id}",
+      operationId: "readProduct",
+      tag: "Products",
+      summary: "Read a product",
+      description: "A discontinued product still resolves.",
+      params: Type.Object({ id: Type.String({ description: "The product's UUID." }) }),
+      answers: { 200: { description: "The product.", schema: PartnerProductSchema } },
+      problems: ["not-found"],
+      handle: ({ caller, params }) => readPartnerProduct(service.db, caller.connectionId, params.id),
+    }),
+    route({
+      method: "GET",
+      path: "/v1/me",
+      operationId: "readMe",
+      tag: "Connection",
+      summary: "Read the connection the key acts as",
+      answers: { 200: { description: "The connection.", schema: MeSchema } },
+      problems: [],
+      handle: ({ caller }) => readMe(service.db, caller),
+    }),
+    route({
+      method: "POST",
+      path: "/v1/test/orders/{orderId}/transitions",
+      operationId: "transitionTestOrder",
+      tag: "Sandbox",
+      summary: "Drive a test order",
+      description:
+        "Applies one named transition and publishes the event that a real transition would publish.",
+      params: OrderIdParams,
+      body: TransitionRequestSchema,
+      answers: { 200: { description: "The order after the transition.", schema: OrderSchema } },
+      problems: ["not-found", "transition-refused", "validation-failed"],
+      handle: async ({ caller, params, body }) => {
+        const order = await transitionTestOrder(
+          service,
+          caller.connectionId,
+          parseOrderRef(params.orderId),
+          body,
+        );
+        return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+      },
+    }),
+  ];
+}
