@@ -1,0 +1,40 @@
+import { ConfigError, readConfig } from "./config.ts";
+import { ensureDemo, welcome } from "./demo.ts";
+import { createLog } from "./log.ts";
+import { type RunningService, startService } from "./start.ts";
+
+/** Starts the roles asked for; with `--demo` also makes demo data and shows a first order. */
+async function main(): Promise<void> {
+  const demo = process.argv.includes("--demo");
+  const config = readConfig(process.env);
+  // With the demo a person is watching: only what needs attention is logged, below the welcome.
+  const log = createLog(demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel);
+  const stopAsked = new Promise<string>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(signal));
+  });
+  const running = await startService(config, log);
+  if (demo) await showDemo(running);
+  const { partnerApiUrl, backOfficeUrl } = running;
+  log.info({ partnerApiUrl, backOfficeUrl, roles: [...config.roles] }, "ready");
+
+  log.info({ signal: await stopAsked }, "stopping: requests under way are finished");
+  await running.stop();
+  log.info("stopped");
+  process.exit(0);
+}
+
+async function showDemo({
+  service,
+  partnerApiUrl,
+  backOfficeUrl,
+  operatorToken,
+}: RunningService): Promise<void> {
+  const data = await ensureDemo(service);
+  process.stdout.write(welcome(data, partnerApiUrl ?? "", backOfficeUrl ?? "", operatorToken));
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else createLog("fatal").fatal({ err: error }, "could not start");
+  process.exit(1);
+});

@@ -1,0 +1,124 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { createBackOffice } from "./back-office/app.ts";
+import { createHealthListener } from "./back-office/health.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import { openDatabase } from "./database/database.ts";
+import { startEmbeddedPostgres } from "./database/embedded-postgres.ts";
+import { migrate } from "./database/migrate.ts";
+import { newIdsFrom } from "./ids.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { createPartnerApi } from "./partner-api/app.ts";
+import { readOrMakeSecret } from "./secret-file.ts";
+import type { Service } from "./service.ts";
+import { startWorker, type Worker } from "./worker/worker.ts";
+
+export type RunningService = {
+  readonly service: Service;
+  readonly operatorToken: string;
+  /** Where the listeners can be reached; null for a role that this process does not play. */
+  readonly partnerApiUrl: string | null;
+  readonly backOfficeUrl: string | null;
+  /** Stops taking requests, finishes those under way, and lets go of the database. May be called once. */
+  stop(): Promise<void>;
+};
+
+/** Enough for the few connections that groups need, and for steps that lock a row. */
+const DATABASE_CONNECTIONS_MAX = 12;
+/** A client that does not finish its request in this time is cut off when the service stops. */
+const DRAIN_MS = 5_000;
+
+/** Starts the roles asked for: database first, then listeners and worker. Anything that fails stops what was started. */
+export async function startService(
+  config: Config,
+  log: Logger,
+  clock: Clock = systemClock,
+): Promise<RunningService> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const stopOne of stops.reverse()) await stopOne();
+  };
+  try {
+    const service = await openService(config, log, clock, stops);
+    const operatorToken = config.operatorToken ?? (await readOrMakeSecret(config.dataDir, "operator-token"));
+    const metrics = createMetrics();
+    if (config.roles.has("worker")) {
+      const worker: Worker = startWorker(service, metrics);
+      stops.push(() => worker.stop());
+    }
+    const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
+    const partnerApiUrl = config.roles.has("api")
+      ? await listen(createPartnerApi(service, metrics), config.host, config.port, stops)
+      : null;
+    return { service, operatorToken, partnerApiUrl, backOfficeUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function openService(
+  config: Config,
+  log: Logger,
+  clock: Clock,
+  stops: (() => Promise<unknown>)[],
+): Promise<Service> {
+  let url = config.databaseUrl;
+  if (url === null) {
+    const postgres = await startEmbeddedPostgres({
+      dataDir: config.dataDir,
+      log: (message) => log.info(message),
+    });
+    stops.push(() => postgres.stop());
+    url = postgres.url;
+  }
+  const db = openDatabase({
+    url,
+    connectionsMax: DATABASE_CONNECTIONS_MAX,
+    onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
+  });
+  stops.push(() => db.close());
+  await migrate(db, clock, (message) => log.warn(message));
+  return { config, clock, newId: newIdsFrom(clock), db, log };
+}
+
+/** Every process can be watched; only one with the role serves the API. */
+async function listenBackOffice(
+  service: Service,
+  operatorToken: string,
+  metrics: Metrics,
+  stops: (() => Promise<unknown>)[],
+): Promise<string | null> {
+  const { config, log } = service;
+  if (config.roles.has("back-office")) {
+    return listen(
+      createBackOffice(service, operatorToken, metrics),
+      config.host,
+      config.backOfficePort,
+      stops,
+    );
+  }
+  try {
+    await listen(createHealthListener(service, metrics), config.host, config.backOfficePort, stops);
+  } catch (err) {
+    log.warn({ err }, "this process cannot be watched: another one listens on BACK_OFFICE_PORT");
+  }
+  return null;
+}
+
+async function listen(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  stops: (() => Promise<unknown>)[],
+): Promise<string> {
+  stops.push(() => closeListener(app));
+  return app.listen({ host, port });
+}
+
+async function closeListener(app: FastifyInstance): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+  await app.close();
+  clearTimeout(cutOff);
+}
