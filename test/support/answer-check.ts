@@ -1,0 +1,66 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormatsModule from "ajv-formats";
+import { expect } from "vitest";
+
+export type CheckedAnswer = { status: number; headers: Record<string, unknown>; body: string };
+export type AnswerCheck = (method: string, path: string, answer: CheckedAnswer) => void;
+
+type Operation = { responses: Record<string, { content?: Record<string, unknown> }> };
+
+/** Holds every answer of every test against the service's own OpenAPI description. */
+export function createAnswerCheck(description: {
+  paths: Record<string, Record<string, Operation>>;
+}): AnswerCheck {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormatsModule.default(ajv);
+  for (const format of ["text", "country-code", "amount", "currency", "int32"]) ajv.addFormat(format, true);
+  ajv.addSchema({ $id: "api", ...description });
+  const templates = Object.keys(description.paths).map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`),
+  }));
+  const validators = new Map<string, ValidateFunction>();
+
+  function validator(pointer: string): ValidateFunction {
+    const known = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
+    validators.set(pointer, known);
+    return known;
+  }
+
+  return (method, url, { status, headers, body }) => {
+    const path = url.split("?")[0] ?? "";
+    const found = templates.find(({ pattern }) => pattern.test(path));
+    const operation = found && description.paths[found.template]?.[method.toLowerCase()];
+    expect(headers["x-request-id"], `${method} ${path} has an x-request-id`).toBeTruthy();
+    if (found === undefined || operation === undefined) {
+      expect(status, `${method} ${path} is no route`).toBe(404);
+      return expectValid(validator("/components/schemas/Problem"), body);
+    }
+    expect(Object.keys(operation.responses), `${method} ${path} describes its status`).toContain(
+      String(status),
+    );
+    const content = operation.responses[String(status)]?.content;
+    if (content === undefined) return expect(body).toBe("");
+    const mediaType = String(headers["content-type"]).split(";")[0] ?? "";
+    expect(Object.keys(content), `${method} ${path} describes its media type`).toContain(mediaType);
+    const parts = [
+      "paths",
+      found.template,
+      method.toLowerCase(),
+      "responses",
+      String(status),
+      "content",
+      mediaType,
+      "schema",
+    ];
+    expectValid(
+      validator(parts.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")),
+      body,
+    );
+  };
+}
+
+function expectValid(validate: ValidateFunction, body: string): void {
+  validate(JSON.parse(body));
+  expect(validate.errors ?? [], `answer fits its description: ${body}`).toEqual([]);
+}

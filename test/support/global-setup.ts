@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { systemClock } from "../../src/clock.ts";
+import { openDatabase } from "../../src/database/database.ts";
+import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
+import { migrate } from "../../src/database/migrate.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** A superuser's address of the run's PostgreSQL. */
+    databaseUrl: string;
+  }
+}
+
+/** The database that every test file gets a copy of. */
+export const TEMPLATE = "partner_orders";
+
+/** One real PostgreSQL for the whole run, with a migrated template that each test file copies. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env["TEST_DATABASE_URL"];
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-orders-test-"));
+  // A power cut during a test run may lose the test database, so it need not wait for the disk.
+  const postgres =
+    given === undefined ? await startEmbeddedPostgres({ dataDir, settings: { fsync: "off" } }) : null;
+  const url = postgres?.url ?? given ?? "";
+  const db = openDatabase({ url, connectionsMax: 2, onIdleError: () => undefined });
+  await migrate(db, systemClock, () => undefined);
+  await db.close();
+  project.provide("databaseUrl", url);
+  return async () => {
+    await postgres?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,16 @@
+import type { Clock } from "../../src/clock.ts";
+
+/** A clock that stands still until a test moves it. */
+export type TestClock = Clock & {
+  advance(step: { hours?: number; minutes?: number; seconds?: number; ms?: number }): void;
+};
+
+export function createTestClock(start = "2026-03-02T09:00:00.000Z"): TestClock {
+  let nowMs = Date.parse(start);
+  return {
+    now: () => new Date(nowMs),
+    advance: ({ hours = 0, minutes = 0, seconds = 0, ms = 0 }) => {
+      nowMs += ((hours * 60 + minutes) * 60 + seconds) * 1_000 + ms;
+    },
+  };
+}

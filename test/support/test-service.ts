@@ -1,0 +1,130 @@
+import { randomUUID } from "node:crypto";
+import { onTestFinished, inject as provided } from "vitest";
+import { createBackOffice } from "../../src/back-office/app.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { newIdsFrom } from "../../src/ids.ts";
+import { createLog } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
+import { createPartnerApi } from "../../src/partner-api/app.ts";
+import type { Service } from "../../src/service.ts";
+import { type AnswerCheck, createAnswerCheck } from "./answer-check.ts";
+import { TEMPLATE } from "./global-setup.ts";
+import { createTestClock, type TestClock } from "./test-clock.ts";
+
+export const OPERATOR_TOKEN = "operator-token-of-the-tests";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body; the answer check has its shape.
+export type Answer = { status: number; headers: Record<string, string | undefined>; body: any };
+export type RequestOptions = { body?: unknown; headers?: Record<string, string>; rawBody?: string | Buffer };
+
+export type Client = {
+  get(path: string, options?: RequestOptions): Promise<Answer>;
+  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+};
+
+export type TestService = {
+  service: Service;
+  clock: TestClock;
+  db: Database;
+  /** A client of the partner API with this key; without one it sends none. */
+  partner(key?: string): Client;
+  backOffice: Client;
+  close(): Promise<void>;
+};
+
+/** A new, empty, migrated database; answers its address. */
+export async function createDatabase(): Promise<string> {
+  const url = new URL(provided("databaseUrl"));
+  const admin = openDatabase({
+    url: withDatabase(url, "postgres"),
+    connectionsMax: 1,
+    onIdleError: () => undefined,
+  });
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await admin.runScript(`create database ${name} template ${TEMPLATE}`);
+  await admin.close();
+  return withDatabase(url, name);
+}
+
+function withDatabase(url: URL, name: string): string {
+  const copy = new URL(url);
+  copy.pathname = `/${name}`;
+  return copy.href;
+}
+
+/** Both listeners on a database of their own, with a clock that the test moves; requests are injected in-process. */
+export async function startTestService(
+  options: { config?: Partial<Config>; databaseUrl?: string } = {},
+): Promise<TestService> {
+  const clock = createTestClock();
+  const url = options.databaseUrl ?? (await createDatabase());
+  const db = openDatabase({ url, connectionsMax: 10, onIdleError: () => undefined });
+  const config: Config = {
+    ...readConfig({ RATE_LIMIT_PER_MINUTE: "0" }),
+    databaseUrl: url,
+    ...options.config,
+  };
+  const service: Service = { config, clock, newId: newIdsFrom(clock), db, log: createLog("silent") };
+  const metrics = createMetrics();
+  const partnerApi = createPartnerApi(service, metrics);
+  const backOffice = createBackOffice(service, OPERATOR_TOKEN, metrics);
+  const description = (await backOffice.inject("/openapi.json")).json();
+  const check = createAnswerCheck(description);
+  return {
+    service,
+    clock,
+    db,
+    partner: (key) => clientOf(partnerApi, key, check),
+    backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
+    close: async () => {
+      await Promise.all([partnerApi.close(), backOffice.close()]);
+      await db.close();
+    },
+  };
+}
+
+/** For a single test: closed when the test has finished. */
+export async function startServiceForTest(
+  options?: Parameters<typeof startTestService>[0],
+): Promise<TestService> {
+  const started = await startTestService(options);
+  onTestFinished(started.close);
+  return started;
+}
+
+function clientOf(
+  app: ReturnType<typeof createPartnerApi>,
+  key: string | undefined,
+  check: AnswerCheck,
+): Client {
+  async function request(
+    method: string,
+    path: string,
+    { body, rawBody, headers = {} }: RequestOptions = {},
+  ): Promise<Answer> {
+    const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+    const answer = await app.inject({
+      method: method as "GET",
+      url: path,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(payload === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    check(method, path, { status: answer.statusCode, headers: answer.headers, body: answer.body });
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as Record<string, string | undefined>,
+      body: answer.body === "" ? undefined : answer.json(),
+    };
+  }
+  return {
+    request,
+    get: (path, options) => request("GET", path, options),
+    post: (path, body, options) => request("POST", path, { ...options, body }),
+  };
+}
