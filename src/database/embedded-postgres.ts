@@ -1,0 +1,134 @@
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { lockFile } from "./file-lock.ts";
+import { postgresAccount } from "./postgres-account.ts";
+import { findBinaries } from "./postgres-binaries.ts";
+import {
+  type Cluster,
+  clusterIn,
+  createCluster,
+  isCreated,
+  readOrMakePassword,
+  SUPERUSER,
+} from "./postgres-cluster.ts";
+import { announceLeaving, isUnused, keepProcessAlive } from "./postgres-connection.ts";
+import { connectToRunningServer, launchServer, type Server, shutDown } from "./postgres-server.ts";
+import { readPidFile } from "./postmaster.ts";
+
+const DATABASE = "partner_orders";
+/** Long enough for another process that recovers the cluster after a crash. */
+const LOCK_TIMEOUT_MS = 300_000;
+const LOCK_TIMEOUT_ON_STOP_MS = 5_000;
+/** Even when the server hangs. The service has 10 s in all from SIGTERM to its end. */
+const STOP_MAX_MS = 6_000;
+
+export type EmbeddedPostgres = {
+  /** `postgres://user:password@127.0.0.1:port/partner_orders`, as a superuser; good until the server stops. */
+  url: string;
+  /**
+   * Stops the server, unless somebody else is connected, who then keeps it. Close your own pools before.
+   * Takes 6 s at most; a server that needs longer ends by itself. May be called again.
+   */
+  stop(): Promise<void>;
+};
+
+/**
+ * Gives a real PostgreSQL whose cluster lives in `<dataDir>/postgres`: finds the server that is already running
+ * on it, or else starts one; creates cluster and database when they are missing. The server outlives this
+ * process until `stop()`, and does not keep it alive.
+ * Any number of processes may call this at the same time: they get the same server.
+ * @param options.dataDir created when missing; also gets `postgres-password`, `postgres.log`, `postgres.lock`.
+ * @param options.settings added to PostgreSQL's configuration, and winning over ours, except for where it
+ * listens; without effect on a server that is already running. `fsync: "off"` also speeds up creating the cluster.
+ * @param options.log is told in one sentence what was found or started.
+ * @throws Error for the operator, with the end of `postgres.log`, when the server does not start; one that asks
+ * for DATABASE_URL, when this machine cannot run the server at all.
+ */
+export async function startEmbeddedPostgres(options: {
+  dataDir: string;
+  settings?: Record<string, string>;
+  log?: (message: string) => void;
+}): Promise<EmbeddedPostgres> {
+  const { settings = {}, log = () => {} } = options;
+  const cluster = clusterIn(resolve(options.dataDir));
+  await mkdir(cluster.dataDir, { recursive: true });
+
+  const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_MS);
+  if (unlock === undefined) {
+    throw new Error(`Another process is starting PostgreSQL: it holds ${cluster.lockFile}.`);
+  }
+  try {
+    const password = await readOrMakePassword(cluster);
+    const server =
+      (await connectToRunningServer(cluster, password)) ?? (await startServer(cluster, password, settings));
+    await createDatabaseIfMissing(server);
+    keepProcessAlive(server.connection, false);
+    log(`PostgreSQL runs on port ${server.port}, with its data in ${cluster.directory}.`);
+
+    let stopped: Promise<void> | undefined;
+    return {
+      url: `postgres://${SUPERUSER}:${password}@127.0.0.1:${server.port}/${DATABASE}`,
+      stop: () =>
+        (stopped ??= Promise.race([
+          stop(cluster, server, log),
+          delay(STOP_MAX_MS, undefined, { ref: false }),
+        ])),
+    };
+  } finally {
+    unlock();
+  }
+}
+
+async function startServer(
+  cluster: Cluster,
+  password: string,
+  settings: Record<string, string>,
+): Promise<Server> {
+  const account = await postgresAccount(cluster.directory);
+  const binaries = await findBinaries(account);
+  if (!isCreated(cluster)) {
+    await createCluster({ cluster, password, binaries, account, sync: settings["fsync"] !== "off" });
+  }
+  return await launchServer({ cluster, password, binaries, account, settings });
+}
+
+async function createDatabaseIfMissing({ connection }: Server): Promise<void> {
+  try {
+    const found = await connection.query("select from pg_database where datname = $1", [DATABASE]);
+    if (found.rowCount === 0) await connection.query(`create database ${DATABASE}`);
+  } catch (error) {
+    await connection.end();
+    throw error;
+  }
+}
+
+async function stop(cluster: Cluster, server: Server, log: (message: string) => void): Promise<void> {
+  keepProcessAlive(server.connection, true);
+  try {
+    log(await leave(cluster, server));
+  } catch (error) {
+    // Without an answer its process id may be another program's by now. If it runs, the next start finds it.
+    log(`PostgreSQL is left as it is. ${error}`);
+  } finally {
+    await server.connection.end().catch(() => {}); // The server may have closed it already.
+  }
+}
+
+async function leave(cluster: Cluster, { connection, pid }: Server): Promise<string> {
+  await announceLeaving(connection);
+  // The data directory has been deleted, and perhaps made anew: nobody can use this server any more.
+  if ((await readPidFile(cluster.directory))?.pid !== pid) return await shutDownInWords(pid);
+  const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_ON_STOP_MS);
+  if (unlock === undefined) return "PostgreSQL is left to the process that starts or stops it just now.";
+  try {
+    // With the lock held nobody is just about to connect.
+    if (await isUnused(connection)) return await shutDownInWords(pid);
+    return "PostgreSQL keeps running: somebody else is connected.";
+  } finally {
+    unlock();
+  }
+}
+
+const shutDownInWords = async (pid: number): Promise<string> =>
+  (await shutDown(pid)) ? "PostgreSQL has stopped." : "PostgreSQL needs longer to stop, and ends by itself.";

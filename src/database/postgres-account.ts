@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** The user and group PostgreSQL runs as, when they are not those of this process. */
+export type Account = { uid: number; gid: number };
+
+/**
+ * PostgreSQL refuses to run as root. For root this is the owner of the cluster, if there is one already, or else
+ * the user `postgres`, or else `nobody`; for everybody else undefined: PostgreSQL runs as the same user.
+ * @throws Error when root finds no such user.
+ */
+export async function postgresAccount(clusterDirectory: string): Promise<Account | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const account =
+    (await ownerOf(clusterDirectory)) ?? (await accountNamed("postgres")) ?? (await accountNamed("nobody"));
+  if (account !== undefined) return account;
+  throw new Error(
+    "PostgreSQL does not run as root, and this machine has neither a user postgres nor a user nobody to run it as: " +
+      "start the service as an ordinary user, or set DATABASE_URL.",
+  );
+}
+
+/** Whether the account can run this program. True without an account. */
+export async function canRun(
+  account: Account | undefined,
+  program: string,
+  ...args: string[]
+): Promise<boolean> {
+  if (account === undefined) return true;
+  return await promisify(execFile)(program, args, { ...account, cwd: "/" }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A directory as the account reaches it: its path is good for processes that stay in the working directory. */
+export type Place = { cwd: string; path: string };
+
+/**
+ * How processes of the account get at a directory that it owns, wherever that lies.
+ * @throws Error when only Linux could do it, and this is another system.
+ */
+export async function placeOf(directory: string, account: Account | undefined): Promise<Place> {
+  if (await canRun(account, "/bin/sh", "-c", 'test -x "$0"', directory)) return { cwd: "/", path: directory };
+  if (process.platform === "linux") {
+    // Some folder above it, such as /root, is closed to the account. A new process enters its working directory
+    // while it is still root, and from there this link leads to it without a look at the folders above.
+    return { cwd: directory, path: "/proc/self/cwd" };
+  }
+  throw new Error(
+    `PostgreSQL does not run as root, and the user it runs as (id ${account?.uid}) may not enter ${directory}: ` +
+      "start the service as an ordinary user, choose another DATA_DIR, or set DATABASE_URL.",
+  );
+}
+
+async function ownerOf(directory: string): Promise<Account | undefined> {
+  const found = await stat(directory).catch(() => undefined);
+  return found === undefined || found.uid === 0 ? undefined : { uid: found.uid, gid: found.gid };
+}
+
+async function accountNamed(name: string): Promise<Account | undefined> {
+  const users = (await readFile("/etc/passwd", "utf8").catch(() => ""))
+    .split("\n")
+    .map((line) => line.split(":"));
+  const [, , uid, gid] = users.find(([userName]) => userName === name) ?? [];
+  return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
+}
