@@ -1,8 +1,13 @@
 import type { Static, TSchema } from "typebox";
 import type { Problem, ProblemCode } from "./problems.ts";
 
-/** What a handler answers when all went well. A body of `undefined` sends none. */
-export type Answer = { status: number; body?: unknown; headers?: Readonly<Record<string, string>> };
+/** What a handler answers when all went well: a body to be serialised, or JSON that is text already, or neither. */
+export type Answer = {
+  status: number;
+  body?: unknown;
+  json?: string;
+  headers?: Readonly<Record<string, string>>;
+};
 
 export type RouteInput<Caller, Params, Query, Headers, Body> = {
   caller: Caller;

@@ -14,7 +14,7 @@ import {
 } from "../orders/order-wire.ts";
 import { orderReader } from "../orders/read-order.ts";
 import { PartnerProductSchema } from "../products/product.ts";
-import { listPartnerProducts, readPartnerProduct } from "../products/read-products.ts";
+import { productLister, readPartnerProduct } from "../products/read-products.ts";
 import { TransitionRequestSchema, transitionTestOrder } from "../sandbox/transition-test-order.ts";
 import type { Service } from "../service.ts";
 import type { PartnerCaller } from "./authentication.ts";
@@ -26,6 +26,7 @@ const route = routeTable<PartnerCaller>();
 export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
   const readOrder = orderReader(service);
   const createOrder = orderCreator(service, readOrder);
+  const listProducts = productLister(service.db);
   return [
     route({
       method: "POST",
@@ -114,7 +115,7 @@ export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
         200: { description: "A page of products.", schema: pageOf(PartnerProductSchema, "ProductPage") },
       },
       problems: ["validation-failed"],
-      handle: ({ caller, query }) => listPartnerProducts(service.db, caller.connectionId, query),
+      handle: ({ caller, query }) => listProducts(caller.connectionId, query),
     }),
     route({
       method: "GET",

@@ -1,0 +1,58 @@
+import autocannon from "autocannon";
+
+/**
+ * A process of its own that sends requests as fast as they are answered, and prints what it saw as one JSON line.
+ * Its argument is a `Load` as JSON.
+ */
+export type Load = {
+  url: string;
+  method: "GET" | "POST";
+  headers: Record<string, string>;
+  /** For reads: the paths, asked for one after the other, so that no two requests at a time are for the same thing. */
+  paths?: string[];
+  /** For creations: the body with `{id}` where each request puts an external id of its own. */
+  bodyTemplate?: string;
+  idPrefix: string;
+  connections: number;
+  seconds: number;
+  /** Stop after so many requests instead of after `seconds`. */
+  amount?: number;
+};
+
+export type LoadResult = {
+  requests: number;
+  perSecond: number;
+  ok: number;
+  failed: number;
+  p50Ms: number;
+  p99Ms: number;
+};
+
+async function run(load: Load): Promise<LoadResult> {
+  const [head = "", tail = ""] = load.bodyTemplate?.split("{id}") ?? [];
+  let sent = 0;
+  function next(request: autocannon.Request): autocannon.Request {
+    sent += 1;
+    if (load.bodyTemplate !== undefined)
+      return { ...request, body: `${head}${load.idPrefix}-${sent}${tail}` };
+    const path = load.paths?.[sent % load.paths.length];
+    return path === undefined ? request : { ...request, path };
+  }
+  const result = await autocannon({
+    url: load.url,
+    connections: load.connections,
+    ...(load.amount === undefined ? { duration: load.seconds } : { amount: load.amount }),
+    requests: [{ method: load.method, headers: load.headers, setupRequest: next }],
+  });
+  return {
+    requests: result.requests.total,
+    perSecond: result["2xx"] / result.duration,
+    ok: result["2xx"],
+    failed: result.non2xx + result.errors,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+  };
+}
+
+const load = JSON.parse(process.argv[2] ?? "{}") as Load; // Written by this benchmark.
+process.stdout.write(`${JSON.stringify(await run(load))}\n`);

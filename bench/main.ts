@@ -1,0 +1,276 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import pg from "pg";
+import type { Load, LoadResult } from "./load-generator.ts";
+import { preloadOrders } from "./preload.ts";
+import {
+  generateLoad,
+  hasPgbench,
+  runPgbench,
+  type Started,
+  startBareServer,
+  stop,
+  stopAll,
+} from "./processes.ts";
+import { type Figure, median, table, writeReport } from "./report.ts";
+import {
+  closeSite,
+  countOrders,
+  emptyOrders,
+  openSite,
+  type Postgres,
+  type Site,
+  startPostgres,
+} from "./site.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "5" },
+    /** Orders stored before the measurement of a full table. */
+    stored: { type: "string", default: "1000000" },
+    /** Orders created for the measurement of memory; 0 leaves it out. */
+    memory: { type: "string", default: "1000000" },
+  },
+});
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+const stored = Number(values.stored);
+const memoryOrders = Number(values.memory);
+const CONNECTIONS = 64;
+const WARM_UP_SECONDS = 3;
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** Two lines, as partners typically send. */
+const orderTemplate = (site: Site): string =>
+  JSON.stringify({
+    externalOrderId: "{id}",
+    lines: [
+      { productId: site.partner.productIds[0], quantity: 1 },
+      { productId: site.partner.productIds[1], quantity: 2 },
+    ],
+    shippingAddress: {
+      firstName: "Ada",
+      lastName: "Lovelace",
+      address1: "12 St James Square",
+      city: "London",
+      zip: "SW1Y 4JH",
+      countryCode: "GB",
+    },
+  });
+
+let loads = 0;
+
+function loadOf(site: Site, path: string, to: string, change: Partial<Load> = {}): Load {
+  loads += 1;
+  const headers = { authorization: `Bearer ${site.partner.key}`, "content-type": "application/json" };
+  return {
+    url: to + path,
+    method: "GET",
+    headers,
+    idPrefix: `load-${loads}`,
+    connections: CONNECTIONS,
+    seconds,
+    ...change,
+  };
+}
+
+const creation = (site: Site, to = site.service.url, change: Partial<Load> = {}): Load =>
+  loadOf(site, "/v1/orders", to, { method: "POST", bodyTemplate: orderTemplate(site), ...change });
+
+/** Creates for a while and holds the answers against the database: every 201 is an order, with its lines and event. */
+async function createOrders(site: Site, change: Partial<Load> = {}): Promise<LoadResult> {
+  const before = await countOrders(site);
+  const result = await generateLoad(creation(site, site.service.url, change));
+  const made = (await countOrders(site)) - before;
+  // The generator hangs up at the end of its time, so up to one order a connection is stored without being counted.
+  if (result.failed > 0 || made < result.ok || made > result.ok + CONNECTIONS) {
+    throw new Error(
+      `${result.ok} creations were answered, ${result.failed} failed, ${made} orders are stored.`,
+    );
+  }
+  return result;
+}
+
+async function measureCreation(empty: Site, full: Site, direct: Site, bare: Started): Promise<Figure[]> {
+  const results = {
+    service: [] as LoadResult[],
+    full: [] as LoadResult[],
+    bare: [] as number[],
+    direct: [] as number[],
+  };
+  const pgbench = await hasPgbench();
+  const script = new URL("insert-order.sql", import.meta.url).pathname;
+  const [product_1 = "", product_2 = ""] = direct.partner.productIds;
+  const variables = { connection_id: direct.partner.connectionUuid, product_1, product_2 };
+  for (let round = 0; round <= rounds; round += 1) {
+    const time = round === 0 ? WARM_UP_SECONDS : seconds; // Round 0 warms up and is not counted.
+    await emptyOrders(empty);
+    await emptyOrders(direct);
+    await empty.db.runScript("checkpoint");
+    const bareResult = await generateLoad(creation(empty, bare.url, { seconds: time }));
+    const serviceResult = await createOrders(empty, { seconds: time });
+    const fullResult = await createOrders(full, { seconds: time });
+    const directResult = pgbench ? await runPgbench(direct.databaseUrl, script, variables, time) : Number.NaN;
+    if (pgbench) await countOrders(direct);
+    say(
+      `  create ${round}: ${[bareResult.perSecond, serviceResult.perSecond, fullResult.perSecond, directResult].map(Math.round).join(" / ")}`,
+    );
+    if (round === 0) continue;
+    results.bare.push(bareResult.perSecond);
+    results.service.push(serviceResult);
+    results.full.push(fullResult);
+    results.direct.push(directResult);
+  }
+  const speeds = results.service.map(({ perSecond }) => perSecond);
+  const fullSpeeds = results.full.map(({ perSecond }) => perSecond);
+  const latency = {
+    p50Ms: median(results.service.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(results.service.map(({ p99Ms }) => p99Ms)),
+  };
+  return [
+    {
+      name: "create an order, against a bare server",
+      ...compare(speeds, results.bare),
+      ratioMin: 0.35,
+      ...latency,
+    },
+    pgbench
+      ? { name: "create an order, against single inserts", ...compare(speeds, results.direct), ratioMin: 0.7 }
+      : {
+          name: "create an order, against single inserts",
+          note: "pgbench is not installed (Debian: postgresql-contrib)",
+        },
+    {
+      name: `create with ${stored.toLocaleString("en")} orders stored, against an empty table`,
+      ...compare(fullSpeeds, speeds),
+      ratioMin: 0.9,
+      p50Ms: median(results.full.map(({ p50Ms }) => p50Ms)),
+      p99Ms: median(results.full.map(({ p99Ms }) => p99Ms)),
+    },
+  ];
+}
+
+/** Medians, and the median of the ratios round by round: a machine whose speed drifts moves both sides of a round. */
+function compare(ours: readonly number[], theirs: readonly number[]) {
+  const ratio = median(ours.map((speed, round) => speed / (theirs[round] ?? Number.NaN)));
+  return { perSecond: median(ours), referencePerSecond: median(theirs), ratio };
+}
+
+async function measureRead(name: string, site: Site, paths: string[], bare: Started): Promise<Figure> {
+  const ours: LoadResult[] = [];
+  const theirs: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const time = round === 0 ? WARM_UP_SECONDS : seconds;
+    const reference = await generateLoad(loadOf(site, "", bare.url, { paths, seconds: time }));
+    const result = await generateLoad(loadOf(site, "", site.service.url, { paths, seconds: time }));
+    if (result.failed > 0 || reference.failed > 0) throw new Error(`${result.failed} reads failed.`);
+    say(`  ${name} ${round}: ${Math.round(reference.perSecond)} / ${Math.round(result.perSecond)}`);
+    if (round === 0) continue;
+    ours.push(result);
+    theirs.push(reference.perSecond);
+  }
+  return {
+    name: `${name}, against a bare server`,
+    ...compare(
+      ours.map(({ perSecond }) => perSecond),
+      theirs,
+    ),
+    ratioMin: 0.35,
+    p50Ms: median(ours.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(ours.map(({ p99Ms }) => p99Ms)),
+  };
+}
+
+async function residentMiB(site: Site): Promise<number> {
+  const metrics = await (await fetch(`${site.service.backOfficeUrl}/metrics`)).text();
+  return Math.round(Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 2 ** 20);
+}
+
+async function measureMemory(site: Site): Promise<Figure> {
+  const steps = 5;
+  const seen = [await residentMiB(site)];
+  for (let step = 0; step < steps; step += 1) {
+    await createOrders(site, { amount: Math.ceil(memoryOrders / steps) });
+    seen.push(await residentMiB(site));
+    say(`  memory after ${Math.ceil(((step + 1) * memoryOrders) / steps)} creations: ${seen.at(-1)} MiB`);
+  }
+  return {
+    name: `memory over ${memoryOrders.toLocaleString("en")} creations`,
+    note: `${seen.join(", ")} MiB`,
+  };
+}
+
+/** A thousand orders to read, and what the service answers to a read: the bytes that the bare server answers too. */
+async function placeOrdersToRead(
+  site: Site,
+): Promise<{ orderPaths: string[]; order: string; products: string }> {
+  await createOrders(site, { amount: 1_000 });
+  const rows = await site.db.query<{ external_order_id: string }>({
+    name: "orders-to-read",
+    text: "select external_order_id from orders",
+    values: [],
+  });
+  const headers = { authorization: `Bearer ${site.partner.key}` };
+  const read = async (path: string) => (await fetch(site.service.url + path, { headers })).text();
+  const ids = rows.map((row) => row.external_order_id);
+  const order = await read(`/v1/orders/${ids[0]}`);
+  const orderPaths = await Promise.all(
+    ids.map(async (id) => `/v1/orders/${(JSON.parse(await read(`/v1/orders/${id}`)) as { id: string }).id}`),
+  );
+  return { orderPaths, order, products: await read("/v1/products") };
+}
+
+/** After a bulk load: no autovacuum and no checkpoint of it falls into the measurement. */
+async function settle(databaseUrl: string): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query("vacuum analyze");
+  await client.query("checkpoint");
+  await client.end();
+}
+
+async function measure(postgres: Postgres): Promise<void> {
+  say(
+    `${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections; starting PostgreSQL and the services …`,
+  );
+  const [empty, full, direct] = [
+    await openSite(postgres, "bench_empty"),
+    await openSite(postgres, "bench_full"),
+    await openSite(postgres, "bench_direct"),
+  ];
+  await stop(direct.service); // Only its database is used.
+  const scope = { connectionId: full.partner.connectionUuid, productIds: full.partner.productIds };
+  await preloadOrders(full.db, scope, stored, (done) => say(`  ${done} orders stored`));
+  await settle(full.databaseUrl);
+
+  const { orderPaths, order, products } = await placeOrdersToRead(empty);
+  const [orderFile, productsFile] = [
+    join(postgres.dataDir, "order.json"),
+    join(postgres.dataDir, "products.json"),
+  ];
+  await Promise.all([writeFile(orderFile, order), writeFile(productsFile, products)]);
+  const bare = await startBareServer(orderFile, productsFile);
+  const figures: Figure[] = [
+    await measureRead("read an order", empty, orderPaths, bare),
+    await measureRead("list 50 products", empty, ["/v1/products"], bare),
+    ...(await measureCreation(empty, full, direct, bare)),
+  ];
+  if (memoryOrders > 0) figures.push(await measureMemory(empty));
+
+  await Promise.all([closeSite(empty), closeSite(full), direct.db.close(), stop(bare)]);
+  process.stdout.write(`\n${table(figures)}\n`);
+  say(
+    `\nWritten to ${await writeReport(figures, { rounds, seconds, connections: CONNECTIONS, stored, memoryOrders })}`,
+  );
+}
+
+const postgres = await startPostgres();
+try {
+  await measure(postgres);
+} finally {
+  await stopAll();
+  await postgres.stop();
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import type { Load, LoadResult } from "./load-generator.ts";
+
+const execute = promisify(execFile);
+const path = (name: string): string => new URL(name, import.meta.url).pathname;
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Runs the load generator in its own process. */
+export async function generateLoad(load: Load): Promise<LoadResult> {
+  const { stdout } = await execute(process.execPath, [path("load-generator.ts"), JSON.stringify(load)], {
+    maxBuffer: 1 << 24,
+  });
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as LoadResult; // Its last line is the result.
+}
+
+const children = new Set<ChildProcess>();
+
+/** A benchmark that fails leaves no server behind. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...children].map((child) => stop({ child })));
+}
+
+export type Started = { url: string; child: ChildProcess };
+
+/** Starts the bare server; answers its address. */
+export async function startBareServer(orderFile: string, productsFile: string): Promise<Started> {
+  const child = spawn(process.execPath, [path("bare-server.ts"), orderFile, productsFile], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.add(child);
+  for await (const line of createInterface({ input: child.stdout })) return { url: line, child };
+  throw new Error("The bare server did not start.");
+}
+
+/** Starts the service as an operator would, on its own database; answers when it is ready. */
+export async function startService(
+  databaseUrl: string,
+  dataDir: string,
+): Promise<Started & { backOfficeUrl: string; token: string }> {
+  const [port, backOfficePort] = [await freePort(), await freePort()];
+  const token = "operator-token-of-the-benchmark";
+  const child = spawn(process.execPath, [path("../src/main.ts")], {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      BACK_OFFICE_PORT: String(backOfficePort),
+      OPERATOR_TOKEN: token,
+      RATE_LIMIT_PER_MINUTE: "0",
+      LOG_LEVEL: "warn",
+    },
+  });
+  children.add(child);
+  const backOfficeUrl = `http://127.0.0.1:${backOfficePort}`;
+  for (let tries = 0; ; tries += 1) {
+    const ready = await fetch(`${backOfficeUrl}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (ready) return { url: `http://127.0.0.1:${port}`, child, backOfficeUrl, token };
+    if (tries > 200 || child.exitCode !== null) throw new Error("The service did not start.");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export async function stop({ child }: Pick<Started, "child">): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill("SIGTERM");
+  await once(child, "exit");
+}
+
+export async function hasPgbench(): Promise<boolean> {
+  return execute("pgbench", ["--version"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Drives one statement straight at the database with 32 clients; answers transactions a second. */
+export async function runPgbench(
+  databaseUrl: string,
+  script: string,
+  variables: Record<string, string>,
+  seconds: number,
+): Promise<number> {
+  const { stdout } = await execute("pgbench", [
+    ...[
+      "--no-vacuum",
+      "--protocol=prepared",
+      "--client=32",
+      "--jobs=1",
+      `--time=${seconds}`,
+      `--file=${script}`,
+    ],
+    ...Object.entries(variables).map(([name, value]) => `--define=${name}=${value}`),
+    databaseUrl,
+  ]);
+  const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
+  if (tps === undefined) throw new Error(`pgbench told no speed:\n${stdout}`);
+  return Number(tps);
+}

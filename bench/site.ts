@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { startEmbeddedPostgres } from "../src/database/embedded-postgres.ts";
+import { type Started, startService, stop } from "./processes.ts";
+
+/** A partner of a running service: what a load needs to place orders. */
+export type Partner = { key: string; connectionId: string; connectionUuid: string; productIds: string[] };
+
+/** The service on a database of its own, as an operator would run it, with one partner. */
+export type Site = {
+  service: Started & { backOfficeUrl: string };
+  databaseUrl: string;
+  db: Database;
+  partner: Partner;
+};
+
+export type Postgres = { url: string; dataDir: string; stop(): Promise<void> };
+
+/** One PostgreSQL with full durability for the whole run, in a temporary folder. */
+export async function startPostgres(): Promise<Postgres> {
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-orders-bench-"));
+  const postgres = await startEmbeddedPostgres({ dataDir });
+  return {
+    url: postgres.url,
+    dataDir,
+    stop: async () => {
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function openSite(postgres: Postgres, name: string): Promise<Site> {
+  const admin = openDatabase({ url: postgres.url, connectionsMax: 1, onIdleError: () => undefined });
+  await admin.runScript(`create database ${name}`);
+  await admin.close();
+  const url = new URL(postgres.url);
+  url.pathname = `/${name}`;
+  const service = await startService(url.href, postgres.dataDir);
+  const partner = await createPartner(service.backOfficeUrl, service.token);
+  const db = openDatabase({ url: url.href, connectionsMax: 2, onIdleError: () => undefined });
+  const [row] = await db.query<{ id: string }>({
+    name: "connection",
+    text: "select id from connections",
+    values: [],
+  });
+  return { service, databaseUrl: url.href, db, partner: { ...partner, connectionUuid: row?.id ?? "" } };
+}
+
+export async function closeSite(site: Site): Promise<void> {
+  await site.db.close();
+  await stop(site.service);
+}
+
+/** A merchant with 50 products, all exposed to its only connection. */
+async function createPartner(backOfficeUrl: string, token: string): Promise<Omit<Partner, "connectionUuid">> {
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${backOfficeUrl}/api${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}.`);
+    return (await answer.json()) as { id: string; key: string }; // Of the fields, these are the ones looked at.
+  };
+  const merchant = await call("POST", "/merchants", {
+    name: "Merchant",
+    accountEmail: "merchant@example.com",
+  });
+  const connection = await call("POST", `/merchants/${merchant.id}/connections`, { name: "Partner" });
+  const productIds: string[] = [];
+  for (let index = 0; index < 50; index += 1) {
+    const product = {
+      sku: `SKU-${index}`,
+      name: `Product ${index}`,
+      price: { amount: "15.00", currency: "EUR" },
+    };
+    const { id } = await call("POST", `/merchants/${merchant.id}/products`, product);
+    await call("PUT", `/connections/${connection.id}/products/${id}`);
+    productIds.push(id);
+  }
+  const { key } = await call("POST", `/connections/${connection.id}/keys`, {});
+  return { key, connectionId: connection.id, productIds };
+}
+
+export async function countOrders({ db }: Pick<Site, "db">): Promise<number> {
+  const [row] = await db.query<{ orders: bigint; lines: bigint; events: bigint }>({
+    name: "count-orders",
+    text: `
+      select (select count(*) from orders) as orders, (select count(*) from order_lines) as lines,
+             (select count(*) from events where order_id is not null) as events`,
+    values: [],
+  });
+  const orders = Number(row?.orders);
+  if (Number(row?.lines) !== 2 * orders || Number(row?.events) !== orders)
+    throw new Error("An order lacks lines or its event.");
+  return orders;
+}
+
+export const emptyOrders = ({ db }: Pick<Site, "db">): Promise<void> =>
+  db.runScript("truncate orders, order_lines, shipments, events");
