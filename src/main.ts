@@ -3,6 +3,9 @@ import { ensureDemo, welcome } from "./demo.ts";
 import { createLog } from "./log.ts";
 import { type RunningService, startService } from "./start.ts";
 
+/** Operators and their tools wait ten seconds before they kill. */
+const STOP_MS = 9_000;
+
 /** Starts the roles asked for; with `--demo` also makes demo data and shows a first order. */
 async function main(): Promise<void> {
   const demo = process.argv.includes("--demo");
@@ -18,6 +21,8 @@ async function main(): Promise<void> {
   log.info({ partnerApiUrl, backOfficeUrl, roles: [...config.roles] }, "ready");
 
   log.info({ signal: await stopAsked }, "stopping: requests under way are finished");
+  // What has not ended by then is cut off; the database rolls back what was not committed.
+  setTimeout(() => process.exit(0), STOP_MS).unref();
   await running.stop();
   log.info("stopped");
   process.exit(0);

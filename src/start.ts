@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database/database.ts";
 import { startEmbeddedPostgres } from "./database/embedded-postgres.ts";
+import { ensureEventPartitions } from "./database/event-partitions.ts";
 import { migrate } from "./database/migrate.ts";
 import { newIdsFrom } from "./ids.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -35,42 +36,42 @@ export async function startService(
   log: Logger,
   clock: Clock = systemClock,
 ): Promise<RunningService> {
-  const stops: (() => Promise<unknown>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const stopOne of stops.reverse()) await stopOne();
-  };
+  const stops: Stops = { doors: [], ground: [] };
   try {
     const service = await openService(config, log, clock, stops);
     const operatorToken = config.operatorToken ?? (await readOrMakeSecret(config.dataDir, "operator-token"));
     const metrics = createMetrics();
     if (config.roles.has("worker")) {
       const worker: Worker = startWorker(service, metrics);
-      stops.push(() => worker.stop());
+      stops.doors.push(() => worker.stop());
     }
     const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
     const partnerApiUrl = config.roles.has("api")
       ? await listen(createPartnerApi(service, metrics), config.host, config.port, stops)
       : null;
-    return { service, operatorToken, partnerApiUrl, backOfficeUrl, stop };
+    return { service, operatorToken, partnerApiUrl, backOfficeUrl, stop: () => stopAll(stops) };
   } catch (error) {
-    await stop();
+    await stopAll(stops);
     throw error;
   }
 }
 
-async function openService(
-  config: Config,
-  log: Logger,
-  clock: Clock,
-  stops: (() => Promise<unknown>)[],
-): Promise<Service> {
+/** How to let go: the doors, where work comes in, all at once; then the ground they stand on, the last one first. */
+type Stops = { doors: (() => Promise<unknown>)[]; ground: (() => Promise<unknown>)[] };
+
+async function stopAll({ doors, ground }: Stops): Promise<void> {
+  await Promise.all(doors.map((stop) => stop()));
+  for (const stop of ground.toReversed()) await stop();
+}
+
+async function openService(config: Config, log: Logger, clock: Clock, stops: Stops): Promise<Service> {
   let url = config.databaseUrl;
   if (url === null) {
     const postgres = await startEmbeddedPostgres({
       dataDir: config.dataDir,
       log: (message) => log.info(message),
     });
-    stops.push(() => postgres.stop());
+    stops.ground.push(() => postgres.stop());
     url = postgres.url;
   }
   const db = openDatabase({
@@ -78,8 +79,9 @@ async function openService(
     connectionsMax: DATABASE_CONNECTIONS_MAX,
     onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
   });
-  stops.push(() => db.close());
-  await migrate(db, clock, (message) => log.warn(message));
+  stops.ground.push(() => db.close());
+  await migrate(url, (message) => log.warn(message));
+  await ensureEventPartitions(db, clock.now());
   return { config, clock, newId: newIdsFrom(clock), db, log };
 }
 
@@ -88,7 +90,7 @@ async function listenBackOffice(
   service: Service,
   operatorToken: string,
   metrics: Metrics,
-  stops: (() => Promise<unknown>)[],
+  stops: Stops,
 ): Promise<string | null> {
   const { config, log } = service;
   if (config.roles.has("back-office")) {
@@ -107,13 +109,8 @@ async function listenBackOffice(
   return null;
 }
 
-async function listen(
-  app: FastifyInstance,
-  host: string,
-  port: number,
-  stops: (() => Promise<unknown>)[],
-): Promise<string> {
-  stops.push(() => closeListener(app));
+async function listen(app: FastifyInstance, host: string, port: number, stops: Stops): Promise<string> {
+  stops.doors.push(() => closeListener(app));
   return app.listen({ host, port });
 }
 

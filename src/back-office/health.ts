@@ -1,4 +1,6 @@
-import Fastify, { type FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
+import { unauthorized } from "../http/bearer.ts";
+import { createListener } from "../http/listener.ts";
 import { unavailable } from "../http/problems.ts";
 import { problemWriter } from "../http/replies.ts";
 import type { Metrics } from "../metrics.ts";
@@ -31,7 +33,14 @@ export function addHealthRoutes(
 
 /** For a process that does not serve the back office API but must be watched all the same. */
 export function createHealthListener(service: Service, metrics: Metrics): FastifyInstance {
-  const app = Fastify({ forceCloseConnections: "idle" });
+  const app = createListener({
+    name: "back-office",
+    routes: [],
+    authenticate: async ({ headers }) => unauthorized(headers),
+    errorsBaseUrl: service.config.errorsBaseUrl,
+    log: service.log.child({ listener: "health" }),
+    metrics: metrics.requests,
+  });
   addHealthRoutes(app, service, metrics);
   return app;
 }

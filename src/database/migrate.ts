@@ -1,33 +1,30 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runner } from "node-pg-migrate";
-import type { Clock } from "../clock.ts";
-import type { Database } from "./database.ts";
-import { ensureEventPartitions } from "./event-partitions.ts";
+import pg from "pg";
 
 const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "migrations");
 
 /**
  * Brings the schema up to date: every migration in a transaction of its own, each exactly once. Processes that
- * start together wait for each other.
+ * start together wait for each other. On a connection of its own, without the time limits of a request's statements.
  */
-export async function migrate(db: Database, clock: Clock, log: (message: string) => void): Promise<void> {
-  await db.withClient(async (client) => {
+export async function migrate(url: string, log: (message: string) => void): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: "partner-orders" });
+  await client.connect();
+  try {
     await client.query("select pg_advisory_lock(7305220, 1)");
-    try {
-      await runner({
-        dbClient: client,
-        dir: MIGRATIONS_DIR,
-        direction: "up",
-        migrationsTable: "schema_migrations",
-        // The lock above waits; the runner's own would fail the second process instead.
-        noLock: true,
-        singleTransaction: false,
-        logger: { info: () => undefined, debug: () => undefined, warn: log, error: log },
-      });
-    } finally {
-      await client.query("select pg_advisory_unlock(7305220, 1)");
-    }
-  });
-  await ensureEventPartitions(db, clock.now());
+    await runner({
+      dbClient: client,
+      dir: MIGRATIONS_DIR,
+      direction: "up",
+      migrationsTable: "schema_migrations",
+      // The lock above waits; the runner's own would fail the second process instead.
+      noLock: true,
+      singleTransaction: false,
+      logger: { info: () => undefined, debug: () => undefined, warn: log, error: log },
+    });
+  } finally {
+    await client.end(); // Which also lets go of the lock.
+  }
 }

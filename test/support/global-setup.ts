@@ -5,6 +5,7 @@ import type { TestProject } from "vitest/node";
 import { systemClock } from "../../src/clock.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
+import { ensureEventPartitions } from "../../src/database/event-partitions.ts";
 import { migrate } from "../../src/database/migrate.ts";
 
 declare module "vitest" {
@@ -25,8 +26,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres =
     given === undefined ? await startEmbeddedPostgres({ dataDir, settings: { fsync: "off" } }) : null;
   const url = postgres?.url ?? given ?? "";
-  const db = openDatabase({ url, connectionsMax: 2, onIdleError: () => undefined });
-  await migrate(db, systemClock, () => undefined);
+  await migrate(url, () => undefined);
+  const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
+  await ensureEventPartitions(db, systemClock.now());
   await db.close();
   project.provide("databaseUrl", url);
   return async () => {
