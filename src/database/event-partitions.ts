@@ -28,7 +28,8 @@ function partitionScript(from: Date, to: Date): string | null {
     begin
       if to_regclass('${name}') is null then
         perform pg_advisory_xact_lock(7305220, 2);
-        if to_regclass('${name}') is null then
+        -- Asked of the table itself: to_regclass still answers from the catalogue cache of the time before the wait.
+        if not exists (select from pg_class where relname = '${name}' and relnamespace = current_schema()::regnamespace) then
           create table ${name} (like events including all);
           alter table events attach partition ${name} for values from ('${uuidAt(from)}') to ('${uuidAt(to)}');
         end if;

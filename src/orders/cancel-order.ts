@@ -19,7 +19,7 @@ export async function cancelOrder(
 ): Promise<Order | Problem> {
   if (!isStorableText(ref.externalOrderId)) return notFound("order");
   return inOneStep(service, async (tx) => {
-    const stored = await lockOrder(tx, connectionId, ref);
+    const stored = await lockOrder(tx, connectionId, ref, service.clock);
     const now = service.clock.now();
     if (stored === undefined || asSeenNow(stored, now) === null) return notFound("order");
     const outcome = applyTransition(stored, { name: "cancelByPartner" }, now);

@@ -1,4 +1,6 @@
+import type { Clock } from "../clock.ts";
 import type { Queryable } from "../database/database.ts";
+import { isExpired } from "./lifecycle.ts";
 import type { Order, OrderLine, OrderRef, OrderStatus, ShipmentStatus } from "./order.ts";
 
 type OrderRow = {
@@ -70,11 +72,15 @@ export async function readOrders(
   return rows.map(toOrder);
 }
 
-/** The order that a reference names: by the service's id first, then by the partner's own (decision 0009). */
-export function findOrder(orders: readonly Order[], ref: OrderRef): Order | undefined {
+/**
+ * The order that a reference names at `now`: by the service's id first, then by the partner's own (decision 0009). An
+ * expired test order is passed over, so that the answer is the same before its erasure as after it.
+ */
+export function findOrder(orders: readonly Order[], ref: OrderRef, now: Date): Order | undefined {
+  const living = orders.filter((order) => !isExpired(order, now));
   return (
-    orders.find((order) => order.id === ref.id && order.testMode === ref.testMode) ??
-    orders.find((order) => order.externalOrderId === ref.externalOrderId)
+    living.find((order) => order.id === ref.id && order.testMode === ref.testMode) ??
+    living.find((order) => order.externalOrderId === ref.externalOrderId)
   );
 }
 
@@ -86,6 +92,7 @@ export async function lockOrder(
   tx: Queryable,
   connectionId: string,
   ref: OrderRef,
+  clock: Clock,
 ): Promise<Order | undefined> {
   await tx.query({
     name: "lock-order",
@@ -97,7 +104,7 @@ export async function lockOrder(
       for no key update`,
     values: [connectionId, ref.id, ref.externalOrderId],
   });
-  return findOrder(await readOrders(tx, connectionId, [ref]), ref);
+  return findOrder(await readOrders(tx, connectionId, [ref]), ref, clock.now());
 }
 
 /** Stores what a transition changed. The caller holds the order's lock. */

@@ -1,5 +1,4 @@
 import { needsReview } from "../connections/review-policy.ts";
-import type { Database } from "../database/database.ts";
 import { retried } from "../database/retry.ts";
 import type { Fault } from "../http/problems.ts";
 import { eraseTestOrders } from "../sandbox/erase-test-orders.ts";
@@ -77,7 +76,7 @@ async function placeOnce(
     if (stored.has(order.id)) outcomes.set(placement, { outcome: "created", order });
   }
   const left = placements.filter((placement) => !outcomes.has(placement));
-  if (left.length > 0) await explain(db, left, refused, outcomes, clock.now());
+  if (left.length > 0) await explain(service, left, refused, outcomes, clock.now());
 }
 
 function distinctProducts(placements: readonly Placement[]) {
@@ -155,17 +154,17 @@ function draftOrder(
 
 /** Tells why placements were not stored. One that nothing stands in the way of any more is left for the next round. */
 async function explain(
-  db: Database,
+  service: Service,
   left: readonly Placement[],
   refused: Map<Placement, Fault[]>,
   outcomes: Map<Placement, Placed>,
   now: Date,
 ): Promise<void> {
   const claims = left.map((p) => ({ ...p, externalOrderId: p.request.externalOrderId }));
-  const earlier = await readEarlierOrders(db, claims);
+  const earlier = await readEarlierOrders(service.db, claims);
   const expired = earlier.filter((order) => isExpired(order, now));
   // An erased test order frees its key and external id (decision 0002), and its time is over even if no worker ran yet.
-  for (const { connectionId, id } of expired) await eraseTestOrders(db, connectionId, [id], now);
+  for (const { connectionId, id } of expired) await eraseTestOrders(service, connectionId, [id], now);
   const standing = earlier.filter((order) => !expired.includes(order));
   for (const placement of left) {
     const placed = explainOne(placement, standing, refused.get(placement));

@@ -14,7 +14,7 @@ export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
 /** Reads that arrive together are read together: one statement per connection. */
 export function orderReader({ db, clock }: Service): ReadOrder {
   const read = groupCalls<OrderLookup, Order | null>({
-    run: (lookups) => readGroup(db, lookups),
+    run: (lookups) => readGroup(db, lookups, clock.now()),
     sizeMax: 128,
     concurrencyMax: 4,
   });
@@ -33,7 +33,11 @@ export function asSeenNow(order: Order | null | undefined, now: Date): Order | n
   return order === null || order === undefined || isExpired(order, now) ? null : asOf(order, now);
 }
 
-async function readGroup(db: Database, lookups: readonly OrderLookup[]): Promise<(Order | null)[]> {
+async function readGroup(
+  db: Database,
+  lookups: readonly OrderLookup[],
+  now: Date,
+): Promise<(Order | null)[]> {
   const byConnection = Map.groupBy(lookups, ({ connectionId }) => connectionId);
   const found = new Map<OrderLookup, Order>();
   await Promise.all(
@@ -44,7 +48,7 @@ async function readGroup(db: Database, lookups: readonly OrderLookup[]): Promise
         group.map(({ ref }) => ref),
       );
       for (const lookup of group) {
-        const order = findOrder(orders, lookup.ref);
+        const order = findOrder(orders, lookup.ref, now);
         if (order !== undefined) found.set(lookup, order);
       }
     }),

@@ -1,21 +1,29 @@
-import type { Database, Queryable } from "../database/database.ts";
+import type { Queryable } from "../database/database.ts";
 import { deleteEventsOfOrders } from "../events/events-sql.ts";
+import { inOneStep, type Service } from "../service.ts";
 
 /**
  * Erases test orders whose time is over, with everything that belongs to them: lines, shipments and events
  * (specification, part 3, rule 4). Orders that are not, or no longer, due are left alone. Answers how many it erased.
  */
 export async function eraseTestOrders(
-  db: Database,
+  service: Service,
   connectionId: string,
   orderIds: readonly string[],
   now: Date,
 ): Promise<number> {
-  return db.transaction(async (tx) => {
-    const erased = await deleteExpiredOrders(tx, connectionId, orderIds, now);
-    await deleteEventsOfOrders(tx, connectionId, erased);
-    return erased.length;
-  });
+  return inOneStep(service, (tx) => eraseOrders(tx, connectionId, orderIds, now));
+}
+
+async function eraseOrders(
+  tx: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+  now: Date,
+): Promise<number> {
+  const erased = await deleteExpiredOrders(tx, connectionId, orderIds, now);
+  await deleteEventsOfOrders(tx, connectionId, erased);
+  return erased.length;
 }
 
 async function deleteExpiredOrders(
@@ -35,23 +43,50 @@ async function deleteExpiredOrders(
   return rows.map(({ id }) => id);
 }
 
-export type ExpiredOrders = { readonly connectionId: string; readonly orderIds: readonly string[] };
+/** Orders taken in one transaction: small enough that it is short. */
+const BATCH_SIZE = 500;
 
-/** Test orders whose time is over, by connection, the oldest first. A scan over all shards. Uses orders_expires_idx. */
-export async function listExpiredOrders(db: Queryable, now: Date, limit: number): Promise<ExpiredOrders[]> {
-  const rows = await db.query<{ connection_id: string; id: string }>({
-    name: "list-expired-orders",
+/** Erases a batch of a connection's test orders whose time is over; answers how many. */
+export async function eraseExpiredTestOrders(service: Service, connectionId: string): Promise<number> {
+  const now = service.clock.now();
+  return inOneStep(service, async (tx) => {
+    const expired = await lockExpiredOrders(tx, connectionId, now, BATCH_SIZE);
+    return eraseOrders(tx, connectionId, expired, now);
+  });
+}
+
+/** Connections that have test orders whose time is over, the one that waits longest first. A scan over all shards. */
+export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-expired-orders",
     text: `
-      select connection_id, id
+      select connection_id, min(expires_at) as oldest
       from orders
       where test_mode and expires_at <= $1
-      order by expires_at
-      limit $2`,
-    values: [now, limit],
+      group by connection_id
+      order by oldest`,
+    values: [now],
   });
-  const byConnection = Map.groupBy(rows, (row) => row.connection_id);
-  return [...byConnection].map(([connectionId, group]) => ({
-    connectionId,
-    orderIds: group.map(({ id }) => id),
-  }));
+  return rows.map((row) => row.connection_id);
+}
+
+/** Locks expired test orders of one connection; those that somebody else is at are passed over. Uses orders_expires_idx. */
+async function lockExpiredOrders(
+  tx: Queryable,
+  connectionId: string,
+  now: Date,
+  limit: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-expired-orders",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and test_mode and expires_at <= $2
+      order by expires_at
+      limit $3
+      for update skip locked`,
+    values: [connectionId, now, limit],
+  });
+  return rows.map(({ id }) => id);
 }

@@ -58,7 +58,7 @@ export async function transitionTestOrder(
 ): Promise<Order | Problem> {
   if (!isStorableText(ref.externalOrderId)) return notFound("test order");
   return inOneStep(service, async (tx) => {
-    const stored = await lockOrder(tx, connectionId, ref);
+    const stored = await lockOrder(tx, connectionId, ref, service.clock);
     const now = service.clock.now();
     if (stored === undefined || asSeenNow(stored, now) === null || !stored.testMode)
       return notFound("test order");

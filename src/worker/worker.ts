@@ -1,48 +1,61 @@
+import { isUnavailable } from "../database/database.ts";
 import { ensureEventPartitions } from "../database/event-partitions.ts";
+import { gatherFirstStatistics } from "../database/first-statistics.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
-import { eraseTestOrders, listExpiredOrders } from "../sandbox/erase-test-orders.ts";
+import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../sandbox/erase-test-orders.ts";
 import type { Service } from "../service.ts";
 
 /** A piece of work that is there again and again; `run` answers how many things it did. */
 export type Chore = { name: string; everyMs: number; run(service: Service): Promise<number> };
-
-const ERASED_AT_ONCE_MAX = 1_000;
 
 /** What the worker does by itself. Any number of workers may run: rows are claimed, never shared. */
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "make-event-partitions", everyMs: 3_600_000, run: makeEventPartitions },
+  { name: "gather-first-statistics", everyMs: 1_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 
-/** In turn, a batch of each connection at a time, so that a busy connection never keeps the others waiting. */
 async function acceptAllDueOrders(service: Service): Promise<number> {
-  let count = 0;
-  let connectionIds = await listConnectionsWithDueOrders(service.db, service.clock.now());
-  while (connectionIds.length > 0) {
-    const unfinished: string[] = [];
-    for (const connectionId of connectionIds) {
-      const accepted = await acceptDueOrders(service, connectionId);
-      count += accepted;
-      if (accepted > 0) unfinished.push(connectionId);
-    }
-    connectionIds = unfinished;
-  }
-  return count;
+  const connectionIds = await listConnectionsWithDueOrders(service.db, service.clock.now());
+  return inTurn(connectionIds, (connectionId) => acceptDueOrders(service, connectionId));
 }
 
-async function eraseExpiredOrders({ db, clock }: Service): Promise<number> {
+async function eraseExpiredOrders(service: Service): Promise<number> {
+  const connectionIds = await listConnectionsWithExpiredOrders(service.db, service.clock.now());
+  return inTurn(connectionIds, (connectionId) => eraseExpiredTestOrders(service, connectionId));
+}
+
+/**
+ * A batch of each connection at a time until none has work left, so that a busy connection never keeps the others
+ * waiting. Nor does one whose work fails: it gets no further turn in this round, and its error is told at the end.
+ */
+async function inTurn(
+  connectionIds: readonly string[],
+  doBatch: (connectionId: string) => Promise<number>,
+): Promise<number> {
+  const failures: unknown[] = [];
   let count = 0;
-  for (;;) {
-    const now = clock.now();
-    const expired = await listExpiredOrders(db, now, ERASED_AT_ONCE_MAX);
-    const before = count;
-    for (const { connectionId, orderIds } of expired)
-      count += await eraseTestOrders(db, connectionId, orderIds, now);
-    if (count === before) return count;
+  let unfinished = connectionIds;
+  while (unfinished.length > 0) {
+    const worked: string[] = [];
+    for (const connectionId of unfinished) {
+      try {
+        const done = await doBatch(connectionId);
+        count += done;
+        if (done > 0) worked.push(connectionId);
+      } catch (error) {
+        if (isUnavailable(error)) throw error; // A database out of reach is so for all of them.
+        failures.push(error);
+      }
+    }
+    unfinished = worked;
   }
+  if (failures.length > 0)
+    throw new AggregateError(failures, `The work of ${failures.length} connections failed.`);
+  return count;
 }
 
 async function makeEventPartitions({ db, clock }: Service): Promise<number> {

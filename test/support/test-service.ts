@@ -16,7 +16,11 @@ export const OPERATOR_TOKEN = "operator-token-of-the-tests";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body; the answer check has its shape.
 export type Answer = { status: number; headers: Record<string, string | undefined>; body: any };
-export type RequestOptions = { body?: unknown; headers?: Record<string, string>; rawBody?: string | Buffer };
+export type RequestOptions = {
+  body?: unknown;
+  headers?: Record<string, string | string[]>;
+  rawBody?: string | Buffer;
+};
 
 export type Client = {
   get(path: string, options?: RequestOptions): Promise<Answer>;
@@ -31,6 +35,8 @@ export type TestService = {
   /** A client of the partner API with this key; without one it sends none. */
   partner(key?: string): Client;
   backOffice: Client;
+  /** A client of the back office with another token than the operator's; without one it sends none. */
+  backOfficeAs(token?: string): Client;
   close(): Promise<void>;
 };
 
@@ -78,6 +84,7 @@ export async function startTestService(
     db,
     partner: (key) => clientOf(partnerApi, key, check),
     backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
+    backOfficeAs: (token) => clientOf(backOffice, token, check),
     close: async () => {
       await Promise.all([partnerApi.close(), backOffice.close()]);
       await db.close();

@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import { listConnectionsWithDueOrders } from "../../src/orders/acceptance-sql.ts";
+import { CHORES } from "../../src/worker/worker.ts";
+import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import {
+  cancelOrder,
+  connectionUuid,
+  failPayment,
+  readOrder,
+  readOrderEvents,
+  readStoredOrders,
+  takeStep,
+  transition,
+} from "../support/orders.ts";
+import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
+
+// The specification, part 3, "Real orders"; decisions 0011 and 0012. What a read or a cancel shows before any worker
+// has run stands with their endpoints; here is the worker, which makes the same true in the tables.
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+});
+beforeEach(async () => {
+  partner = await createPartner(test);
+});
+afterAll(() => test.close());
+
+const accept = (by = partner, { service } = test) => acceptDueOrders(service, connectionUuid(by));
+const storedStatuses = async (by = partner) => (await readStoredOrders(test, by)).map(({ status }) => status);
+const inHours = (hours: number) => new Date(test.clock.now().getTime() + hours * 3_600_000).toISOString();
+
+/** Accepts as the worker does: batch after batch, until nothing is due. */
+async function acceptAll(by: Partner, service = test): Promise<number> {
+  let count = 0;
+  for (let accepted = await accept(by, service); accepted > 0; accepted = await accept(by, service))
+    count += accepted;
+  return count;
+}
+
+describe("acceptance, by the worker", () => {
+  it("accepts a NEW order at the end of its window, and not a millisecond before", async () => {
+    await placeOrder(partner);
+    test.clock.advance({ hours: 2, ms: -1 });
+    expect(await accept()).toBe(0);
+    expect(await storedStatuses()).toEqual(["NEW"]);
+    test.clock.advance({ ms: 1 });
+    expect(await accept()).toBe(1);
+    expect(await storedStatuses()).toEqual(["ACCEPTED"]);
+  });
+
+  it("measures the window from each order's own creation", async () => {
+    await placeOrder(partner);
+    test.clock.advance({ hours: 1 });
+    await placeOrder(partner);
+    test.clock.advance({ hours: 1 });
+    expect(await accept()).toBe(1);
+    expect(await storedStatuses()).toEqual(["ACCEPTED", "NEW"]);
+  });
+
+  it("takes the window that the service is set to", async () => {
+    const brief = await startServiceForTest({ config: { acceptanceWindowMs: 1_000 } });
+    const hasty = await createPartner(brief);
+    await placeOrder(hasty);
+    brief.clock.advance({ ms: 999 });
+    expect(await accept(hasty, brief)).toBe(0);
+    brief.clock.advance({ ms: 1 });
+    expect(await accept(hasty, brief)).toBe(1);
+  });
+
+  it("accepts each order once", async () => {
+    await placeOrder(partner);
+    test.clock.advance({ hours: 2 });
+    expect([await accept(), await accept()]).toEqual([1, 0]);
+  });
+
+  it("tells no event", async () => {
+    const { id } = await placeOrder(partner);
+    test.clock.advance({ hours: 2 });
+    await accept();
+    expect((await readOrderEvents(test, partner, id)).map(({ type }) => type)).toEqual(["order.created"]);
+  });
+
+  it("changes nothing that a read shows: the order was accepted by its deadline, whenever the worker came", async () => {
+    const { id } = await placeOrder(partner);
+    const closesAt = inHours(2);
+    test.clock.advance({ hours: 5 });
+    const before = await readOrder(partner, id);
+    expect(before).toMatchObject({ status: "ACCEPTED", updatedAt: closesAt, cancelableUntil: null });
+    await accept();
+    expect(await readOrder(partner, id)).toEqual(before);
+    expect(await readStoredOrders(test, partner)).toMatchObject([
+      { status: "ACCEPTED", updatedAt: closesAt },
+    ]);
+  });
+
+  it("finds nothing left to do after a cancel that came too late", async () => {
+    const { id } = await placeOrder(partner);
+    test.clock.advance({ hours: 3 });
+    await cancelOrder(partner, id);
+    const before = await readOrder(partner, id);
+    expect(await accept()).toBe(0);
+    expect(await readOrder(partner, id)).toEqual(before);
+  });
+
+  it("leaves other connections' orders to their own turn", async () => {
+    const other = await createPartner(test);
+    await placeOrder(other);
+    test.clock.advance({ hours: 2 });
+    expect(await accept()).toBe(0);
+    expect(await storedStatuses(other)).toEqual(["NEW"]);
+    expect(await accept(other)).toBe(1);
+  });
+});
+
+describe("acceptance, what is never accepted by itself", () => {
+  it("a canceled order", async () => {
+    const { id } = await placeOrder(partner);
+    await cancelOrder(partner, id);
+    test.clock.advance({ hours: 2 });
+    expect(await accept()).toBe(0);
+    expect(await storedStatuses()).toEqual(["CANCELED"]);
+  });
+
+  it("an order in PROCESSING", async () => {
+    const reviewed = await createPartner(test, { reviewPolicy: { countries: [] } });
+    await placeOrder(reviewed);
+    test.clock.advance({ hours: 48 });
+    expect(await accept(reviewed)).toBe(0);
+    expect(await storedStatuses(reviewed)).toEqual(["PROCESSING"]);
+  });
+
+  it("a test order, for as long as it lives", async () => {
+    const patient = await startServiceForTest({
+      config: { acceptanceWindowMs: 1_000, testOrderLifetimeMs: 60_000 },
+    });
+    const rehearsing = await createPartner(patient);
+    const { id } = await placeTestOrder(rehearsing);
+    patient.clock.advance({ ms: 59_999 });
+    expect(await accept(rehearsing, patient)).toBe(0);
+    expect((await readOrder(rehearsing, id)).status).toBe("NEW");
+  });
+
+  it("a test order whose payment failed and was paid", async () => {
+    const { id } = await placeTestOrder(partner);
+    await transition(partner, id, "hold", { reasons: ["payment_failed"] });
+    test.clock.advance({ hours: 1 });
+    expect(await transition(partner, id, "releaseHold")).toMatchObject({ status: "NEW" });
+  });
+});
+
+describe("acceptance and holds (decisions 0011 and 0013)", () => {
+  it("is not stopped by a hold, which stays", async () => {
+    const { id } = await placeOrder(partner);
+    await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
+    test.clock.advance({ hours: 2 });
+    expect(await accept()).toBe(1);
+    expect(await readOrder(partner, id)).toMatchObject({
+      status: "ACCEPTED",
+      onHoldReasons: ["out_of_stock"],
+    });
+  });
+
+  it.each([[["payment_failed"]], [["out_of_stock", "payment_failed"]]])(
+    "stands still while payment has failed: %j",
+    async (reasons) => {
+      const { id } = await placeOrder(partner);
+      await takeStep(test, partner, id, { name: "hold", reasons });
+      test.clock.advance({ hours: 48 });
+      expect(await accept()).toBe(0);
+      expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHoldReasons: reasons });
+    },
+  );
+
+  it("comes at the deadline when payment was made within the window", async () => {
+    const { id } = await placeOrder(partner);
+    const closesAt = inHours(2);
+    await failPayment(test, partner, id);
+    test.clock.advance({ hours: 1 });
+    await takeStep(test, partner, id, { name: "releaseHold" });
+    expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", cancelableUntil: closesAt });
+    test.clock.advance({ hours: 1 });
+    expect(await accept()).toBe(1);
+    expect(await readOrder(partner, id)).toMatchObject({ status: "ACCEPTED", updatedAt: closesAt });
+  });
+
+  it("comes at once when payment was made after the window, as the event of the release shows", async () => {
+    const { id } = await placeOrder(partner);
+    await failPayment(test, partner, id);
+    test.clock.advance({ hours: 5 });
+    await takeStep(test, partner, id, { name: "releaseHold" });
+    expect(await storedStatuses()).toEqual(["ACCEPTED"]);
+    const order = await readOrder(partner, id);
+    expect(order).toMatchObject({
+      status: "ACCEPTED",
+      onHold: false,
+      updatedAt: test.clock.now().toISOString(),
+    });
+    const released = (await readOrderEvents(test, partner, id)).at(-1);
+    expect(released).toMatchObject({ type: "order.onHoldReleased", sequence: 3, data: { order } });
+  });
+
+  it("comes at once when the failed payment gives way to another reason", async () => {
+    const { id } = await placeOrder(partner);
+    await failPayment(test, partner, id);
+    test.clock.advance({ hours: 5 });
+    await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
+    expect(await readOrder(partner, id)).toMatchObject({
+      status: "ACCEPTED",
+      onHoldReasons: ["out_of_stock"],
+    });
+  });
+
+  it("is not taken back when payment fails only after the window", async () => {
+    const { id } = await placeOrder(partner);
+    test.clock.advance({ hours: 2 });
+    await failPayment(test, partner, id);
+    expect(await readOrder(partner, id)).toMatchObject({
+      status: "ACCEPTED",
+      onHoldReasons: ["payment_failed"],
+    });
+  });
+});
+
+describe("acceptance, of many orders and by many workers", () => {
+  const placeMany = (by: Partner, count: number) =>
+    Promise.all(Array.from({ length: count }, () => placeOrder(by)));
+
+  it("takes them in batches, the longest due first, until none is left", async () => {
+    const [oldest] = await placeMany(partner, 1);
+    test.clock.advance({ ms: 1 });
+    await placeMany(partner, 500);
+    test.clock.advance({ hours: 2 });
+    expect(await accept()).toBe(500);
+    expect(await readStoredOrders(test, partner)).toContainEqual(
+      expect.objectContaining({ id: oldest.id, status: "ACCEPTED" }),
+    );
+    expect([await accept(), await accept()]).toEqual([1, 0]);
+    expect(new Set(await storedStatuses())).toEqual(new Set(["ACCEPTED"]));
+  });
+
+  it("accepts each order once when two workers are at it together", async () => {
+    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    await placeMany(partner, 60);
+    test.clock.advance({ hours: 2 });
+    second.clock.advance({ ms: test.clock.now().getTime() - second.clock.now().getTime() });
+    const counts = await Promise.all(
+      [test, second, test, second].map((service) => acceptAll(partner, service)),
+    );
+    // A worker passes over what another is at, so the last word belongs to a further round.
+    const left = await acceptAll(partner);
+    expect(counts.reduce((sum, count) => sum + count, left)).toBe(60);
+    expect(new Set(await storedStatuses())).toEqual(new Set(["ACCEPTED"]));
+  });
+
+  it("asks which connections have due orders, the one that waits longest first, each once", async () => {
+    const other = await createPartner(test);
+    const idle = await createPartner(test);
+    await placeMany(other, 2);
+    test.clock.advance({ ms: 1 });
+    await placeMany(partner, 2);
+    await failPayment(test, idle, (await placeOrder(idle)).id);
+    await placeTestOrder(idle);
+    test.clock.advance({ hours: 2 });
+    const due = await listConnectionsWithDueOrders(test.db, test.clock.now());
+    const ours = [other, partner, idle].map(connectionUuid);
+    expect(due.filter((id) => ours.includes(id))).toEqual(ours.slice(0, 2));
+  });
+
+  it("is done for every connection by the worker's chore", async () => {
+    const other = await createPartner(test);
+    await placeMany(partner, 3);
+    await placeMany(other, 2);
+    test.clock.advance({ hours: 2 });
+    const chore = CHORES.find(({ name }) => name === "accept-orders");
+    expect(await chore?.run(test.service)).toBeGreaterThanOrEqual(5);
+    expect(await chore?.run(test.service)).toBe(0);
+    for (const by of [partner, other])
+      expect(new Set(await storedStatuses(by))).toEqual(new Set(["ACCEPTED"]));
+  });
+});

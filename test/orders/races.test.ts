@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import {
+  anAddress,
+  anOrder,
+  createPartner,
+  type Partner,
+  placeOrder,
+  placeTestOrder,
+} from "../support/builders.ts";
+import {
+  cancelOrder,
+  connectionUuid,
+  expectProblem,
+  orderPath,
+  readOrder,
+  readOrderEvents,
+  readStoredOrders,
+} from "../support/orders.ts";
+import {
+  type Answer,
+  startServiceForTest,
+  startTestService,
+  type TestService,
+} from "../support/test-service.ts";
+
+// Decisions 0005 and 0012. Two services stand for two processes: each has its own groups and database connections,
+// and only the database between them. Real processes are in process-races.test.ts.
+
+let test: TestService;
+let second: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  second = await startTestService({ databaseUrl: test.service.config.databaseUrl ?? "" });
+});
+beforeEach(async () => {
+  partner = await createPartner(test);
+  second.clock.advance({ ms: test.clock.now().getTime() - second.clock.now().getTime() });
+});
+afterAll(() => Promise.all([second.close(), test.close()]));
+
+/** Sends all requests at once, in turn to either service. */
+function sendAll(requests: readonly { body: object; key?: string }[], by = partner): Promise<Answer[]> {
+  const clients = [by.client, second.partner(by.key)];
+  return Promise.all(
+    requests.map(({ body, key }, index) => {
+      const headers = key === undefined ? {} : { "idempotency-key": key };
+      return (clients[index % 2] as Partner["client"]).post("/v1/orders", body, { headers });
+    }),
+  );
+}
+
+const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** How many answers have each status. */
+const tally = (answers: readonly Answer[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(answers, ({ status }) => status)].map(([status, group]) => [status, group.length]),
+  );
+
+const createdIn = (answers: readonly Answer[]) => answers.find(({ status }) => status === 201)?.body;
+
+describe("creations at the same time", () => {
+  it.each([
+    ["externalOrderId", "race", undefined],
+    ["Idempotency-Key", undefined, "race"],
+  ])(
+    "fifty of the same request, by %s: one creates, the others replay it",
+    async (_, externalOrderId, key) => {
+      const body = anOrder(partner, { externalOrderId });
+      const answers = await sendAll(times(50, () => ({ body, ...(key && { key }) })));
+      expect(tally(answers)).toEqual({ 200: 49, 201: 1 });
+      const created = createdIn(answers);
+      for (const answer of answers) expect(answer.body).toEqual(created);
+      expect(await readStoredOrders(test, partner)).toMatchObject([
+        { id: created.id, lines: 1, events: ["order.created"] },
+      ]);
+    },
+  );
+
+  it("fifty with one externalOrderId under different keys: one creates, the others are told which", async () => {
+    const body = anOrder(partner, { externalOrderId: "race" });
+    const answers = await sendAll(times(50, (n) => ({ body, key: `key-${n}` })));
+    expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
+    const members = { orderId: createdIn(answers).id, externalOrderId: "race" };
+    for (const answer of answers.filter(({ status }) => status === 409))
+      expectProblem(answer, 409, "order-already-exists", members);
+    expect(await readStoredOrders(test, partner)).toMatchObject([{ events: ["order.created"] }]);
+  });
+
+  it("fifty different requests under one key: one creates, the others are refused", async () => {
+    const answers = await sendAll(times(50, () => ({ body: anOrder(partner), key: "race" })));
+    expect(tally(answers)).toEqual({ 201: 1, 422: 49 });
+    for (const answer of answers.filter(({ status }) => status === 422))
+      expectProblem(answer, 422, "idempotency-key-reused");
+    const { id, externalOrderId } = createdIn(answers);
+    expect(await readStoredOrders(test, partner)).toMatchObject([
+      { id, externalOrderId, events: ["order.created"] },
+    ]);
+  });
+
+  it("two hundred different orders: each gets the answer to its own request", async () => {
+    const bodies = times(200, (n) =>
+      anOrder(partner, { lines: [{ productId: partner.productIds[n % 2], quantity: n + 1 }] }),
+    );
+    const answers = await sendAll(bodies.map((body) => ({ body })));
+    answers.forEach(({ status, body }, n) => {
+      const { externalOrderId, lines } = bodies[n] as (typeof bodies)[number];
+      expect({ status, externalOrderId: body.externalOrderId, lines: body.lines }).toEqual({
+        status: 201,
+        externalOrderId,
+        lines,
+      });
+    });
+    const stored = await readStoredOrders(test, partner);
+    expect(stored.map(({ id }) => id).sort()).toEqual(answers.map(({ body }) => body.id).sort());
+    for (const order of stored) expect(order).toMatchObject({ lines: 1, events: ["order.created"] });
+  });
+
+  it("one of each kind: each outcome goes to its own request", async () => {
+    const earlier = anOrder(partner);
+    await sendAll([{ body: earlier, key: "earlier" }]);
+    const unknown = { lines: [{ productId: "00000000-0000-7000-8000-000000000000", quantity: 1 }] };
+    const kinds = [
+      { body: earlier, key: "earlier", status: 200 },
+      { body: anOrder(partner), key: "earlier", status: 422, code: "idempotency-key-reused" },
+      { body: earlier, key: "other", status: 409, code: "order-already-exists" },
+      { body: anOrder(partner, unknown), status: 422, code: "validation-failed" },
+      { body: anOrder(partner), status: 201 },
+    ];
+    const requests = kinds.flatMap((kind) => [kind, kind]); // One for each service.
+    const answers = await sendAll(requests);
+    answers.slice(0, 8).forEach(({ status, body }, n) => {
+      expect([status, body.type?.split("/").at(-1)]).toEqual([requests[n]?.status, requests[n]?.code]);
+    });
+    expect(
+      answers
+        .slice(8)
+        .map(({ status }) => status)
+        .sort(),
+    ).toEqual([200, 201]);
+    expect(await readStoredOrders(test, partner)).toHaveLength(2);
+  });
+
+  it("the same key and external id on ten connections: ten orders", async () => {
+    const partners = await Promise.all(times(10, () => createPartner(test)));
+    const answers = await Promise.all(
+      partners.map((by) =>
+        sendAll(
+          times(4, () => ({ body: anOrder(by, { externalOrderId: "race" }), key: "race" })),
+          by,
+        ),
+      ),
+    );
+    for (const [index, by] of partners.entries()) {
+      expect(tally(answers[index] ?? [])).toEqual({ 200: 3, 201: 1 });
+      expect(await readStoredOrders(test, by)).toHaveLength(1);
+    }
+  });
+
+  it("keys in one order and external ids in the other, so that locks cross: each external id goes to one, and none fails", async () => {
+    const forwards = times(40, (n) => ({ key: `a-${String(n).padStart(2, "0")}`, external: `race-${n}` }));
+    const backwards = times(40, (n) => ({
+      key: `b-${String(n).padStart(2, "0")}`,
+      external: `race-${39 - n}`,
+    }));
+    const claims = forwards.flatMap((claim, n) => [claim, backwards[n] ?? claim]);
+    const answers = await sendAll(
+      claims.map(({ key, external }) => ({ key, body: anOrder(partner, { externalOrderId: external }) })),
+    );
+    expect(tally(answers)).toEqual({ 201: 40, 409: 40 });
+    expect(await readStoredOrders(test, partner)).toHaveLength(40);
+  });
+
+  it("fifty of a request whose test order has just expired: its key is freed once", async () => {
+    const body = anOrder(partner, { testMode: true });
+    const [first] = await sendAll([{ body }]);
+    test.clock.advance({ hours: 2 });
+    second.clock.advance({ hours: 2 });
+    const answers = await sendAll(times(50, () => ({ body })));
+    expect(tally(answers)).toEqual({ 200: 49, 201: 1 });
+    const { id } = createdIn(answers);
+    expect(id).not.toBe(first?.body.id);
+    for (const answer of answers) expect(answer.body.id).toBe(id);
+    expect(await readStoredOrders(test, partner)).toMatchObject([{ id, events: ["order.created"] }]);
+  });
+});
+
+describe("creations that arrive together, one of which cannot be stored", () => {
+  it.each([
+    [
+      "by a constraint",
+      "alter table orders add constraint doom check (last_name <> 'Doomed')",
+      "alter table orders drop constraint doom",
+    ],
+    [
+      "by an error of its own",
+      `create function doom() returns trigger language plpgsql as $$ begin raise exception 'doom'; end $$;
+       create trigger doom before insert on orders for each row when (new.last_name = 'Doomed') execute function doom()`,
+      "drop trigger doom on orders",
+    ],
+  ])("%s: it fails alone, with 500, and its neighbours are stored", async (_, forbid, allow) => {
+    const alone = await startServiceForTest();
+    const by = await createPartner(alone);
+    await alone.db.runScript(forbid);
+    const bodies = times(20, (n) =>
+      anOrder(by, n === 7 ? { shippingAddress: anAddress({ lastName: "Doomed" }) } : {}),
+    );
+    const create = () => Promise.all(bodies.map((body) => by.client.post("/v1/orders", body)));
+
+    const answers = await create();
+    expect(tally(answers)).toEqual({ 201: 19, 500: 1 });
+    expectProblem(answers[7] as Answer, 500, "internal-error");
+    expect(JSON.stringify(answers[7]?.body)).not.toMatch(/doom/i);
+    const stored = await readStoredOrders(alone, by);
+    expect(stored).toHaveLength(19);
+    for (const order of stored) expect(order).toMatchObject({ lines: 1, events: ["order.created"] });
+
+    await alone.db.runScript(allow);
+    expect(tally(await create())).toEqual({ 200: 19, 201: 1 });
+    expect(await readStoredOrders(alone, by)).toHaveLength(20);
+  });
+});
+
+describe("cancels at the same time", () => {
+  it("twenty of one order: all answer 200 with the same order, and one event is told", async () => {
+    const { id } = await placeOrder(partner);
+    const other = { ...partner, client: second.partner(partner.key) };
+    const answers = await Promise.all(times(20, (n) => cancelOrder(n % 2 === 0 ? partner : other, id)));
+    expect(tally(answers)).toEqual({ 200: 20 });
+    for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
+    expect((await readStoredOrders(test, partner))[0]).toMatchObject({
+      status: "CANCELED",
+      events: ["order.created", "order.canceled"],
+    });
+  });
+
+  it("and transitions: events count 1, 2, 3 … without gap or double, and the last shows the order as it is", async () => {
+    const { id } = await placeTestOrder(partner);
+    const path = `/v1/test${orderPath(id).slice(3)}/transitions`;
+    const clients = [partner.client, second.partner(partner.key)];
+    await Promise.all([
+      ...times(20, (n) => clients[n % 2]?.post(path, { transition: n % 4 < 2 ? "hold" : "releaseHold" })),
+      cancelOrder(partner, id),
+    ]);
+    const events = await readOrderEvents(test, partner, id);
+    events.sort((one, other) => one.sequence - other.sequence);
+    expect(events.map(({ sequence }) => sequence)).toEqual(times(events.length, (n) => n + 1));
+    expect(events.filter(({ type }) => type === "order.canceled")).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({
+      type: "order.canceled",
+      data: { order: await readOrder(partner, id) },
+    });
+  });
+});
+
+describe("cancel against acceptance at the deadline: never both", () => {
+  /** Each order was either canceled, and that was told, or accepted, and the cancel was refused. */
+  async function expectOneWinner(ids: readonly string[], cancels: readonly Answer[]): Promise<void> {
+    const stored = new Map((await readStoredOrders(test, partner)).map((order) => [order.id, order]));
+    ids.forEach((id, n) => {
+      const { status, body } = cancels[n] as Answer;
+      const order = stored.get(id);
+      if (status === 200) {
+        expect(body.status).toBe("CANCELED");
+        expect(order).toMatchObject({ status: "CANCELED", events: ["order.created", "order.canceled"] });
+      } else {
+        expect([status, body.orderStatus]).toEqual([409, "ACCEPTED"]);
+        expect(order).toMatchObject({ status: "ACCEPTED", events: ["order.created"] });
+      }
+    });
+  }
+
+  it("when two clocks differ: one service still cancels what the other's worker already accepts", async () => {
+    const connectionId = connectionUuid(partner);
+    for (let round = 0; round < 10; round += 1) {
+      const orders = await Promise.all(times(20, () => placeOrder(partner)));
+      const ids = orders.map(({ id }) => id);
+      test.clock.advance({ hours: 2, ms: -1 }); // To this service's clock the window is open,
+      second.clock.advance({ hours: 2 }); // and to this one's it has just closed.
+      const [cancels] = await Promise.all([
+        Promise.all(ids.map((id) => cancelOrder(partner, id))),
+        ...times(6, () => acceptDueOrders(second.service, connectionId)),
+      ]);
+      await acceptDueOrders(second.service, connectionId);
+      await expectOneWinner(ids, cancels);
+      test.clock.advance({ ms: 1 });
+    }
+  });
+
+  it("when the window closes while cancels are under way", async () => {
+    const connectionId = connectionUuid(partner);
+    for (let round = 0; round < 10; round += 1) {
+      const orders = await Promise.all(times(30, () => placeOrder(partner)));
+      const ids = orders.map(({ id }) => id);
+      test.clock.advance({ hours: 2, ms: -1 });
+      let answered = 0;
+      const cancels = await Promise.all(
+        ids.map(async (id, n) => {
+          const answer = await cancelOrder(partner, id);
+          answered += 1;
+          if (answered === 10) test.clock.advance({ ms: 1 });
+          if (n % 5 === 0) await acceptDueOrders(test.service, connectionId);
+          return answer;
+        }),
+      );
+      while ((await acceptDueOrders(test.service, connectionId)) > 0);
+      await expectOneWinner(ids, cancels);
+      expect(cancels.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** A way to a database that a test can take away and give back. */
+export type DatabaseProxy = {
+  /** The database's address by way of the proxy. */
+  readonly url: string;
+  /** Breaks every connection and takes no new one, as when the database's machine is gone. */
+  cut(): Promise<void>;
+  restore(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let server: Server | null = null;
+  const port = await open(0);
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(port);
+
+  async function open(onPort: number): Promise<number> {
+    server = createServer((client) => {
+      const upstream = connect({ host: target.hostname, port: Number(target.port) });
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        sockets.add(from);
+        from.pipe(to);
+        from.on("error", () => to.destroy());
+        from.on("close", () => {
+          sockets.delete(from);
+          to.destroy();
+        });
+      }
+    });
+    server.listen(onPort, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as AddressInfo).port; // It listens on a port, so this is no pipe's name.
+  }
+
+  async function cut(): Promise<void> {
+    if (server === null) return;
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+    server = null;
+  }
+
+  return {
+    url: url.href,
+    cut,
+    restore: async () => {
+      await open(port);
+    },
+    close: cut,
+  };
+}

@@ -1,0 +1,149 @@
+import { expect } from "vitest";
+import { fromTypeId } from "../../src/ids.ts";
+import { applyTransition, type Transition } from "../../src/orders/lifecycle.ts";
+import { parseOrderRef, wireOrderId } from "../../src/orders/order-wire.ts";
+import { lockOrder } from "../../src/orders/orders-sql.ts";
+import { storeOutcome } from "../../src/orders/store-outcome.ts";
+import { inOneStep } from "../../src/service.ts";
+import { type Partner, readEvents } from "./builders.ts";
+import type { Answer, TestService } from "./test-service.ts";
+
+/** A partner's connection as the tables name it. */
+export function connectionUuid({ connectionId }: Pick<Partner, "connectionId">): string {
+  const id = fromTypeId("con", connectionId);
+  if (id === null) throw new Error(`${connectionId} is no connection's id.`);
+  return id;
+}
+
+/** An order as it lies in the tables, whatever the clock says of it. */
+export type StoredOrder = {
+  id: string;
+  idempotencyKey: string;
+  externalOrderId: string | null;
+  status: string;
+  updatedAt: string;
+  /** Number of its lines. */
+  lines: number;
+  /** Types of its events, by sequence. */
+  events: string[];
+};
+
+/** A connection's orders as they are stored, oldest first, in one snapshot; no event may be told of any other. */
+export async function readStoredOrders(test: TestService, partner: Partner): Promise<StoredOrder[]> {
+  const rows = await test.db.query<StoredOrder & { testMode: boolean; updatedAt: Date }>({
+    name: "test-read-stored-orders",
+    text: `
+      select o.id, o.test_mode as "testMode", o.idempotency_key as "idempotencyKey",
+             o.external_order_id as "externalOrderId", o.status, o.updated_at as "updatedAt",
+             (select count(*)::integer from order_lines l
+              where l.connection_id = $1 and l.order_id = o.id) as lines,
+             (select coalesce(array_agg(e.type order by e.sequence), '{}') from events e
+              where e.connection_id = $1 and e.order_id = o.id) as events
+      from orders o
+      where o.connection_id = $1
+      order by o.id`,
+    values: [connectionUuid(partner)],
+  });
+  expect(await readOrphanedEvents(test, partner)).toEqual([]);
+  return rows.map(({ testMode, ...row }) => ({
+    ...row,
+    id: wireOrderId({ id: row.id, testMode }),
+    updatedAt: row.updatedAt.toISOString(),
+  }));
+}
+
+/** Types of events about orders that do not exist. */
+function readOrphanedEvents(test: TestService, partner: Partner): Promise<{ type: string }[]> {
+  return test.db.query({
+    name: "test-read-orphaned-events",
+    text: `
+      select e.type
+      from events e
+      where e.connection_id = $1 and e.order_id is not null
+        and not exists (select from orders o where o.connection_id = $1 and o.id = e.order_id)`,
+    values: [connectionUuid(partner)],
+  });
+}
+
+/** What a partner was told about its orders, oldest first; all of them, or one. */
+export async function readOrderEvents(test: TestService, partner: Partner, orderId?: string) {
+  const events = await readEvents(test, partner.connectionId);
+  return events.filter(({ data }) => data.order && (orderId === undefined || data.order.id === orderId));
+}
+
+/** Nothing of a connection's orders has been stored or told. */
+export async function expectNothingHappened(test: TestService, partner: Partner): Promise<void> {
+  expect(await readStoredOrders(test, partner)).toEqual([]);
+  expect(await readOrderEvents(test, partner)).toEqual([]);
+}
+
+/** Takes a step that a partner cannot ask for, such as a hold on a real order. */
+export async function takeStep(
+  { service }: TestService,
+  partner: Partner,
+  orderId: string,
+  transition: Transition,
+): Promise<void> {
+  await inOneStep(service, async (tx) => {
+    const order = await lockOrder(tx, connectionUuid(partner), parseOrderRef(orderId), service.clock);
+    if (order === undefined) throw new Error(`${orderId} is no order of the connection.`);
+    const outcome = applyTransition(order, transition, service.clock.now());
+    expect(outcome.outcome).toBe("applied");
+    await storeOutcome(tx, order, outcome, service.newId, service.clock.now());
+  });
+}
+
+export const failPayment = (test: TestService, partner: Partner, orderId: string) =>
+  takeStep(test, partner, orderId, { name: "hold", reasons: ["payment_failed"] });
+
+/** A transition of a test order, asked for by its partner; it must be taken. */
+export async function transition(partner: Partner, orderId: string, name: string, fields: object = {}) {
+  const path = `/v1/test/orders/${encodeURIComponent(orderId)}/transitions`;
+  const { status, body } = await partner.client.post(path, { transition: name, ...fields });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+export const orderPath = (orderId: string) => `/v1/orders/${encodeURIComponent(orderId)}`;
+
+export async function readOrder(partner: Partner, orderId: string) {
+  const { status, body } = await partner.client.get(orderPath(orderId));
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+export const cancelOrder = (partner: Partner, orderId: string) =>
+  partner.client.post(`${orderPath(orderId)}/cancel`);
+
+/** The answer is exactly this problem: no member is missing, and none is there beyond `members`. */
+export function expectProblem(answer: Answer, status: number, code: string, members: object = {}): void {
+  const { instance, ...others } = answer.body;
+  expect(others).toEqual({
+    type: `http://localhost:8081/errors/${code}`,
+    title: expect.stringMatching(/./),
+    status,
+    detail: expect.stringMatching(/./),
+    ...members,
+  });
+  expect(instance).toMatch(/^\/v1\//);
+  expect(answer.status).toBe(status);
+  expect(answer.headers["content-type"]).toMatch(/^application\/problem\+json/);
+}
+
+/** 422 validation-failed with faults at exactly these places, in any order. */
+export function expectFaults(
+  answer: Answer,
+  places: { pointer?: string; header?: string; parameter?: string }[],
+) {
+  expectProblem(answer, 422, "validation-failed", { errors: expect.any(Array) });
+  const byPlace = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+  const told = answer.body.errors as { detail: string }[];
+  expect(told.map(({ detail, ...place }) => place).sort(byPlace)).toEqual([...places].sort(byPlace));
+  for (const { detail } of told) expect(detail).toMatch(/./);
+}
+
+/** An answer without what is its own on every request: the request's id and path, and the time it was sent. */
+export function withoutItsOwn({ status, headers, body }: Answer): string {
+  const { "x-request-id": _id, date: _date, "content-length": _length, ...otherHeaders } = headers;
+  return JSON.stringify({ status, headers: otherHeaders, body: { ...body, instance: null } });
+}

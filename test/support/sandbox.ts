@@ -1,0 +1,59 @@
+import { expect } from "vitest";
+import { type Partner, readEvents } from "./builders.ts";
+import { dumpTables } from "./tables.ts";
+import type { Answer, TestService } from "./test-service.ts";
+
+export const transitionPath = (orderId: string): string =>
+  `/v1/test/orders/${encodeURIComponent(orderId)}/transitions`;
+
+/** Asks for one transition of a test order. */
+export const transition = (
+  partner: Pick<Partner, "client">,
+  orderId: string,
+  name: string,
+  fields: object = {},
+): Promise<Answer> => partner.client.post(transitionPath(orderId), { transition: name, ...fields });
+
+/** Applies a transition that must succeed; answers the order. */
+export async function applied(
+  partner: Pick<Partner, "client">,
+  orderId: string,
+  name: string,
+  fields: object = {},
+): Promise<Answer["body"]> {
+  const { status, body } = await transition(partner, orderId, name, fields);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+/** Asks for a transition that must be refused, and sees that nothing at all was stored. */
+export async function expectRefused(
+  test: TestService,
+  partner: Partner,
+  orderId: string,
+  name: string,
+  expected: { orderStatus: string; rule: string },
+  fields: object = {},
+): Promise<void> {
+  const before = await dumpTables(test);
+  const { status, headers, body } = await transition(partner, orderId, name, fields);
+  expect(status, JSON.stringify(body)).toBe(409);
+  expect(headers["content-type"]).toContain("application/problem+json");
+  expect(body).toEqual({
+    type: `${test.service.config.errorsBaseUrl}/transition-refused`,
+    title: "Transition refused",
+    status: 409,
+    detail: expect.stringMatching(/./),
+    instance: transitionPath(orderId),
+    transition: name,
+    ...expected,
+  });
+  expect(await dumpTables(test)).toEqual(before);
+}
+
+/** Events about one order, oldest first. */
+export async function eventsOf(test: TestService, orderId: string): Promise<Answer["body"][]> {
+  return (await readEvents(test)).filter((event) => event.data.order?.id === orderId);
+}
+
+export const typesOf = (events: readonly { type: string }[]): string[] => events.map(({ type }) => type);
