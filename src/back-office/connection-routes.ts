@@ -3,6 +3,7 @@ import type { Connection } from "../connections/connection.ts";
 import {
   insertConnection,
   listConnections,
+  lockConnection,
   readConnection,
   updateConnection,
 } from "../connections/connections-sql.ts";
@@ -13,7 +14,7 @@ import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import { formatMoney, MoneyRequestSchema, MoneySchema, parseMoney } from "../money.ts";
-import type { Service } from "../service.ts";
+import { inOneStep, type Service } from "../service.ts";
 import type { BackOfficeCaller } from "./authentication.ts";
 import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
 
@@ -84,6 +85,31 @@ function parsePolicy(sent: ReviewPolicyRequest | undefined, currency: string): R
   };
 }
 
+const ConnectionChangeSchema = Type.Object(
+  { name: Type.Optional(shortText()), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+  { title: "ConnectionChange" },
+);
+
+/** Two changes at the same time wait for each other, so that neither undoes what only the other has sent. */
+async function changeConnection(
+  service: Service,
+  id: string,
+  change: Static<typeof ConnectionChangeSchema>,
+): Promise<Connection | Problem> {
+  return inOneStep(service, async (tx) => {
+    const connection = await lockConnection(tx, id);
+    if (connection === null) return notFound("connection");
+    const reviewPolicy =
+      change.reviewPolicy === undefined
+        ? connection.reviewPolicy
+        : parsePolicy(change.reviewPolicy, connection.currency);
+    if (isProblem(reviewPolicy)) return reviewPolicy;
+    const changed: Connection = { ...connection, name: change.name ?? connection.name, reviewPolicy };
+    await updateConnection(tx, changed);
+    return changed;
+  });
+}
+
 export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
 
 /** The connection that a path names, or null. */
@@ -140,12 +166,12 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       },
       problems: ["not-found", "validation-failed"],
       handle: async ({ params, query }) => {
-        const position = pagePosition(query);
+        const position = pagePosition("connections", query);
         if (isProblem(position)) return position;
         const merchant = await findMerchant(service, params.id);
         if (merchant === null) return notFound("merchant");
         const connections = await listConnections(service.db, merchant.id, position);
-        return { status: 200, body: toPage(connections, position.limit, toWireConnection) };
+        return { status: 200, body: toPage(connections, position, toWireConnection) };
       },
     }),
     route({
@@ -173,24 +199,13 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       description:
         "A review policy that is sent replaces the old one whole. Orders that exist already keep their status.",
       params: ConnectionIdParams,
-      body: Type.Object(
-        { name: Type.Optional(shortText()), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
-        { title: "ConnectionChange" },
-      ),
+      body: ConnectionChangeSchema,
       answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
       problems: ["not-found", "validation-failed"],
       handle: async ({ params, body }) => {
-        const connection = await findConnection(service, params.id);
-        if (connection === null) return notFound("connection");
-        const { name = connection.name } = body;
-        const reviewPolicy =
-          body.reviewPolicy === undefined
-            ? connection.reviewPolicy
-            : parsePolicy(body.reviewPolicy, connection.currency);
-        if (isProblem(reviewPolicy)) return reviewPolicy;
-        const changed: Connection = { ...connection, name, reviewPolicy };
-        await updateConnection(service.db, changed);
-        return { status: 200, body: toWireConnection(changed) };
+        const id = fromTypeId("con", params.id);
+        const changed = id === null ? notFound("connection") : await changeConnection(service, id, body);
+        return isProblem(changed) ? changed : { status: 200, body: toWireConnection(changed) };
       },
     }),
   ];

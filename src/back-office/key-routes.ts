@@ -94,12 +94,12 @@ export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
       },
       problems: ["not-found", "validation-failed"],
       handle: async ({ params, query }) => {
-        const position = pagePosition(query);
+        const position = pagePosition("keys", query);
         if (isProblem(position)) return position;
         const connection = await findConnection(service, params.id);
         if (connection === null) return notFound("connection");
         const keys = await listKeys(service.db, connection.id, position);
-        return { status: 200, body: toPage(keys, position.limit, toWireKey) };
+        return { status: 200, body: toPage(keys, position, toWireKey) };
       },
     }),
     route({

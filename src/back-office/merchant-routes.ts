@@ -99,10 +99,10 @@ export function merchantRoutes(service: Service): Route<BackOfficeCaller>[] {
       },
       problems: ["validation-failed"],
       handle: async ({ query }) => {
-        const position = pagePosition(query);
+        const position = pagePosition("merchants", query);
         if (isProblem(position)) return position;
         const merchants = await listMerchants(service.db, position);
-        return { status: 200, body: toPage(merchants, position.limit, toWireMerchant) };
+        return { status: 200, body: toPage(merchants, position, toWireMerchant) };
       },
     }),
     route({

@@ -146,12 +146,12 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       },
       problems: ["not-found", "validation-failed"],
       handle: async ({ params, query }) => {
-        const position = pagePosition(query);
+        const position = pagePosition("catalogue", query);
         if (isProblem(position)) return position;
         const merchant = await findMerchant(service, params.id);
         if (merchant === null) return notFound("merchant");
         const products = await listProducts(service.db, merchant.id, position);
-        return { status: 200, body: toPage(products, position.limit, toWireProduct) };
+        return { status: 200, body: toPage(products, position, toWireProduct) };
       },
     }),
     route({

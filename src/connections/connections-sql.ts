@@ -29,6 +29,22 @@ export async function readConnection(db: Queryable, connectionId: string): Promi
   return row === undefined ? null : toConnection(row);
 }
 
+/** Reads a connection for a change: nobody else changes it until the transaction ends. */
+export async function lockConnection(tx: Queryable, connectionId: string): Promise<Connection | null> {
+  const [row] = await tx.query<ConnectionRow>({
+    name: "lock-connection",
+    text: `
+      select c.id, c.merchant_id, m.name as merchant_name, m.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.id = $1
+      for no key update of c`,
+    values: [connectionId],
+  });
+  return row === undefined ? null : toConnection(row);
+}
+
 /** Oldest first; one row more than the page, if there is one. */
 export async function listConnections(
   db: Queryable,

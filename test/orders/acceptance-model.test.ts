@@ -1,0 +1,169 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHORES } from "../../src/worker/worker.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { readOrder, takeStep } from "../support/orders.ts";
+import { eventsOf, typesOf } from "../support/sandbox.ts";
+import { startTestService, type TestService } from "../support/test-service.ts";
+
+/**
+ * Random lives of real orders against a tiny model of the acceptance window, written from the words of the
+ * specification (part 3, "Real orders") and decisions 0011 and 0012, and not from the code.
+ */
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test, { reviewPolicy: { maxQuantity: 10 } });
+});
+afterAll(() => test.close());
+
+type RealModel = {
+  id: string;
+  createdAtMs: number;
+  /** As somebody last set it; acceptance by the deadline is not in it, but in `statusNow`. */
+  status: "NEW" | "PROCESSING" | "CANCELED";
+  accepted: boolean;
+  paymentFailed: boolean;
+  events: string[];
+};
+
+const WINDOW_MS = 2 * 60 * 60 * 1_000;
+const nowMs = () => test.clock.now().getTime();
+
+/** Acceptance is by the deadline alone: who looks, and when, makes no difference. */
+function accept(model: RealModel): void {
+  if (model.status === "NEW" && !model.paymentFailed && nowMs() >= model.createdAtMs + WINDOW_MS)
+    model.accepted = true;
+}
+const statusNow = (model: RealModel) =>
+  model.status === "NEW" && model.accepted ? "ACCEPTED" : model.status;
+
+async function acceptByWorker(): Promise<void> {
+  await CHORES.find(({ name }) => name === "accept-orders")?.run(test.service);
+}
+
+type RealStep =
+  | { name: "create"; review: boolean }
+  | { name: "advance"; ms: number }
+  /** To a moment just before, at, or just after the deadline of an order, if that lies ahead. */
+  | { name: "approach"; place: number; ms: number }
+  | { name: "cancel" | "cancelAndAccept" | "failPayment" | "pay"; place: number }
+  | { name: "accept" };
+
+const place = fc.nat(3);
+const anyRealStep: fc.Arbitrary<RealStep> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ name: fc.constant("create" as const), review: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ name: fc.constant("advance" as const), ms: fc.nat(WINDOW_MS) }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      name: fc.constant("approach" as const),
+      place,
+      ms: fc.integer({ min: -1, max: 1 }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      name: fc.constantFrom(
+        "cancel" as const,
+        "cancelAndAccept" as const,
+        "failPayment" as const,
+        "pay" as const,
+      ),
+      place,
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant<RealStep>({ name: "accept" }) },
+);
+
+async function createReal(review: boolean): Promise<RealModel> {
+  const lines = [{ productId: partner.productIds[0], quantity: review ? 11 : 1 }];
+  const { id } = await placeOrder(partner, { lines });
+  return {
+    id,
+    createdAtMs: nowMs(),
+    status: review ? "PROCESSING" : "NEW",
+    accepted: false,
+    paymentFailed: false,
+    events: ["order.created"],
+  };
+}
+
+async function cancelReal(model: RealModel, alongside: Promise<void>): Promise<void> {
+  const [{ status, body }] = await Promise.all([
+    partner.client.post(`/v1/orders/${model.id}/cancel`),
+    alongside,
+  ]);
+  if (model.status === "CANCELED") return expect(status).toBe(200);
+  if (statusNow(model) !== "NEW" && !model.paymentFailed) {
+    expect(status).toBe(409);
+    return expect(body.orderStatus).toBe(statusNow(model));
+  }
+  expect(status, JSON.stringify(body)).toBe(200);
+  model.status = "CANCELED";
+  model.paymentFailed = false;
+  model.events.push("order.canceled");
+}
+
+async function takeReal(orders: RealModel[], step: RealStep): Promise<void> {
+  if (step.name === "create") {
+    orders.push(await createReal(step.review));
+    return;
+  }
+  if (step.name === "advance") return test.clock.advance({ ms: step.ms });
+  if (step.name === "accept") return acceptByWorker();
+  const model = orders[step.place % Math.max(1, orders.length)];
+  if (model === undefined) return;
+  switch (step.name) {
+    case "approach": {
+      const ms = model.createdAtMs + WINDOW_MS + step.ms - nowMs();
+      return test.clock.advance({ ms: Math.max(0, ms) });
+    }
+    case "cancel":
+      return cancelReal(model, Promise.resolve());
+    case "cancelAndAccept":
+      return cancelReal(model, acceptByWorker());
+    case "failPayment":
+      if (model.status === "CANCELED") return;
+      await takeStep(test, partner, model.id, { name: "hold", reasons: ["payment_failed"] });
+      model.paymentFailed = true;
+      model.events.push("order.onHold");
+      return;
+    case "pay":
+      if (!model.paymentFailed) return;
+      await takeStep(test, partner, model.id, { name: "releaseHold" });
+      model.paymentFailed = false;
+      model.events.push("order.onHoldReleased");
+  }
+}
+
+describe("real orders, by random moves of the clock, cancels, payments and acceptance rounds", () => {
+  it("are accepted or canceled as the model says, never both, and nothing is told of acceptance", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRealStep, { minLength: 1, maxLength: 14 }), async (steps) => {
+        const orders = [await createReal(false)];
+        for (const step of steps) {
+          await takeReal(orders, step);
+          orders.forEach(accept);
+          for (const model of orders) {
+            const order = await readOrder(partner, model.id);
+            const status = statusNow(model);
+            expect(order.status).toBe(status);
+            expect(order.onHold).toBe(model.paymentFailed);
+            const cancelable = status !== "CANCELED" && (status === "NEW" || model.paymentFailed);
+            expect(order.cancelableUntil !== null, "cancelableUntil is set").toBe(cancelable);
+            const events = await eventsOf(test, model.id);
+            expect(typesOf(events)).toEqual(model.events);
+            expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+          }
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

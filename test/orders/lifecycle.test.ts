@@ -1,0 +1,377 @@
+import { describe, expect, it } from "vitest";
+import {
+  applyTransition,
+  asOf,
+  cancelableUntil,
+  isCancelableByPartner,
+  isExpired,
+  type Transition,
+} from "../../src/orders/lifecycle.ts";
+import { ORDER_STATUSES, type Order, type OrderStatus } from "../../src/orders/order.ts";
+
+const NOW = new Date("2026-03-02T10:00:00.000Z");
+const at = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);
+
+/** An order that nobody can change: the lifecycle must answer new ones. */
+function anOrder(fields: Partial<Order> = {}): Order {
+  return deepFreeze({
+    connectionId: "connection",
+    id: "order",
+    testMode: true,
+    externalOrderId: null,
+    status: "NEW",
+    holdReasons: [],
+    shippingAddress: {} as Order["shippingAddress"], // The lifecycle does not look at it.
+    lines: [
+      { id: "line-1", productId: "product", quantity: 1, shipmentId: null },
+      { id: "line-2", productId: "product", quantity: 2, shipmentId: null },
+    ],
+    shipments: [],
+    createdAt: at(-60),
+    updatedAt: at(-30),
+    acceptanceDueAt: null,
+    expiresAt: at(60),
+    lastSequence: 1,
+    ...fields,
+  });
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  for (const part of Object.values(value)) deepFreeze(part);
+  return Object.freeze(value);
+}
+
+type Shipped = "nothing shipped" | "one line shipped" | "all shipped" | "all returned";
+function shippedOrder(shipped: Shipped, fields: Partial<Order>): Order {
+  const parcel = (id: string) => ({
+    id,
+    status: shipped === "all returned" ? ("returned" as const) : ("pending" as const),
+    trackingNumber: null,
+    trackingUrl: null,
+    createdAt: at(-40),
+  });
+  const [first, second] = anOrder().lines;
+  if (first === undefined || second === undefined) throw new Error("The order has two lines.");
+  const lineIn = (line: typeof first, shipmentId: string | null) => ({ ...line, shipmentId });
+  if (shipped === "nothing shipped") return anOrder(fields);
+  if (shipped === "one line shipped") {
+    const lines = [lineIn(first, "parcel-1"), lineIn(second, null)];
+    return anOrder({ ...fields, lines, shipments: [parcel("parcel-1")] });
+  }
+  const lines = [lineIn(first, "parcel-1"), lineIn(second, "parcel-2")];
+  return anOrder({ ...fields, lines, shipments: [parcel("parcel-1"), parcel("parcel-2")] });
+}
+
+const TRANSITIONS: Record<string, Transition> = {
+  process: { name: "process" },
+  accept: { name: "accept" },
+  hold: { name: "hold", reasons: ["out_of_stock"] },
+  releaseHold: { name: "releaseHold" },
+  ship: { name: "ship", lineIds: null, newShipmentId: "parcel-new" },
+  returnShipment: { name: "returnShipment", shipmentId: null },
+  complete: { name: "complete" },
+  cancel: { name: "cancel" },
+  cancelByPartner: { name: "cancelByPartner" },
+};
+
+/** What each transition publishes when it is applied. */
+const PUBLISHED: Record<string, string[]> = {
+  process: [],
+  accept: [],
+  hold: ["order.onHold"],
+  releaseHold: ["order.onHoldReleased"],
+  ship: ["order.shipmentCreated"],
+  returnShipment: ["order.shipmentReturned"],
+  complete: ["order.completed"],
+  cancel: ["order.canceled"],
+  cancelByPartner: ["order.canceled"],
+};
+
+/**
+ * The whole state machine: a column for each status, a row for each transition. A cell is the status after it, or
+ * the rule that refuses it; `=` leaves the status and tells nobody.
+ */
+const STATE_MACHINE: { shipped: Shipped; holdReasons: string[]; cells: string }[] = [
+  {
+    shipped: "nothing shipped",
+    holdReasons: [],
+    cells: `
+                      NEW              PROCESSING       ACCEPTED         IN_PROGRESS      COMPLETED        CANCELED         RETURNED
+      process         PROCESSING       PROCESSING       PROCESSING       PROCESSING       order_settled    order_settled    order_settled
+      accept          ACCEPTED         ACCEPTED         ACCEPTED         ACCEPTED         order_settled    order_settled    order_settled
+      hold            NEW              PROCESSING       ACCEPTED         IN_PROGRESS      order_settled    order_settled    order_settled
+      releaseHold     =                =                =                =                order_settled    order_settled    order_settled
+      ship            IN_PROGRESS      IN_PROGRESS      IN_PROGRESS      IN_PROGRESS      order_settled    order_settled    order_settled
+      returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
+      complete        unshipped_lines  unshipped_lines  unshipped_lines  unshipped_lines  order_settled    order_settled    order_settled
+      cancel          CANCELED         CANCELED         CANCELED         CANCELED         order_settled    order_settled    order_settled
+      cancelByPartner CANCELED         not_cancelable   not_cancelable   not_cancelable   not_cancelable   =                not_cancelable`,
+  },
+  {
+    shipped: "nothing shipped",
+    holdReasons: ["merchant_request"],
+    cells: `
+                      NEW              PROCESSING       ACCEPTED         IN_PROGRESS
+      process         PROCESSING       PROCESSING       PROCESSING       PROCESSING
+      accept          ACCEPTED         ACCEPTED         ACCEPTED         ACCEPTED
+      hold            NEW              PROCESSING       ACCEPTED         IN_PROGRESS
+      releaseHold     NEW              PROCESSING       ACCEPTED         IN_PROGRESS
+      ship            order_on_hold    order_on_hold    order_on_hold    order_on_hold
+      returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
+      complete        unshipped_lines  unshipped_lines  unshipped_lines  unshipped_lines
+      cancel          CANCELED         CANCELED         CANCELED         CANCELED
+      cancelByPartner CANCELED         not_cancelable   not_cancelable   not_cancelable`,
+  },
+  {
+    shipped: "nothing shipped",
+    holdReasons: ["out_of_stock", "payment_failed"],
+    cells: `
+                      NEW              PROCESSING       ACCEPTED         IN_PROGRESS
+      process         PROCESSING       PROCESSING       PROCESSING       PROCESSING
+      releaseHold     NEW              PROCESSING       ACCEPTED         IN_PROGRESS
+      ship            order_on_hold    order_on_hold    order_on_hold    order_on_hold
+      cancelByPartner CANCELED         CANCELED         CANCELED         CANCELED`,
+  },
+  {
+    shipped: "one line shipped",
+    holdReasons: [],
+    cells: `
+                      NEW              PROCESSING       ACCEPTED         IN_PROGRESS      COMPLETED        CANCELED         RETURNED
+      ship            IN_PROGRESS      IN_PROGRESS      IN_PROGRESS      IN_PROGRESS      order_settled    order_settled    order_settled
+      returnShipment  RETURNED         RETURNED         RETURNED         RETURNED         RETURNED         RETURNED         RETURNED
+      complete        unshipped_lines  unshipped_lines  unshipped_lines  unshipped_lines  order_settled    order_settled    order_settled`,
+  },
+  {
+    shipped: "all shipped",
+    holdReasons: [],
+    cells: `
+                      NEW              PROCESSING       ACCEPTED         IN_PROGRESS      COMPLETED        CANCELED         RETURNED
+      process         PROCESSING       PROCESSING       PROCESSING       PROCESSING       order_settled    order_settled    order_settled
+      ship            nothing_to_ship  nothing_to_ship  nothing_to_ship  nothing_to_ship  order_settled    order_settled    order_settled
+      returnShipment  RETURNED         RETURNED         RETURNED         RETURNED         RETURNED         RETURNED         RETURNED
+      complete        COMPLETED        COMPLETED        COMPLETED        COMPLETED        order_settled    order_settled    order_settled
+      cancel          CANCELED         CANCELED         CANCELED         CANCELED         order_settled    order_settled    order_settled`,
+  },
+  {
+    shipped: "all shipped",
+    holdReasons: ["out_of_stock"],
+    cells: `
+                      NEW              PROCESSING       ACCEPTED         IN_PROGRESS
+      ship            order_on_hold    order_on_hold    order_on_hold    order_on_hold
+      returnShipment  RETURNED         RETURNED         RETURNED         RETURNED
+      complete        COMPLETED        COMPLETED        COMPLETED        COMPLETED`,
+  },
+  {
+    shipped: "all returned",
+    holdReasons: [],
+    cells: `
+                      NEW              PROCESSING       ACCEPTED         IN_PROGRESS      COMPLETED        CANCELED         RETURNED
+      ship            nothing_to_ship  nothing_to_ship  nothing_to_ship  nothing_to_ship  order_settled    order_settled    order_settled
+      returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
+      complete        COMPLETED        COMPLETED        COMPLETED        COMPLETED        order_settled    order_settled    order_settled`,
+  },
+];
+
+/** The cells of a table as cases: status, transition, what comes of it. */
+function casesOf(cells: string): [OrderStatus, string, string][] {
+  const [head = [], ...rows] = cells
+    .trim()
+    .split("\n")
+    .map((row) => row.trim().split(/\s+/));
+  return rows.flatMap(([name = "", ...results]) => {
+    expect(results, name).toHaveLength(head.length);
+    return results.map((result, index): [OrderStatus, string, string] => [
+      head[index] as OrderStatus, // The head row names statuses.
+      name,
+      result,
+    ]);
+  });
+}
+
+const isStatus = (text: string): boolean => (ORDER_STATUSES as readonly string[]).includes(text);
+
+for (const { shipped, holdReasons, cells } of STATE_MACHINE) {
+  describe(`an order with ${shipped}, ${holdReasons.length === 0 ? "not held" : `held for ${holdReasons}`}`, () => {
+    it.each(casesOf(cells))("%s: %s → %s", (status, name, result) => {
+      const order = shippedOrder(shipped, { status, holdReasons });
+      const outcome = applyTransition(order, TRANSITIONS[name] as Transition, NOW);
+      if (result === "=") return expect(outcome).toEqual({ outcome: "applied", order, facts: [] });
+      if (!isStatus(result)) return expect(outcome).toEqual({ outcome: "refused", order, rule: result });
+      const published = PUBLISHED[name] ?? [];
+      expect(outcome).toMatchObject({
+        outcome: "applied",
+        order: { status: result, updatedAt: NOW, lastSequence: 1 + published.length },
+      });
+      expect(outcome.outcome === "applied" && outcome.facts.map(({ type }) => type)).toEqual(published);
+      const settled = ["COMPLETED", "CANCELED", "RETURNED"].includes(result);
+      const held = name === "hold" ? ["out_of_stock"] : settled || name === "releaseHold" ? [] : holdReasons;
+      expect(outcome.order.holdReasons).toEqual(held);
+    });
+  });
+}
+
+describe("ship", () => {
+  const ship = (order: Order, lineIds: string[] | null) =>
+    applyTransition(order, { name: "ship", lineIds, newShipmentId: "parcel-new" }, NOW);
+
+  it.each<[string, Shipped, string[] | null, (string | null)[]]>([
+    ["all lines by default", "nothing shipped", null, ["parcel-new", "parcel-new"]],
+    ["the unshipped ones by default", "one line shipped", null, ["parcel-1", "parcel-new"]],
+    ["the one named", "nothing shipped", ["line-2"], [null, "parcel-new"]],
+    ["one named twice", "nothing shipped", ["line-1", "line-1"], ["parcel-new", null]],
+  ])("takes %s", (_title, shipped, lineIds, expected) => {
+    const { order } = ship(shippedOrder(shipped, {}), lineIds);
+    expect(order.lines.map(({ shipmentId }) => shipmentId)).toEqual(expected);
+    expect(order.shipments.at(-1)).toEqual({
+      ...{ id: "parcel-new", status: "pending", createdAt: NOW },
+      ...{ trackingNumber: null, trackingUrl: null },
+    });
+  });
+
+  it.each<[string, Shipped, string[]]>([
+    ["no line is named", "nothing shipped", []],
+    ["the line named has a shipment", "one line shipped", ["line-1"]],
+    ["one of the lines named has a shipment", "one line shipped", ["line-1", "line-2"]],
+  ])("is refused when %s", (_title, shipped, lineIds) => {
+    const order = shippedOrder(shipped, {});
+    expect(ship(order, lineIds)).toEqual({ outcome: "refused", order, rule: "nothing_to_ship" });
+  });
+
+  it("names the new shipment in its fact", () => {
+    const facts = [{ type: "order.shipmentCreated", shipmentId: "parcel-new" }];
+    expect(ship(anOrder(), null)).toMatchObject({ facts });
+  });
+});
+
+describe("returnShipment", () => {
+  const giveBack = (order: Order, shipmentId: string | null) =>
+    applyTransition(order, { name: "returnShipment", shipmentId }, NOW);
+
+  it("takes the most recent shipment still out, then the one before", () => {
+    const first = giveBack(shippedOrder("all shipped", {}), null);
+    expect(first).toMatchObject({ facts: [{ type: "order.shipmentReturned", shipmentId: "parcel-2" }] });
+    const second = giveBack(first.order, null);
+    expect(second).toMatchObject({ facts: [{ type: "order.shipmentReturned", shipmentId: "parcel-1" }] });
+    expect(giveBack(second.order, null)).toMatchObject({ rule: "no_shipment_out" });
+  });
+
+  it("takes the one named, but not twice", () => {
+    const { order } = giveBack(shippedOrder("all shipped", {}), "parcel-1");
+    expect(order.shipments.map(({ status }) => status)).toEqual(["returned", "pending"]);
+    expect(giveBack(order, "parcel-1")).toEqual({ outcome: "refused", order, rule: "no_shipment_out" });
+  });
+
+  it("takes one that is shipped or delivered, not only pending", () => {
+    for (const status of ["shipped", "delivered"] as const) {
+      const order = shippedOrder("one line shipped", {});
+      const shipments = order.shipments.map((shipment) => ({ ...shipment, status }));
+      expect(giveBack({ ...order, shipments }, null).order.shipments).toMatchObject([{ status: "returned" }]);
+    }
+  });
+});
+
+describe("hold", () => {
+  it("replaces the reasons, each once", () => {
+    const order = anOrder({ holdReasons: ["merchant_request"] });
+    const outcome = applyTransition(order, { name: "hold", reasons: ["b", "a", "b"] }, NOW);
+    expect(outcome.order.holdReasons).toEqual(["b", "a"]);
+  });
+});
+
+describe("acceptance of a real order: the deadline decides, not the timer", () => {
+  const real = (fields: Partial<Order> = {}) =>
+    anOrder({ testMode: false, expiresAt: null, acceptanceDueAt: at(0), ...fields });
+
+  it.each<[string, Partial<Order>, number, OrderStatus]>([
+    ["before the deadline", {}, -1 / 60_000, "NEW"],
+    ["at the deadline", {}, 0, "ACCEPTED"],
+    ["after the deadline", {}, 60, "ACCEPTED"],
+    ["held for another reason: a hold does not stop acceptance", { holdReasons: ["x"] }, 0, "ACCEPTED"],
+    ["payment failed: the clock stands still", { holdReasons: ["payment_failed"] }, 600, "NEW"],
+    ["payment failed among others", { holdReasons: ["x", "payment_failed"] }, 600, "NEW"],
+    ["PROCESSING never had a window", { status: "PROCESSING", acceptanceDueAt: null }, 600, "PROCESSING"],
+    ["CANCELED stays so", { status: "CANCELED" }, 600, "CANCELED"],
+    ["a test order is never accepted by itself", { acceptanceDueAt: null, testMode: true }, 600, "NEW"],
+  ])("%s", (_title, fields, minutes, status) => {
+    const order = real(fields);
+    const seen = asOf(order, at(minutes));
+    expect(seen.status).toBe(status);
+    if (status === order.status) expect(seen).toBe(order);
+  });
+
+  it("dates the change to the deadline, not to whoever looked first", () => {
+    expect(asOf(real(), at(500)).updatedAt).toEqual(at(0));
+  });
+
+  it.each<[string, Partial<Order>, number, boolean]>([
+    ["NEW, a moment before the deadline", {}, -1 / 60_000, true],
+    ["NEW, at the deadline", {}, 0, false],
+    ["NEW and held, before the deadline", { holdReasons: ["out_of_stock"] }, -1, true],
+    ["NEW and held, after the deadline", { holdReasons: ["out_of_stock"] }, 1, false],
+    ["payment failed, long after the deadline", { holdReasons: ["payment_failed"] }, 9_999, true],
+    ["PROCESSING", { status: "PROCESSING", acceptanceDueAt: null }, -1, false],
+    ["ACCEPTED", { status: "ACCEPTED" }, -1, false],
+    [
+      "ACCEPTED, payment failed afterwards",
+      { status: "ACCEPTED", holdReasons: ["payment_failed"] },
+      60,
+      true,
+    ],
+    ["IN_PROGRESS", { status: "IN_PROGRESS" }, -1, false],
+    ["COMPLETED", { status: "COMPLETED" }, -1, false],
+    ["RETURNED", { status: "RETURNED" }, -1, false],
+  ])("a partner's cancel: %s", (_title, fields, minutes, cancelable) => {
+    const order = real(fields);
+    const now = at(minutes);
+    const outcome = applyTransition(order, { name: "cancelByPartner" }, now);
+    expect(outcome.order.status === "CANCELED").toBe(cancelable);
+    expect(isCancelableByPartner(order, now)).toBe(cancelable);
+    const until = cancelableUntil(asOf(order, now));
+    if (cancelable) expect(until?.getTime()).toBeGreaterThan(now.getTime());
+    else expect(until).toBeNull();
+  });
+
+  it("a cancel that comes too late accepts the order there and then, and publishes nothing", () => {
+    const outcome = applyTransition(real(), { name: "cancelByPartner" }, at(1));
+    const order = { status: "ACCEPTED", updatedAt: at(0), lastSequence: 1 };
+    expect(outcome).toMatchObject({ outcome: "refused", rule: "not_cancelable", order });
+  });
+
+  it("a cancel again answers the canceled order and publishes nothing", () => {
+    const order = real({ status: "CANCELED" });
+    const outcome = applyTransition(order, { name: "cancelByPartner" }, at(1));
+    expect(outcome).toEqual({ outcome: "applied", order, facts: [] });
+  });
+
+  it("paying before the deadline leaves the order NEW; after it, the order is accepted at once", () => {
+    const order = real({ holdReasons: ["payment_failed"] });
+    const pay = (minutes: number) => applyTransition(order, { name: "releaseHold" }, at(minutes)).order;
+    expect(pay(-1)).toMatchObject({ status: "NEW", holdReasons: [] });
+    expect(pay(1)).toMatchObject({ status: "ACCEPTED", holdReasons: [], updatedAt: at(1) });
+  });
+
+  it("a failed payment found after the deadline does not make an accepted order NEW again", () => {
+    const outcome = applyTransition(real(), { name: "hold", reasons: ["payment_failed"] }, at(1));
+    expect(outcome.order).toMatchObject({ status: "ACCEPTED", holdReasons: ["payment_failed"] });
+  });
+});
+
+describe("the time of a test order", () => {
+  it.each([
+    [-1, false],
+    [0, true],
+    [1, true],
+  ])("%d ms from its end: expired is %s", (ms, expired) => {
+    expect(isExpired({ expiresAt: NOW }, new Date(NOW.getTime() + ms))).toBe(expired);
+  });
+
+  it("a real order has none", () => {
+    expect(isExpired({ expiresAt: null }, new Date("9999-01-01T00:00:00Z"))).toBe(false);
+  });
+
+  it("it can be canceled until then while it is NEW", () => {
+    expect(cancelableUntil(anOrder())).toEqual(at(60));
+    expect(cancelableUntil(anOrder({ status: "ACCEPTED" }))).toBeNull();
+  });
+});
