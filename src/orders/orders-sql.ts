@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Queryable } from "../database/database.ts";
-import { isExpired } from "./lifecycle.ts";
+import { orderFinder } from "./find-order.ts";
 import type { Order, OrderLine, OrderRef, OrderStatus, ShipmentStatus } from "./order.ts";
 
 type OrderRow = {
@@ -73,18 +73,6 @@ export async function readOrders(
 }
 
 /**
- * The order that a reference names at `now`: by the service's id first, then by the partner's own (decision 0009). An
- * expired test order is passed over, so that the answer is the same before its erasure as after it.
- */
-export function findOrder(orders: readonly Order[], ref: OrderRef, now: Date): Order | undefined {
-  const living = orders.filter((order) => !isExpired(order, now));
-  return (
-    living.find((order) => order.id === ref.id && order.testMode === ref.testMode) ??
-    living.find((order) => order.externalOrderId === ref.externalOrderId)
-  );
-}
-
-/**
  * Locks an order and reads it as the lock's previous holder left it. Two statements on purpose: subqueries of a
  * locking statement still see the lines and shipments of the time before the wait.
  */
@@ -104,7 +92,7 @@ export async function lockOrder(
       for no key update`,
     values: [connectionId, ref.id, ref.externalOrderId],
   });
-  return findOrder(await readOrders(tx, connectionId, [ref]), ref, clock.now());
+  return orderFinder(await readOrders(tx, connectionId, [ref]), clock.now())(ref);
 }
 
 /** Stores what a transition changed. The caller holds the order's lock. */

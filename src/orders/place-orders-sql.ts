@@ -3,8 +3,14 @@ import type { Queryable } from "../database/database.ts";
 import type { EventRow } from "../events/event.ts";
 import type { Order } from "./order.ts";
 
-/** What placing an order needs to know of a product that its connection may order. */
-export type OrderableProduct = { readonly discontinued: boolean; readonly priceMinor: bigint };
+/** What placing an order needs to know of a product that its connection may order, and of that connection. */
+export type OrderableProduct = {
+  readonly discontinued: boolean;
+  readonly priceMinor: bigint;
+  /** The merchant's, which all products of a connection share. */
+  readonly currency: string;
+  readonly reviewPolicy: ReviewPolicy;
+};
 
 /** Everything of a new order that is stored beside what the rules see. */
 export type NewOrder = {
@@ -41,50 +47,28 @@ export async function readOrderableProducts(
     product_id: string;
     status: string;
     price_minor: bigint;
-  }>({
-    name: "read-orderable-products",
-    text: `
-      select e.connection_id, e.product_id, p.status, p.price_minor
-      from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, product_id)
-      join exposed_products e on e.connection_id = asked.connection_id and e.product_id = asked.product_id
-      join products p on p.id = e.product_id
-      where e.connection_id = any($1::uuid[])`,
-    values: [asked.map(({ connectionId }) => connectionId), asked.map(({ productId }) => productId)],
-  });
-  return new Map(
-    rows.map((row) => [
-      productKey(row.connection_id, row.product_id),
-      { discontinued: row.status === "discontinued", priceMinor: row.price_minor },
-    ]),
-  );
-}
-
-export type OrderTerms = { readonly reviewPolicy: ReviewPolicy; readonly currency: string };
-
-/** Review policy and currency of connections, by connection. */
-export async function readOrderTerms(
-  db: Queryable,
-  connectionIds: readonly string[],
-): Promise<Map<string, OrderTerms>> {
-  const rows = await db.query<{
-    id: string;
     currency: string;
     review_max_quantity: number | null;
     review_max_order_value_minor: bigint | null;
     review_countries: string[] | null;
   }>({
-    name: "read-order-terms",
+    name: "read-orderable-products",
     text: `
-      select c.id, m.currency, c.review_max_quantity, c.review_max_order_value_minor, c.review_countries
-      from connections c
-      join merchants m on m.id = c.merchant_id
-      where c.id = any($1::uuid[])`,
-    values: [connectionIds],
+      select e.connection_id, e.product_id, p.status, p.price_minor, p.currency,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries
+      from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, product_id)
+      join exposed_products e on e.connection_id = asked.connection_id and e.product_id = asked.product_id
+      join connections c on c.id = e.connection_id
+      join products p on p.id = e.product_id
+      where e.connection_id = any($1::uuid[]) and c.id = any($1::uuid[])`,
+    values: [asked.map(({ connectionId }) => connectionId), asked.map(({ productId }) => productId)],
   });
   return new Map(
     rows.map((row) => [
-      row.id,
+      productKey(row.connection_id, row.product_id),
       {
+        discontinued: row.status === "discontinued",
+        priceMinor: row.price_minor,
         currency: row.currency,
         reviewPolicy: {
           maxQuantity: row.review_max_quantity,

@@ -12,11 +12,9 @@ import {
   insertOrders,
   type NewOrder,
   type OrderableProduct,
-  type OrderTerms,
   productKey,
   readEarlierOrders,
   readOrderableProducts,
-  readOrderTerms,
 } from "./place-orders-sql.ts";
 
 export type Placement = {
@@ -60,16 +58,13 @@ async function placeOnce(
   outcomes: Map<Placement, Placed>,
 ): Promise<void> {
   const { db, clock } = service;
-  const [products, terms] = await Promise.all([
-    readOrderableProducts(db, distinctProducts(placements)),
-    readOrderTerms(db, [...new Set(placements.map(({ connectionId }) => connectionId))]),
-  ]);
+  const products = await readOrderableProducts(db, distinctProducts(placements));
   const refused = new Map<Placement, Fault[]>();
   const drafts = new Map<Placement, NewOrder>();
   for (const placement of placements) {
     const faults = productFaults(placement, products);
     if (faults.length > 0) refused.set(placement, faults);
-    else drafts.set(placement, draftOrder(service, placement, products, terms));
+    else drafts.set(placement, draftOrder(service, placement, products));
   }
   const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()]));
   for (const [placement, { order }] of drafts) {
@@ -105,23 +100,24 @@ function draftOrder(
   { clock, config, newId }: Service,
   { connectionId, idempotencyKey, requestHash, request }: Placement,
   products: Map<string, OrderableProduct>,
-  terms: Map<string, OrderTerms>,
 ): NewOrder {
-  const term = terms.get(connectionId);
-  if (term === undefined) throw new Error("A key's connection is missing.");
   const now = clock.now();
-  const prices = request.lines.map(
-    (line) => products.get(productKey(connectionId, line.productId))?.priceMinor ?? 0n,
-  );
-  const goodsMinor = request.lines.reduce(
-    (sum, line, index) => sum + BigInt(line.quantity) * (prices[index] ?? 0n),
+  const ordered = request.lines.map(({ productId, quantity }) => {
+    const product = products.get(productKey(connectionId, productId));
+    if (product === undefined) throw new Error("A product was looked up, but is not there.");
+    return { product, quantity };
+  });
+  const goodsMinor = ordered.reduce(
+    (sum, { product, quantity }) => sum + BigInt(quantity) * product.priceMinor,
     0n,
   );
-  const quantity = request.lines.reduce((sum, line) => sum + line.quantity, 0);
+  const pieces = ordered.reduce((sum, { quantity }) => sum + quantity, 0);
+  const [first] = ordered;
+  if (first === undefined) throw new Error("An order has at least one line.");
+  const { reviewPolicy, currency } = first.product;
   const { countryCode } = request.shippingAddress;
-  const status: OrderStatus = needsReview(term.reviewPolicy, { quantity, goodsMinor, countryCode })
-    ? "PROCESSING"
-    : "NEW";
+  const reviewed = needsReview(reviewPolicy, { quantity: pieces, goodsMinor, countryCode });
+  const status: OrderStatus = reviewed ? "PROCESSING" : "NEW";
   const hasWindow = status === "NEW" && !request.testMode;
   const order: Order = {
     connectionId,
@@ -146,8 +142,8 @@ function draftOrder(
     idempotencyKey,
     requestHash,
     goodsMinor,
-    currency: term.currency,
-    unitPricesMinor: prices,
+    currency,
+    unitPricesMinor: ordered.map(({ product }) => product.priceMinor),
     event,
   };
 }

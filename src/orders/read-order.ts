@@ -2,9 +2,10 @@ import type { Database } from "../database/database.ts";
 import { type Grouped, groupCalls } from "../database/group.ts";
 import type { Service } from "../service.ts";
 import { isStorableText } from "../text.ts";
+import { orderFinder } from "./find-order.ts";
 import { asOf, isExpired } from "./lifecycle.ts";
 import type { Order, OrderRef } from "./order.ts";
-import { findOrder, readOrders } from "./orders-sql.ts";
+import { readOrders } from "./orders-sql.ts";
 
 export type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
 
@@ -47,8 +48,9 @@ async function readGroup(
         connectionId,
         group.map(({ ref }) => ref),
       );
+      const find = orderFinder(orders, now);
       for (const lookup of group) {
-        const order = findOrder(orders, lookup.ref, now);
+        const order = find(lookup.ref);
         if (order !== undefined) found.set(lookup, order);
       }
     }),

@@ -1,0 +1,21 @@
+import { isExpired } from "./lifecycle.ts";
+import type { Order, OrderRef } from "./order.ts";
+
+/**
+ * Finds the orders of one connection that references name at `now`: by the service's id first, then by the partner's
+ * own (decision 0009). An expired test order is passed over, so that the answer is the same before its erasure as
+ * after it.
+ */
+export function orderFinder(orders: readonly Order[], now: Date): (ref: OrderRef) => Order | undefined {
+  const byId = new Map<string, Order>();
+  const byExternalId = new Map<string, Order>();
+  for (const order of orders) {
+    if (isExpired(order, now)) continue;
+    byId.set(order.id, order);
+    if (order.externalOrderId !== null) byExternalId.set(order.externalOrderId, order);
+  }
+  return ({ id, testMode, externalOrderId }) => {
+    const named = id === null ? undefined : byId.get(id);
+    return named?.testMode === testMode ? named : byExternalId.get(externalOrderId);
+  };
+}
