@@ -92,7 +92,8 @@ function readerOf(environment: Environment, faults: string[]) {
   function url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {
     const value = raw(name);
     if (value === null) return fallback;
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/+$/, "");
+    const begins = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
+    if (begins && URL.canParse(value)) return value.replace(/\/+$/, "");
     faults.push(
       `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
     );

@@ -22,7 +22,8 @@ export function createBackOffice(service: Service, operatorToken: string, metric
     log: log.child({ listener: "back-office" }),
     metrics: metrics.requests,
   });
-  addDescription(app, service);
+  const description = JSON.stringify(describeService(service));
+  app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));
   addHealthRoutes(app, service, metrics);
   for (const [code, problem] of Object.entries(PROBLEMS)) {
     app.get(`/errors/${code}`, async (_request, reply) =>
@@ -32,7 +33,8 @@ export function createBackOffice(service: Service, operatorToken: string, metric
   return app;
 }
 
-function addDescription(app: FastifyInstance, service: Service): void {
+/** The OpenAPI description of both APIs. It comes from the tables of routes alone: nothing is asked of the database. */
+export function describeService(service: Service): Record<string, unknown> {
   const { baseUrl, backOfficePort, errorsBaseUrl } = service.config;
   const apis = [
     {
@@ -48,6 +50,5 @@ function addDescription(app: FastifyInstance, service: Service): void {
       problems: [],
     },
   ];
-  const description = JSON.stringify(describeApis(apis, readVersion(), errorsBaseUrl));
-  app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));
+  return describeApis(apis, readVersion(), errorsBaseUrl);
 }

@@ -26,10 +26,14 @@ export function addBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(
     "application/json",
     { parseAs: "buffer" },
-    async (request: FastifyRequest, body: Buffer) => (takesBody(request) ? parseBody(body) : undefined),
+    async (_request: FastifyRequest, body: Buffer) => parseBody(body),
   );
   app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest) => {
     if (takesBody(request)) throw new ProblemError(UNSUPPORTED);
+  });
+  // Where the body does not matter its type does not either, not even one that Fastify itself would refuse.
+  app.addHook("onRequest", async (request) => {
+    if (!takesBody(request)) delete request.headers["content-type"];
   });
   // Runs before validation, so that an absent body is told apart from one that does not fit.
   app.addHook("preValidation", async (request) => {

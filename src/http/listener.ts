@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -8,7 +10,14 @@ import type { Logger } from "pino";
 import type { RequestMetrics } from "../metrics.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, ProblemError } from "./body.ts";
 import { isProblem, malformed, noRoute, type Problem, pathOf } from "./problems.ts";
-import { type ProblemWriter, parserProblem, problemOf, problemWriter, requestIdOf } from "./replies.ts";
+import {
+  type ProblemWriter,
+  parserProblem,
+  problemOf,
+  problemWriter,
+  requestIdOf,
+  UNSUPPORTED_VERSION,
+} from "./replies.ts";
 import type { Route } from "./route.ts";
 import { createValidatorCompiler } from "./validation.ts";
 
@@ -31,6 +40,7 @@ export type ListenerOptions<Caller> = {
 
 // Room for 200 characters of four bytes, percent-encoded; longer ones are no id of ours.
 const PARAMETER_LENGTH_MAX = 16_384;
+const JSON_TYPE = "application/json; charset=utf-8";
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -45,9 +55,17 @@ export function createListener<Caller extends object>(options: ListenerOptions<C
     const path = pathOf(request.raw.url ?? "/");
     if (request.is404 || exactPath?.test(path) === false)
       return problems.send(reply, noRoute(request.method, path));
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
-      return problems.send(reply, malformed("The Host header field is missing."));
-    }
+    const fault = messageFault(request.raw);
+    if (fault !== null) return problems.send(reply, malformed(fault));
+  });
+  // A client that goes on sending over its connection would keep a stopping process from ending until it is cut off.
+  let stopping = false;
+  app.addHook("preClose", async () => {
+    stopping = true;
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    if (stopping) reply.header("connection", "close");
+    done();
   });
   app.addHook("onResponse", async (request, reply) => {
     options.metrics.observe(
@@ -62,7 +80,11 @@ export function createListener<Caller extends object>(options: ListenerOptions<C
     problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/"))),
   );
   app.setErrorHandler<Parameters<typeof problemOf>[0]>((error, request, reply) => {
-    const { problem, logged } = problemOf(error);
+    // A client that hung up in the middle of its body is no failure of ours, neither in the log nor in the metrics.
+    const hungUp = request.raw.destroyed && !request.raw.complete;
+    const { problem, logged } = problemOf(
+      hungUp ? new ProblemError(malformed("The body broke off.")) : error,
+    );
     if (logged)
       request.log.error(
         { err: error, method: request.method, route: request.routeOptions.url },
@@ -93,22 +115,31 @@ function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWr
       return problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     },
     clientErrorHandler: (error, socket) => {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ECONNRESET") socket.destroy();
-      else problems.sendRaw(socket, parserProblem(code ?? ""), "/");
+      // Fastify types the bytes read so far in their JSON form; they are a buffer.
+      const { code, rawPacket } = error as unknown as { code?: string; rawPacket?: Buffer };
+      if (code === "ECONNRESET") return void socket.destroy();
+      const { problem, instance } = parserProblem(code ?? "", rawPacket);
+      problems.sendRaw(socket, problem, instance);
     },
   });
   app.setValidatorCompiler(createValidatorCompiler());
   // Node would answer these two by itself, without a problem document.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", (request, socket) => {
-    problems.sendRaw(
-      socket as import("node:net").Socket,
-      noRoute("CONNECT", request.url ?? "/"),
-      request.url ?? "/",
-    );
+    const path = pathOf(request.url ?? "/");
+    problems.sendRaw(socket as Socket, noRoute("CONNECT", path), path); // Node types it as the stream that it extends.
   });
   return app as unknown as FastifyInstance; // Only the logger's type parameter differs.
+}
+
+/** What is wrong with a request as a message, or null. Node's parser takes a little more than HTTP/1.1 allows. */
+function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
+  let hosts = 0;
+  // Names and values in turn. RFC 9112, section 3.2: more than one Host is refused, and HTTP/1.1 needs one.
+  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts += 1;
+  if (hosts > 1) return "There is more than one Host header field.";
+  return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
 }
 
 function addRoute<Caller extends object>(
@@ -144,7 +175,8 @@ function addRoute<Caller extends object>(
       });
       if (isProblem(answer)) return problems.send(reply, answer);
       if (answer.headers !== undefined) reply.headers(answer.headers);
-      return reply.code(answer.status).send(answer.body);
+      reply.code(answer.status);
+      return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
     },
   });
 }

@@ -108,12 +108,25 @@ function answersOf(route: Route<never>, named: (schema: TSchema) => unknown): Js
       status,
       {
         description,
-        headers: headersOf({ "X-Request-Id": "Names the request in the service's logs.", ...headers }),
+        headers: headersOf({ ...REQUEST_ID_HEADER, ...headers }),
         ...(schema && { content: { "application/json": { schema: named(schema) } } }),
       },
     ]),
   );
 }
+
+const REQUEST_ID_HEADER = { "X-Request-Id": "Names the request in the service's logs." };
+
+const RETRY_AFTER = "Seconds to wait before the next try.";
+const PROBLEM_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { "WWW-Authenticate": "How to authenticate; with `error` when a key was sent." },
+  429: {
+    "Retry-After": RETRY_AFTER,
+    RateLimit: "What is left of the allowance, and in how many seconds it is whole again.",
+    "RateLimit-Policy": "Requests allowed, and in how many seconds.",
+  },
+  503: { "Retry-After": RETRY_AFTER },
+};
 
 const headersOf = (headers: Readonly<Record<string, string>>): Json =>
   Object.fromEntries(
@@ -122,20 +135,24 @@ const headersOf = (headers: Readonly<Record<string, string>>): Json =>
 
 /** Problems by status: codes that share a status share a response. */
 function problemsOf(route: Route<never>, api: DescribedApi): Json {
-  const bodyProblems: ProblemCode[] =
-    route.body === undefined ? [] : ["payload-too-large", "unsupported-media-type"];
-  const codes = new Set([...route.problems, ...SHARED_PROBLEMS, ...api.problems, ...bodyProblems]);
+  const codes = new Set([...route.problems, ...SHARED_PROBLEMS, ...api.problems, ...bodyProblems(route)]);
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [
       String(status),
       {
         description: group.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join(" "),
-        headers: headersOf({ "X-Request-Id": "Names the request in the service's logs." }),
+        headers: headersOf({ ...REQUEST_ID_HEADER, ...PROBLEM_HEADERS[status] }),
         content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
       },
     ]),
   );
+}
+
+/** A body is read, and may be too large, even where it is ignored; only the one of a GET is not. */
+function bodyProblems({ method, body }: Route<never>): ProblemCode[] {
+  if (body !== undefined) return ["payload-too-large", "unsupported-media-type"];
+  return method === "GET" ? [] : ["payload-too-large"];
 }
 
 function problemSchema(errorsBaseUrl: string): Json {

@@ -7,6 +7,7 @@ import { ProblemError } from "./body.ts";
 import {
   internalError,
   malformed,
+  noRoute,
   PROBLEMS,
   type Problem,
   pathOf,
@@ -34,6 +35,7 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
     },
     sendRaw(socket, problem, instance) {
       if (!socket.writable) return;
+      letGo(socket);
       const { status } = PROBLEMS[problem.problem];
       const body = JSON.stringify(problemDocument(problem, errorsBaseUrl, instance));
       socket.end(
@@ -49,6 +51,18 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
       );
     },
   };
+}
+
+/** A client that goes on sending, or never closes its side, is cut off after this time. */
+const LINGER_MS = 2_000;
+
+/** Reads on until the client has taken the answer and closed: closing at once could take the answer from it. */
+function letGo(socket: Socket): void {
+  // Node has let go of the sockets it hands out; a reset that nobody hears would end the process.
+  socket.on("error", () => socket.destroy());
+  socket.resume();
+  const cutOff = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once("close", () => clearTimeout(cutOff));
 }
 
 /** Turns whatever was thrown, by the framework or by us, into a refusal; `logged` is set when an operator should know. */
@@ -83,16 +97,32 @@ export function problemOf(error: FastifyError | ProblemError): { problem: Proble
   }
 }
 
+export const UNSUPPORTED_VERSION = "The HTTP version is not supported; use HTTP/1.1.";
+
 // Node's parser tells what it stumbled over by code; the detail never repeats what was sent.
 const PARSER_DETAILS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
-  HPE_INVALID_VERSION: "The HTTP version is not supported; use HTTP/1.1.",
-  HPE_INVALID_METHOD: "The request method is not known.",
+  HPE_INVALID_VERSION: UNSUPPORTED_VERSION,
   ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
 };
 
-export const parserProblem = (code: string): Problem =>
-  malformed(PARSER_DETAILS[code] ?? "The request is not valid HTTP/1.1.");
+/** The first line of a request whose method the parser does not know: a token, a target, a version (RFC 9112, section 3). */
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/1\.[01]\r?\n/;
+
+/** The refusal of what never became a request. `received` is what the parser was reading. */
+export function parserProblem(
+  code: string,
+  received: Buffer | undefined,
+): { problem: Problem; instance: string } {
+  // Any method outside the table matches no route, whether or not Node knows it (specification, part 7).
+  const [, method, target] =
+    (code === "HPE_INVALID_METHOD" && received && REQUEST_LINE.exec(received.toString("latin1"))) || [];
+  if (method !== undefined && target !== undefined) {
+    const path = pathOf(target);
+    return { problem: noRoute(method, path), instance: path };
+  }
+  return { problem: malformed(PARSER_DETAILS[code] ?? "The request is not valid HTTP/1.1."), instance: "/" };
+}
 
 /** The id of a request in logs and answers; a client's own is kept when it is short and harmless. */
 export function requestIdOf(sent: string | string[] | undefined): string {

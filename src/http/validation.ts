@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormatsModule from "ajv-formats";
-import type { FastifySchemaCompiler } from "fastify";
+import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
 import { CURRENCIES, isAmount } from "../money.ts";
 import { isStorableText } from "../text.ts";
@@ -21,14 +21,8 @@ const FORMAT_DETAILS: Readonly<Record<string, string>> = {
 const addFormats = addFormatsModule.default;
 
 /** A validator with the service's own formats, that tells all faults at once. */
-export function createAjv(options: { coerceTypes: boolean }): Ajv {
-  const ajv = new Ajv({
-    ...options,
-    allErrors: true,
-    useDefaults: true,
-    strict: true,
-    allowUnionTypes: true,
-  });
+export function createAjv(): Ajv {
+  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   addFormats(ajv, ["uuid", "date-time", "email", "uri"]);
   ajv.addFormat("text", isStorableText);
   ajv.addFormat("country-code", /^[A-Za-z]{2}$/);
@@ -38,28 +32,49 @@ export function createAjv(options: { coerceTypes: boolean }): Ajv {
   return ajv;
 }
 
+type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
+
 /** Bodies are taken as they are; only text from the address becomes a number or boolean where the schema has one. */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const exact = createAjv({ coerceTypes: false });
-  const coercing = createAjv({ coerceTypes: true });
-  const compiled = new Map<TSchema, ValidateFunction>();
+  const ajv = createAjv();
+  const compiled = new Map<TSchema, Compiled>();
   return ({ schema, httpPart }) => {
     const known = compiled.get(schema);
     if (known !== undefined) return known;
-    const validate = (httpPart === "querystring" ? coercing : exact).compile(schema);
-    compiled.set(schema, validate);
-    return validate;
+    const validate = ajv.compile(schema);
+    const wanted = httpPart === "querystring" ? afterReadingText(schema, validate) : validate;
+    compiled.set(schema, wanted);
+    return wanted;
   };
 }
 
-/** More faults than this help nobody, and a hostile body could have very many. */
-const FAULTS_MAX = 100;
+/**
+ * The validator's own conversion would also take `0x10`, `1e1`, a padded number, and `Infinity`, which no limit stops:
+ * it compares finite numbers only.
+ */
+function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  return (query: Record<string, unknown>) => {
+    for (const [name, { type }] of Object.entries(properties)) {
+      const text = query[name];
+      if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text))
+        query[name] = Number(text);
+      if (type === "boolean" && (text === "true" || text === "false")) query[name] = text === "true";
+    }
+    // It fails only with errors, which Fastify types by the parts it uses.
+    return validate(query) ? { value: query } : { error: validate.errors as FastifySchemaValidationError[] };
+  };
+}
+
+/** Above what a hundred lines can have, so that all of theirs are told; a hostile body could have very many more. */
+const FAULTS_MAX = 500;
 
 export type RequestPart = "body" | "querystring" | "params" | "headers";
 
 /** The validator's errors as the faults of a problem, each with its place. */
 export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fault[] {
-  return errors.slice(0, FAULTS_MAX).map((error) => {
+  const told = errors.filter((error) => !isAboutNull(error));
+  return told.slice(0, FAULTS_MAX).map((error) => {
     const path =
       error.keyword === "required"
         ? `${error.instancePath}/${error.params["missingProperty"]}`
@@ -67,6 +82,10 @@ export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fau
     return faultAt(part, path, detailOf(error));
   });
 }
+
+/** That a value might also have been null, beside what is wrong with the value that was sent. */
+const isAboutNull = ({ keyword, params }: ErrorObject): boolean =>
+  keyword === "anyOf" || (keyword === "type" && params["type"] === "null");
 
 function faultAt(part: RequestPart, path: string, detail: string): Fault {
   if (part === "body") return { pointer: path, detail };

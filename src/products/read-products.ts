@@ -25,7 +25,7 @@ export function productLister(db: Database): ListProducts {
     concurrencyMax: 8,
   });
   return async (connectionId, query) => {
-    const position = pagePosition(query);
+    const position = pagePosition("products", query);
     if (isProblem(position)) return position;
     return { status: 200, json: await readPage({ ...position, connectionId, sku: query.sku ?? null }) };
   };
@@ -47,7 +47,7 @@ async function readPage(db: Database, { connectionId, sku, ...position }: PageLo
     sku === null
       ? await listExposedProducts(db, connectionId, position)
       : await listExposedProductsBySku(db, connectionId, position, sku);
-  return JSON.stringify(toPage(products, position.limit, toPartnerProduct));
+  return JSON.stringify(toPage(products, position, toPartnerProduct));
 }
 
 /** GET /v1/products/{id}. A text that is no UUID names no product. */

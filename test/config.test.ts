@@ -1,0 +1,291 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Config, ConfigError, readConfig } from "../src/config.ts";
+import { freePort, isListening, startMain, temporaryFolder } from "./support/main-process.ts";
+
+/** The faults that an environment is refused with. */
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).faults;
+  }
+  return [];
+}
+
+/** Exactly one fault, about this variable. */
+function expectFault(name: string, value: string): void {
+  const faults = faultsOf({ [name]: value });
+  expect(faults, `${name}=${value}`).toHaveLength(1);
+  expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\.$`));
+}
+
+describe("the configuration without any variable", () => {
+  it("runs everything on this machine, with the specification's limits", () => {
+    expect(readConfig({})).toEqual({
+      databaseUrl: null,
+      dataDir: resolve(".data"),
+      host: "127.0.0.1",
+      port: 8080,
+      backOfficePort: 8081,
+      baseUrl: "http://localhost:8080",
+      errorsBaseUrl: "http://localhost:8081/errors",
+      roles: new Set(["api", "back-office", "worker"]),
+      operatorToken: null,
+      acceptanceWindowMs: 7_200_000,
+      testOrderLifetimeMs: 7_200_000,
+      rateLimitPerMinute: 600,
+      logLevel: "info",
+    });
+  });
+
+  it("cannot be changed once it is read", () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+});
+
+/** Every variable: values that are taken, with what they become, and values that are refused. */
+const VARIABLES: Record<string, { taken: [value: string, becomes: Partial<Config>][]; refused: string[] }> = {
+  DATABASE_URL: {
+    taken: [
+      [
+        "postgres://user:secret@db.example:5432/orders",
+        { databaseUrl: "postgres://user:secret@db.example:5432/orders" },
+      ],
+      ["postgresql://db.example/orders", { databaseUrl: "postgresql://db.example/orders" }],
+    ],
+    refused: [
+      "db.example",
+      "mysql://db.example/orders",
+      "http://db.example",
+      "postgres:",
+      "localhost:5432",
+      "not an address",
+    ],
+  },
+  DATA_DIR: {
+    taken: [
+      ["/var/lib/partner-orders", { dataDir: "/var/lib/partner-orders" }],
+      ["some/folder", { dataDir: resolve("some/folder") }],
+    ],
+    refused: [],
+  },
+  HOST: {
+    taken: [
+      ["0.0.0.0", { host: "0.0.0.0" }],
+      ["::1", { host: "::1" }],
+    ],
+    refused: [],
+  },
+  PORT: {
+    taken: [
+      ["1", { port: 1, baseUrl: "http://localhost:1" }],
+      ["65535", { port: 65_535, baseUrl: "http://localhost:65535" }],
+      ["0", { port: 0, baseUrl: "http://localhost:0" }],
+    ],
+    refused: ["-1", "65536", "http", "80.5", "0x50", "1e3", "8 080", "+80"],
+  },
+  BACK_OFFICE_PORT: {
+    taken: [
+      ["9000", { backOfficePort: 9_000, errorsBaseUrl: "http://localhost:9000/errors" }],
+      ["0", { backOfficePort: 0, errorsBaseUrl: "http://localhost:0/errors" }],
+    ],
+    refused: ["-1", "65536", "http", "8080"],
+  },
+  BASE_URL: {
+    taken: [
+      ["https://orders.example", { baseUrl: "https://orders.example" }],
+      ["https://orders.example/", { baseUrl: "https://orders.example" }],
+      ["http://localhost:1234/partner//", { baseUrl: "http://localhost:1234/partner" }],
+    ],
+    refused: [
+      "orders.example",
+      "ftp://orders.example",
+      "//orders.example",
+      "https:orders.example",
+      "https://",
+    ],
+  },
+  ERRORS_BASE_URL: {
+    taken: [["https://docs.example/errors/", { errorsBaseUrl: "https://docs.example/errors" }]],
+    refused: ["docs.example/errors", "urn:errors", "/errors"],
+  },
+  ROLES: {
+    taken: [
+      ["api", { roles: new Set(["api"] as const) }],
+      ["worker , back-office", { roles: new Set(["back-office", "worker"] as const) }],
+      ["worker,worker", { roles: new Set(["worker"] as const) }],
+    ],
+    refused: ["web", "api,web", "api,", ",", "API", "api worker", "api;worker"],
+  },
+  OPERATOR_TOKEN: {
+    taken: [["0123456789abcdef", { operatorToken: "0123456789abcdef" }]],
+    refused: ["0123456789abcde", "0123456789 abcdef", "0123456789abcdeé"],
+  },
+  ACCEPTANCE_WINDOW_SECONDS: {
+    taken: [
+      ["1", { acceptanceWindowMs: 1_000 }],
+      ["31536000", { acceptanceWindowMs: 31_536_000_000 }],
+    ],
+    refused: ["0", "-1", "31536001", "2h", "7200.5"],
+  },
+  TEST_ORDER_LIFETIME_SECONDS: {
+    taken: [
+      ["1", { testOrderLifetimeMs: 1_000 }],
+      ["31536000", { testOrderLifetimeMs: 31_536_000_000 }],
+    ],
+    refused: ["0", "-1", "31536001", "2h", "7200.5"],
+  },
+  RATE_LIMIT_PER_MINUTE: {
+    taken: [
+      ["0", { rateLimitPerMinute: 0 }],
+      ["10000000", { rateLimitPerMinute: 10_000_000 }],
+    ],
+    refused: ["-1", "10000001", "off", "Infinity"],
+  },
+  LOG_LEVEL: {
+    taken: ["silent", "fatal", "error", "warn", "info", "debug", "trace"].map((logLevel) => [
+      logLevel,
+      { logLevel: logLevel as Config["logLevel"] },
+    ]),
+    refused: ["verbose", "INFO", "30"],
+  },
+};
+
+describe.each(Object.entries(VARIABLES))("%s", (name, { taken, refused }) => {
+  it.each(taken)("takes %j", (value, becomes) => {
+    expect(readConfig({ [name]: value })).toEqual({ ...readConfig({}), ...becomes });
+  });
+
+  it("is trimmed, and counts as absent when it is empty", () => {
+    for (const empty of ["", "  ", "\t"]) expect(readConfig({ [name]: empty })).toEqual(readConfig({}));
+    const [value = "", becomes = {}] = taken[0] ?? [];
+    expect(readConfig({ [name]: ` ${value} ` })).toEqual({ ...readConfig({}), ...becomes });
+  });
+
+  it.each(refused)("refuses %j with one fault that names it", (value) => {
+    expectFault(name, value);
+  });
+});
+
+describe("the two ports", () => {
+  it("must differ, also from the other's default", () => {
+    expect(faultsOf({ PORT: "9000", BACK_OFFICE_PORT: "9000" })).toEqual([
+      "BACK_OFFICE_PORT must differ from PORT.",
+    ]);
+    expect(faultsOf({ PORT: "8081" })).toHaveLength(1);
+    expect(faultsOf({ PORT: "8081", BACK_OFFICE_PORT: "8082" })).toEqual([]);
+  });
+
+  it("may both be 0: the machine chooses", () => {
+    expect(readConfig({ PORT: "0", BACK_OFFICE_PORT: "0" })).toMatchObject({ port: 0, backOfficePort: 0 });
+  });
+});
+
+/** Wrong in every variable that can be wrong. */
+const ALL_WRONG = {
+  DATABASE_URL: "mysql://user:database-password@db.example",
+  PORT: "http",
+  BACK_OFFICE_PORT: "70000",
+  BASE_URL: "orders.example",
+  ERRORS_BASE_URL: "docs.example",
+  ROLES: "web",
+  OPERATOR_TOKEN: "short-token",
+  ACCEPTANCE_WINDOW_SECONDS: "0",
+  TEST_ORDER_LIFETIME_SECONDS: "two hours",
+  RATE_LIMIT_PER_MINUTE: "-1",
+  LOG_LEVEL: "loud",
+};
+
+describe("several faults", () => {
+  it("are told all at once, one for each variable", () => {
+    const faults = faultsOf(ALL_WRONG);
+    expect(faults.map((fault) => fault.split(" ")[0]).sort()).toEqual(Object.keys(ALL_WRONG).sort());
+  });
+
+  it("do not repeat the values, which may be secrets", () => {
+    const text = new ConfigError(faultsOf(ALL_WRONG)).message;
+    expect(text).not.toContain("database-password");
+    expect(text).not.toContain("short-token");
+  });
+
+  it("cover every variable that can be wrong", () => {
+    const canBeWrong = Object.keys(VARIABLES).filter((name) => VARIABLES[name]?.refused.length !== 0);
+    expect(Object.keys(ALL_WRONG).sort()).toEqual(canBeWrong.sort());
+  });
+});
+
+describe(".env.example", () => {
+  const text = readFileSync(".env.example", "utf8");
+  const documented = Object.fromEntries(
+    [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
+  );
+
+  /** The variables that the code asks for. */
+  function variablesRead(): string[] {
+    const names = new Set<string>();
+    const environment = new Proxy<Record<string, string>>(
+      {},
+      {
+        get: (_target, name) => {
+          names.add(String(name));
+          return undefined;
+        },
+      },
+    );
+    readConfig(environment);
+    return [...names].sort();
+  }
+
+  it("names every variable that the code reads, and no other", () => {
+    expect(Object.keys(documented).sort()).toEqual(variablesRead());
+  });
+
+  it("is covered by these tests", () => {
+    expect(Object.keys(VARIABLES).sort()).toEqual(variablesRead());
+  });
+
+  it("holds the defaults", () => {
+    expect(readConfig(documented)).toEqual(readConfig({}));
+  });
+
+  it("explains each variable in the lines above it", () => {
+    for (const name of Object.keys(documented))
+      expect(text, name).toMatch(new RegExp(`^# .+\\n${name}=`, "m"));
+  });
+});
+
+describe("the environment", () => {
+  it("is read by src/config.ts alone; others only hand it on, to it and to PostgreSQL's programs", () => {
+    const readers = readdirSync("src", { recursive: true, encoding: "utf8" })
+      .filter(
+        (file) => file.endsWith(".ts") && readFileSync(join("src", file), "utf8").includes("process.env"),
+      )
+      .sort();
+    expect(readers).toEqual(["database/postgres-cluster.ts", "main.ts"]);
+  });
+});
+
+describe("a service with a fault in its environment", () => {
+  it("does not start: it tells every fault on stderr, opens no port, makes no folder, and exits with 1", async () => {
+    const dataDir = join(await temporaryFolder(), "data");
+    const port = await freePort();
+    const { PORT: _, ...wrong } = ALL_WRONG;
+    const main = startMain({ ...wrong, PORT: String(port), DATA_DIR: dataDir });
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    for (const fault of faultsOf(wrong)) expect(main.errors()).toContain(fault);
+    expect(main.errors()).toMatch(/^The configuration cannot be used:\n/);
+    expect(main.errors()).not.toMatch(/database-password|short-token|node:internal|\.ts:/);
+    expect(main.output()).toBe("");
+    expect(await isListening(`http://127.0.0.1:${port}`)).toBe(false);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it.each(Object.entries(ALL_WRONG))("does not start with %s=%s alone", async (name, value) => {
+    const main = startMain({ [name]: value, DATA_DIR: join(await temporaryFolder(), "data") });
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    expect(main.errors()).toBe(`${new ConfigError(faultsOf({ [name]: value })).message}\n`);
+  });
+});

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** Longer than anything takes on a busy machine; a test that gets here has failed. */
+const DEADLINE_MS = 45_000;
+
+/** One line of the service's log. */
+export type LogLine = { level: string; msg: string } & Record<string, unknown>;
+
+/** `node src/main.ts` as an operator starts it, with everything it writes. */
+export type MainProcess = {
+  readonly child: ChildProcess;
+  output(): string;
+  errors(): string;
+  /** Lines of the log so far. */
+  log(): LogLine[];
+  /** The first line of the log with this message; waits for it. */
+  logged(message: string): Promise<LogLine>;
+  /** Resolves when the process is gone. */
+  exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+};
+
+/** Starts the service with these variables and no others; what is left of it is ended with the test. */
+export function startMain(environment: Record<string, string>, args: string[] = []): MainProcess {
+  const child = spawn(process.execPath, ["src/main.ts", ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"], ...environment },
+  });
+  let output = "";
+  let errors = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  const closed = once(child, "close");
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await closed;
+  });
+  const log = (): LogLine[] =>
+    output
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+
+  return {
+    child,
+    output: () => output,
+    errors: () => errors,
+    log,
+    logged: (message) =>
+      new Promise((resolve, reject) => {
+        const give = (what: string) => {
+          clearTimeout(timer);
+          reject(new Error(`${what} before "${message}" was logged:\n${output}\n${errors}`));
+        };
+        const timer = setTimeout(() => give("Time ran out"), DEADLINE_MS);
+        const look = () => {
+          const found = log().find(({ msg }) => msg === message);
+          if (found === undefined) return;
+          clearTimeout(timer);
+          child.stdout.off("data", look);
+          resolve(found);
+        };
+        child.stdout.on("data", look);
+        void closed.then(() => give("The process ended"));
+        look();
+      }),
+    exited: async () => {
+      const [code, signal] = await closed;
+      return { code, signal };
+    },
+  };
+}
+
+/** A folder of its own for a test, deleted with it. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "partner-orders-main-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A port that nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // It listens on a port, so this is no pipe's name.
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Whether anybody takes connections at an address. */
+export async function isListening(address: string): Promise<boolean> {
+  try {
+    await fetch(address);
+    return true;
+  } catch {
+    return false;
+  }
+}
