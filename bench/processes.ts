@@ -78,7 +78,8 @@ export async function startService(
 }
 
 export async function stop({ child }: Pick<Started, "child">): Promise<void> {
-  if (child.exitCode !== null) return;
+  children.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill("SIGTERM");
   await once(child, "exit");
 }
