@@ -102,7 +102,7 @@ describe("the back office listener", () => {
     const { text } = await send(`${backOffice}/metrics`, null);
     expect(text).not.toMatch(/nothing-|stranger-/);
     expect(text).toMatch(/_count\{listener="partner-api",method="GET",route="\(none\)",status="404"\} 20/);
-    expect(text).toMatch(/_count\{.*route="\/v1\/orders\/:orderId",status="401"\} 20/);
+    expect(text).toMatch(/_count\{.*route="\/v1\/orders\/\{orderId\}",status="401"\} 20/);
   });
 
   it("is alive but not ready while the database is gone, and ready again when it is back", async () => {

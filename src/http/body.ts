@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parse as parseJson } from "secure-json-parse";
 import { malformed, type Problem } from "./problems.ts";
 
@@ -20,7 +20,7 @@ const UNSUPPORTED: Problem = {
   detail: "The body must be declared as application/json.",
 };
 
-/** JSON for routes that take a body; for the others any body is read and ignored. */
+/** Bodies are JSON. A route that takes none has `ignoreBody` among its hooks, one that does has `requireBody`. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -29,20 +29,24 @@ export function addBodyParsers(app: FastifyInstance): void {
     async (_request: FastifyRequest, body: Buffer) => parseBody(body),
   );
   app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest) => {
-    if (takesBody(request)) throw new ProblemError(UNSUPPORTED);
-  });
-  // Where the body does not matter its type does not either, not even one that Fastify itself would refuse.
-  app.addHook("onRequest", async (request) => {
-    if (!takesBody(request)) delete request.headers["content-type"];
-  });
-  // Runs before validation, so that an absent body is told apart from one that does not fit.
-  app.addHook("preValidation", async (request) => {
-    if (takesBody(request) && request.body === undefined)
-      throw new ProblemError(malformed("The request has no body."));
+    if (request.routeOptions.schema?.body !== undefined) throw new ProblemError(UNSUPPORTED);
   });
 }
 
-const takesBody = (request: FastifyRequest): boolean => request.routeOptions.schema?.body !== undefined;
+/** On request: where the body does not matter its type does not either, not even one that Fastify itself would refuse. */
+export function ignoreBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (request.headers["content-type"] !== undefined) delete request.headers["content-type"];
+  done();
+}
+
+/** Before validation, so that an absent body is told apart from one that does not fit. */
+export function requireBody(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  done(request.body === undefined ? new ProblemError(malformed("The request has no body.")) : undefined);
+}
 
 function parseBody(body: Buffer): unknown {
   if (body.length === 0) throw new ProblemError(malformed("The request has no body."));

@@ -8,7 +8,7 @@ import Fastify, {
 } from "fastify";
 import type { Logger } from "pino";
 import type { RequestMetrics } from "../metrics.ts";
-import { addBodyParsers, BODY_LIMIT_BYTES, ProblemError } from "./body.ts";
+import { addBodyParsers, BODY_LIMIT_BYTES, ignoreBody, ProblemError, requireBody } from "./body.ts";
 import { isProblem, malformed, noRoute, type Problem, pathOf } from "./problems.ts";
 import {
   type ProblemWriter,
@@ -22,9 +22,9 @@ import type { Route } from "./route.ts";
 import { createValidatorCompiler } from "./validation.ts";
 
 declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes). */
-    exactPath?: RegExp;
+  interface FastifyRequest {
+    /** Who is asking; set before a handler of an authenticated route runs. */
+    caller: object | null;
   }
 }
 
@@ -46,17 +46,16 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /** An HTTP listener over a table of routes: authentication, validation, problems and request ids for all alike. */
 export function createListener<Caller extends object>(options: ListenerOptions<Caller>): FastifyInstance {
+  const { name, metrics } = options;
   const problems = problemWriter(options.errorsBaseUrl);
   const app = createApp(options, problems);
+  app.decorateRequest("caller", null);
   addBodyParsers(app);
-  app.addHook("onRequest", async (request, reply) => {
+  // Hooks that every request passes make no promises, and ask Fastify nothing that it would have to put together.
+  app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    const exactPath = request.routeOptions.config.exactPath;
-    const path = pathOf(request.raw.url ?? "/");
-    if (request.is404 || exactPath?.test(path) === false)
-      return problems.send(reply, noRoute(request.method, path));
-    const fault = messageFault(request.raw);
-    if (fault !== null) return problems.send(reply, malformed(fault));
+    if (request.is404) problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
+    else done();
   });
   // A client that goes on sending over its connection would keep a stopping process from ending until it is cut off.
   let stopping = false;
@@ -67,14 +66,9 @@ export function createListener<Caller extends object>(options: ListenerOptions<C
     if (stopping) reply.header("connection", "close");
     done();
   });
-  app.addHook("onResponse", async (request, reply) => {
-    options.metrics.observe(
-      options.name,
-      request.method,
-      request.routeOptions.url,
-      reply.statusCode,
-      reply.elapsedTime,
-    );
+  app.addHook("onResponse", (request, reply, done) => {
+    if (request.is404) metrics.observe(name, request.method, undefined, reply.statusCode, reply.elapsedTime);
+    done();
   });
   app.setNotFoundHandler((request, reply) =>
     problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/"))),
@@ -87,12 +81,12 @@ export function createListener<Caller extends object>(options: ListenerOptions<C
     );
     if (logged)
       request.log.error(
-        { err: error, method: request.method, route: request.routeOptions.url },
+        { err: error, reqId: request.id, method: request.method, route: request.routeOptions.url },
         "request failed",
       );
     return problems.send(reply, problem);
   });
-  for (const route of options.routes) addRoute(app, route, options.authenticate, problems);
+  for (const route of options.routes) addRoute(app, route, options, problems);
   return app;
 }
 
@@ -100,6 +94,8 @@ function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWr
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
+    // Most requests log nothing, so none gets a logger of its own; a line that is logged names its request.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
@@ -145,14 +141,25 @@ function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | nu
 function addRoute<Caller extends object>(
   app: FastifyInstance,
   route: Route<Caller>,
-  authenticate: ListenerOptions<Caller>["authenticate"],
+  { name, authenticate, metrics }: ListenerOptions<Caller>,
   problems: ProblemWriter,
 ): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
+  const exactPath = new RegExp(`^${route.path.replace(/\{\w+\}/g, "[^/]+")}$`);
+
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const path = pathOf(request.raw.url ?? "/");
+    if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
+    const fault = messageFault(request.raw);
+    if (fault !== null) throw new ProblemError(malformed(fault));
+    const caller = await authenticate(request, reply);
+    if (isProblem(caller)) throw new ProblemError(caller);
+    request.caller = caller;
+  }
+
   app.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ":$1"),
-    config: { exactPath: new RegExp(`^${route.path.replace(/\{\w+\}/g, "[^/]+")}$`) },
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),
@@ -160,23 +167,18 @@ function addRoute<Caller extends object>(
       ...(route.body && { body: route.body }),
       response: responseSchemas(route),
     },
-    onRequest: async (request, reply) => {
-      const caller = await authenticate(request, reply);
-      if (isProblem(caller)) throw new ProblemError(caller);
-      callers.set(request, caller);
-    },
+    onRequest: route.body === undefined ? [admit, ignoreBody] : [admit],
+    ...(route.body && { preValidation: requireBody }),
     handler: async (request, reply) => {
-      const answer = await route.handle({
-        caller: callers.get(request),
-        params: request.params,
-        query: request.query,
-        headers: request.headers,
-        body: request.body,
-      });
+      const answer = await route.handle(request);
       if (isProblem(answer)) return problems.send(reply, answer);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       reply.code(answer.status);
       return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
+    },
+    onResponse: (request, reply, done) => {
+      metrics.observe(name, request.method, route.path, reply.statusCode, reply.elapsedTime);
+      done();
     },
   });
 }
