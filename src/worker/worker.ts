@@ -7,8 +7,15 @@ import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../sandbox/erase-test-orders.ts";
 import type { Service } from "../service.ts";
 
-/** A piece of work that is there again and again; `run` answers how many things it did. */
-export type Chore = { name: string; everyMs: number; run(service: Service): Promise<number> };
+/**
+ * A piece of work that is there again and again; `run` answers how many things it did. Once `stopping` is aborted it
+ * ends after the batch it is at.
+ */
+export type Chore = {
+  name: string;
+  everyMs: number;
+  run(service: Service, stopping?: AbortSignal): Promise<number>;
+};
 
 /** What the worker does by itself. Any number of workers may run: rows are claimed, never shared. */
 export const CHORES: readonly Chore[] = [
@@ -18,14 +25,14 @@ export const CHORES: readonly Chore[] = [
   { name: "gather-first-statistics", everyMs: 1_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 
-async function acceptAllDueOrders(service: Service): Promise<number> {
+async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithDueOrders(service.db, service.clock.now());
-  return inTurn(connectionIds, (connectionId) => acceptDueOrders(service, connectionId));
+  return inTurn(connectionIds, (connectionId) => acceptDueOrders(service, connectionId), stopping);
 }
 
-async function eraseExpiredOrders(service: Service): Promise<number> {
+async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithExpiredOrders(service.db, service.clock.now());
-  return inTurn(connectionIds, (connectionId) => eraseExpiredTestOrders(service, connectionId));
+  return inTurn(connectionIds, (connectionId) => eraseExpiredTestOrders(service, connectionId), stopping);
 }
 
 /**
@@ -35,6 +42,7 @@ async function eraseExpiredOrders(service: Service): Promise<number> {
 async function inTurn(
   connectionIds: readonly string[],
   doBatch: (connectionId: string) => Promise<number>,
+  stopping?: AbortSignal,
 ): Promise<number> {
   const failures: unknown[] = [];
   let count = 0;
@@ -42,6 +50,7 @@ async function inTurn(
   while (unfinished.length > 0) {
     const worked: string[] = [];
     for (const connectionId of unfinished) {
+      if (stopping?.aborted) return count;
       try {
         const done = await doBatch(connectionId);
         count += done;
@@ -85,7 +94,7 @@ async function repeat(
 ): Promise<void> {
   while (!stopping.aborted) {
     try {
-      metrics.choreDone(chore.name, await chore.run(service));
+      metrics.choreDone(chore.name, await chore.run(service, stopping));
     } catch (error) {
       metrics.choreFailed(chore.name);
       service.log.error(
