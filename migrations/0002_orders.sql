@@ -43,6 +43,9 @@ create table orders (
   constraint orders_request_hash_is_sha256 check (octet_length(request_hash) = 32),
   constraint orders_country_code_form check (country_code ~ '^[A-Z]{2}$'),
   constraint orders_goods_not_negative check (goods_minor >= 0),
+  constraint orders_hold_reasons_not_null check (array_position(hold_reasons, null) is null),
+  constraint orders_acceptance_due_later check (acceptance_due_at > created_at),
+  constraint orders_expires_later check (expires_at > created_at),
   constraint orders_last_sequence_positive check (last_sequence >= 1)
 );
 -- The window closer asks which real orders are past their deadline. Only orders still NEW are in the index, and

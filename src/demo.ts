@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ApiKey, hashKey, makeKey } from "./connections/api-key.ts";
+import { type ApiKey, hashKey, isLive, makeKey } from "./connections/api-key.ts";
 import type { Connection } from "./connections/connection.ts";
 import { insertConnection, insertKey, readKeys } from "./connections/connections-sql.ts";
 import { insertMerchant, type Merchant } from "./connections/merchants-sql.ts";
@@ -31,11 +31,16 @@ const PRODUCTS: readonly Pick<Product, "sku" | "name" | "description" | "priceMi
 export async function ensureDemo(service: Service): Promise<Demo> {
   const file = join(service.config.dataDir, "demo.json");
   const kept = await readDemo(file);
-  if (kept !== null && (await readKeys(service.db, [hashKey(kept.key)])).size > 0) return kept;
+  if (kept !== null && (await isUsable(service, kept.key))) return kept;
   const made = await makeDemo(service);
   await writeFile(`${file}.new`, JSON.stringify(made), { mode: 0o600 });
   await rename(`${file}.new`, file);
   return made;
+}
+
+async function isUsable({ db, clock }: Service, key: string): Promise<boolean> {
+  const [found] = (await readKeys(db, [hashKey(key)])).values();
+  return found !== undefined && isLive(found, clock.now());
 }
 
 async function readDemo(file: string): Promise<Demo | null> {

@@ -18,6 +18,10 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
 
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { code, constraint, table } = error as Error & Record<string, unknown>;
-  return { type: error.name, message: error.message, code, constraint, table, stack: error.stack };
+  const { code, constraint, table, cause } = error as Error & Record<string, unknown>;
+  return {
+    ...{ type: error.name, message: error.message, code, constraint, table, stack: error.stack },
+    ...(cause instanceof Error && { cause: describeError(cause) }),
+    ...(error instanceof AggregateError && { errors: error.errors.map(describeError) }),
+  };
 }

@@ -13,16 +13,17 @@ async function main(): Promise<void> {
   // With the demo a person is watching: only what needs attention is logged, below the welcome.
   const log = createLog(demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel);
   const stopAsked = new Promise<string>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(signal));
+    // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second would kill it.
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
   });
+  // What has not ended by then is cut off, be it a start or a stop; the database rolls back what was not committed.
+  void stopAsked.then(() => setTimeout(() => process.exit(0), STOP_MS).unref());
   const running = await startService(config, log);
   if (demo) await showDemo(running);
   const { partnerApiUrl, backOfficeUrl } = running;
   log.info({ partnerApiUrl, backOfficeUrl, roles: [...config.roles] }, "ready");
 
   log.info({ signal: await stopAsked }, "stopping: requests under way are finished");
-  // What has not ended by then is cut off; the database rolls back what was not committed.
-  setTimeout(() => process.exit(0), STOP_MS).unref();
   await running.stop();
   log.info("stopped");
   process.exit(0);

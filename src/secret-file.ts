@@ -13,7 +13,7 @@ export async function readOrMakeSecret(dataDir: string, name: string): Promise<s
   await mkdir(dataDir, { recursive: true });
   const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
-    await writeFile(draft, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
+    await writeFile(draft, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx", flush: true });
     // A link appears whole or not at all, and fails when another process was first.
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
@@ -26,7 +26,9 @@ export async function readOrMakeSecret(dataDir: string, name: string): Promise<s
 
 async function readSecret(file: string): Promise<string | null> {
   try {
-    return (await readFile(file, "utf8")).trim() || null;
+    const secret = (await readFile(file, "utf8")).trim();
+    if (secret === "") throw new Error(`${file} is empty: remove it, and the next start makes a new one.`);
+    return secret;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

@@ -39,7 +39,7 @@ export async function startService(
   const stops: Stops = { doors: [], ground: [] };
   try {
     const service = await openService(config, log, clock, stops);
-    const operatorToken = config.operatorToken ?? (await readOrMakeSecret(config.dataDir, "operator-token"));
+    const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
     if (config.roles.has("worker")) {
       const worker: Worker = startWorker(service, metrics);
@@ -55,6 +55,10 @@ export async function startService(
     throw error;
   }
 }
+
+/** Only the back office asks for it, so a process without that role needs no folder to keep one in. */
+const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
+  operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
 
 /** How to let go: the doors, where work comes in, all at once; then the ground they stand on, the last one first. */
 type Stops = { doors: (() => Promise<unknown>)[]; ground: (() => Promise<unknown>)[] };

@@ -189,6 +189,15 @@ describe("SIGTERM", () => {
     expect(await main.exited()).toEqual({ code: 0, signal: null });
   });
 
+  it("SIGINT twice, as Ctrl-C under npm sends it, still drains", async () => {
+    const { main } = await start();
+    main.child.kill("SIGINT");
+    await main.logged("stopping: requests under way are finished");
+    main.child.kill("SIGINT");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+    expect(main.log().at(-1)?.msg).toBe("stopped");
+  });
+
   it("right after the start stops as well", async () => {
     const main = startMain({
       DATABASE_URL: await createDatabase(),

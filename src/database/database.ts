@@ -56,13 +56,20 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
+    // While a client is out nobody else hears its errors, and an error that nobody hears ends the process. The work
+    // learns of a lost connection by its statements.
+    const onLost = (error: Error): void => {
+      broken = error;
+    };
+    client.on("error", onLost);
     try {
       return await work(client);
     } catch (error) {
-      if (error instanceof Error && isUnavailable(error)) broken = error;
+      if (error instanceof Error && isOutOfReach(error)) broken = error;
       throw error;
     } finally {
       client.release(broken); // A broken connection leaves the pool.
+      client.off("error", onLost);
     }
   }
 
@@ -92,8 +99,8 @@ async function inTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => 
     await client.query("commit");
     return result;
   } catch (error) {
-    // If the rollback fails too the connection is gone, and the server rolls back by itself.
-    await client.query("rollback").catch(() => undefined);
+    // A connection out of reach is given up, and the server rolls back by itself; a rollback would only wait as well.
+    if (!isOutOfReach(error)) await client.query("rollback").catch(() => undefined);
     throw error;
   }
 }
@@ -104,6 +111,8 @@ export const sqlState = (error: unknown): string | null =>
 
 // 40001 serialisation failure, 40P01 deadlock: the same work succeeds when it is done again.
 export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
+
+const isOutOfReach = (error: unknown): boolean => isUnavailable(error) && !isRetryable(error);
 
 const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|53...|25P03|25006)$/;
 const UNAVAILABLE_CODES = new Set([
@@ -116,11 +125,15 @@ const UNAVAILABLE_CODES = new Set([
 ]);
 const UNAVAILABLE_MESSAGES = /Connection terminated|timeout exceeded|Query read timeout|not queryable|ended/i;
 
+/** Thrown when the service itself has to turn work away; answered as a database out of reach is. */
+export class UnavailableError extends Error {}
+
 /** True when the database cannot be reached or is shutting down, starting or overloaded: trying later may help. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== null) return UNAVAILABLE_STATES.test(state) || isRetryable(error);
   if (!(error instanceof Error)) return false;
+  if (error instanceof UnavailableError) return true;
   // pg reports lost connections and its own time limits as plain errors, known only by their words.
   return (
     UNAVAILABLE_CODES.has((error as NodeJS.ErrnoException).code ?? "") ||

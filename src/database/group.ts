@@ -1,4 +1,4 @@
-import { isUnavailable } from "./database.ts";
+import { isRetryable, isUnavailable, UnavailableError } from "./database.ts";
 
 /**
  * Work that arrives together is done together: while one group is at the database, further calls gather, and the
@@ -13,6 +13,9 @@ export type GroupOptions<In, Out> = {
   /** Groups that may be at the database at the same time. */
   concurrencyMax: number;
 };
+
+/** More than this means that the database does not keep up at all; then an early refusal serves clients better. */
+const WAITING_MAX = 10_000;
 
 type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void };
 
@@ -50,13 +53,18 @@ export function groupCalls<In, Out>({
       });
     } catch (error) {
       // A database out of reach is out of reach for each of them; asking again one by one would only add load.
-      if (group.length > 1 && !isUnavailable(error)) await Promise.all(group.map((one) => settle([one])));
+      if (group.length > 1 && (isRetryable(error) || !isUnavailable(error))) await settleOneByOne(group);
       else for (const { reject } of group) reject(error);
     }
   }
 
+  async function settleOneByOne(group: Waiting<In, Out>[]): Promise<void> {
+    for (const one of group) await settle([one]);
+  }
+
   return (item) =>
     new Promise((resolve, reject) => {
+      if (waiting.length >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
       waiting.push({ item, resolve, reject });
       if (scheduled) return;
       scheduled = true;

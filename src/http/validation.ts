@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormatsModule from "ajv-formats";
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
+import { parseUuid } from "../ids.ts";
 import { CURRENCIES, isAmount } from "../money.ts";
 import { isStorableText } from "../text.ts";
 import type { Fault } from "./problems.ts";
@@ -23,18 +24,18 @@ const addFormats = addFormatsModule.default;
 /** A validator with the service's own formats, that tells all faults at once. */
 export function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
-  addFormats(ajv, ["uuid", "date-time", "email", "uri"]);
+  addFormats(ajv, ["date-time", "email", "uri"]);
+  ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
   ajv.addFormat("text", isStorableText);
   ajv.addFormat("country-code", /^[A-Za-z]{2}$/);
   ajv.addFormat("amount", isAmount);
   ajv.addFormat("currency", (text: string) => CURRENCIES.has(text));
-  ajv.addFormat("int32", true);
   return ajv;
 }
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
 
-/** Bodies are taken as they are; only text from the address becomes a number or boolean where the schema has one. */
+/** Bodies are taken as they are; only text from the address becomes a number where the schema has one. */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const ajv = createAjv();
   const compiled = new Map<TSchema, Compiled>();
@@ -59,7 +60,6 @@ function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled
       const text = query[name];
       if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text))
         query[name] = Number(text);
-      if (type === "boolean" && (text === "true" || text === "false")) query[name] = text === "true";
     }
     // It fails only with errors, which Fastify types by the parts it uses.
     return validate(query) ? { value: query } : { error: validate.errors as FastifySchemaValidationError[] };

@@ -82,7 +82,7 @@ export async function lockOrder(
   ref: OrderRef,
   clock: Clock,
 ): Promise<Order | undefined> {
-  await tx.query({
+  const locked = await tx.query<{ id: string }>({
     name: "lock-order",
     text: `
       select o.id
@@ -92,17 +92,22 @@ export async function lockOrder(
       for no key update`,
     values: [connectionId, ref.id, ref.externalOrderId],
   });
-  return orderFinder(await readOrders(tx, connectionId, [ref]), clock.now())(ref);
+  if (locked.length === 0) return undefined;
+  const orders = await readOrders(tx, connectionId, [ref]);
+  // An order that was placed between the two statements is seen by the second one, but is not locked.
+  const held = orders.filter((order) => locked.some(({ id }) => id === order.id));
+  return orderFinder(held, clock.now())(ref);
 }
 
 /** Stores what a transition changed. The caller holds the order's lock. */
 export async function saveOrder(tx: Queryable, before: Order, after: Order): Promise<void> {
-  await tx.query({
+  const updated = await tx.query({
     name: "update-order",
     text: `
       update orders
       set status = $3, hold_reasons = $4, updated_at = $5, last_sequence = $6
-      where connection_id = $1 and id = $2`,
+      where connection_id = $1 and id = $2 and last_sequence = $7
+      returning id`,
     values: [
       after.connectionId,
       after.id,
@@ -110,8 +115,12 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
       after.holdReasons,
       after.updatedAt,
       after.lastSequence,
+      before.lastSequence,
     ],
   });
+  // Nothing in the database makes sequences unique, since events are partitioned by their own id; the lock does, and
+  // this would tell if it did not.
+  if (updated.length === 0) throw new Error("An order changed although its lock was held.");
   for (const shipment of after.shipments) {
     const stored = before.shipments.find(({ id }) => id === shipment.id);
     if (stored === undefined) await insertShipment(tx, after, shipment.id);

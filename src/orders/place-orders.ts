@@ -1,4 +1,5 @@
 import { needsReview } from "../connections/review-policy.ts";
+import { UnavailableError } from "../database/database.ts";
 import { retried } from "../database/retry.ts";
 import type { Fault } from "../http/problems.ts";
 import { eraseTestOrders } from "../sandbox/erase-test-orders.ts";
@@ -47,7 +48,8 @@ export async function placeOrders(service: Service, placements: readonly Placeme
   }
   return placements.map((placement) => {
     const placed = outcomes.get(placement);
-    if (placed === undefined) throw new Error("An order could neither be stored nor be found; gave up.");
+    if (placed === undefined)
+      throw new UnavailableError("An order could neither be stored nor be found; gave up.");
     return placed;
   });
 }

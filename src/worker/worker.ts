@@ -22,7 +22,7 @@ export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "make-event-partitions", everyMs: 3_600_000, run: makeEventPartitions },
-  { name: "gather-first-statistics", everyMs: 1_000, run: ({ db }) => gatherFirstStatistics(db) },
+  { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 
 async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Promise<number> {

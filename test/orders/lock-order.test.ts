@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import type { Queryable } from "../../src/database/database.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { lockOrder, readOrders, saveOrder } from "../../src/orders/orders-sql.ts";
+import { createPartner, placeOrder } from "../support/builders.ts";
+import { startServiceForTest } from "../support/test-service.ts";
+
+it("an order placed between the lock and the read is not taken without its lock", async () => {
+  const test = await startServiceForTest();
+  const partner = await createPartner(test);
+  const [connection] = await test.db.query<{ id: string }>({
+    name: "c",
+    text: "select id from connections",
+    values: [],
+  });
+  const found = await test.db.transaction(async (tx) => {
+    const late: Queryable = {
+      async query(statement) {
+        const rows = await tx.query<never>(statement);
+        if (statement.name === "lock-order") await placeOrder(partner, { externalOrderId: "late" });
+        return rows;
+      },
+    };
+    return lockOrder(late, connection?.id ?? "", parseOrderRef("late"), test.clock);
+  });
+  expect(found).toBeUndefined();
+});
+
+it("a change is refused when the order changed since it was read", async () => {
+  const test = await startServiceForTest();
+  const partner = await createPartner(test);
+  await placeOrder(partner, { externalOrderId: "moved" });
+  const [connection] = await test.db.query<{ id: string }>({
+    name: "c",
+    text: "select id from connections",
+    values: [],
+  });
+  const [read] = await readOrders(test.db, connection?.id ?? "", [parseOrderRef("moved")]);
+  if (read === undefined) throw new Error("The order was just placed.");
+  await partner.client.post("/v1/orders/moved/cancel");
+  await expect(saveOrder(test.db, read, { ...read, status: "ACCEPTED" })).rejects.toThrow("lock");
+});
