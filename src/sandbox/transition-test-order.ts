@@ -1,13 +1,10 @@
 import { type Static, Type } from "typebox";
-import { type Fault, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { type Fault, isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
 import { fromTypeId, type NewId } from "../ids.ts";
+import { changeOrder } from "../orders/change-order.ts";
 import { applyTransition, type RefusalRule, type Transition } from "../orders/lifecycle.ts";
 import type { Order, OrderRef } from "../orders/order.ts";
-import { lockOrder } from "../orders/orders-sql.ts";
-import { asSeenNow } from "../orders/read-order.ts";
-import { storeOutcome } from "../orders/store-outcome.ts";
-import { inOneStep, type Service } from "../service.ts";
-import { isStorableText } from "../text.ts";
+import type { Service } from "../service.ts";
 
 /** Specification, part 3, "Test orders". */
 export const SANDBOX_TRANSITIONS = [
@@ -56,20 +53,22 @@ export async function transitionTestOrder(
   ref: OrderRef,
   request: TransitionRequest,
 ): Promise<Order | Problem> {
-  if (!isStorableText(ref.externalOrderId)) return notFound("test order");
-  return inOneStep(service, async (tx) => {
-    const stored = await lockOrder(tx, connectionId, ref, service.clock);
-    const now = service.clock.now();
-    if (stored === undefined || asSeenNow(stored, now) === null || !stored.testMode)
-      return notFound("test order");
-    const faults = unknownIds(stored, request);
-    if (faults.length > 0) return validationFailed(faults);
-    const outcome = applyTransition(stored, toTransition(request, service.newId), now);
-    await storeOutcome(tx, stored, outcome, service.newId, now);
-    return outcome.outcome === "applied"
-      ? outcome.order
-      : refused(request.transition, outcome.order, outcome.rule);
+  const missing = notFound("test order");
+  const outcome = await changeOrder(service, {
+    connectionId,
+    ref,
+    missing,
+    decide(order, now) {
+      if (!order.testMode) return missing;
+      const faults = unknownIds(order, request);
+      if (faults.length > 0) return validationFailed(faults);
+      return applyTransition(order, toTransition(request, service.newId), now);
+    },
   });
+  if (isProblem(outcome)) return outcome;
+  return outcome.outcome === "applied"
+    ? outcome.order
+    : refused(request.transition, outcome.order, outcome.rule);
 }
 
 /** Ids that name no line or shipment of the order; only those that the transition looks at. */

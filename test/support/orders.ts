@@ -1,10 +1,9 @@
 import { expect } from "vitest";
+import { notFound } from "../../src/http/problems.ts";
 import { fromTypeId } from "../../src/ids.ts";
+import { changeOrder } from "../../src/orders/change-order.ts";
 import { applyTransition, type Transition } from "../../src/orders/lifecycle.ts";
 import { parseOrderRef, wireOrderId } from "../../src/orders/order-wire.ts";
-import { lockOrder } from "../../src/orders/orders-sql.ts";
-import { storeOutcome } from "../../src/orders/store-outcome.ts";
-import { inOneStep } from "../../src/service.ts";
 import { type Partner, readEvents } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
@@ -84,13 +83,13 @@ export async function takeStep(
   orderId: string,
   transition: Transition,
 ): Promise<void> {
-  await inOneStep(service, async (tx) => {
-    const order = await lockOrder(tx, connectionUuid(partner), parseOrderRef(orderId), service.clock);
-    if (order === undefined) throw new Error(`${orderId} is no order of the connection.`);
-    const outcome = applyTransition(order, transition, service.clock.now());
-    expect(outcome.outcome).toBe("applied");
-    await storeOutcome(tx, order, outcome, service.newId, service.clock.now());
+  const outcome = await changeOrder(service, {
+    connectionId: connectionUuid(partner),
+    ref: parseOrderRef(orderId),
+    missing: notFound("order"),
+    decide: (order, now) => applyTransition(order, transition, now),
   });
+  expect(outcome).toMatchObject({ outcome: "applied" });
 }
 
 export const failPayment = (test: TestService, partner: Partner, orderId: string) =>
