@@ -9,7 +9,7 @@ import { insertProduct } from "./products/products-sql.ts";
 import { publishProduct } from "./products/publish-product.ts";
 import type { Service } from "./service.ts";
 
-export type Demo = { readonly key: string; readonly productIds: readonly string[] };
+type Demo = { readonly key: string; readonly productIds: readonly string[] };
 
 const PRODUCTS: readonly Pick<Product, "sku" | "name" | "description" | "priceMinor" | "weightGrams">[] = [
   { sku: "MUG-01", name: "Mug", description: "Stoneware, 300 ml", priceMinor: 790n, weightGrams: 380 },

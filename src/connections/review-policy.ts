@@ -8,7 +8,7 @@ export type ReviewPolicy = {
   readonly countries: readonly string[] | null;
 };
 
-export type OrderUnderReview = {
+type OrderUnderReview = {
   readonly quantity: number;
   readonly goodsMinor: bigint;
   readonly countryCode: string;

@@ -6,7 +6,7 @@ export type Queryable = {
 };
 
 /** A named statement is prepared once per connection, so PostgreSQL parses it once. */
-export type Statement = { name: string; text: string; values: unknown[] };
+type Statement = { name: string; text: string; values: unknown[] };
 
 export type Database = Queryable & {
   /** Runs `work` in one transaction: commits when it returns, rolls back when it throws. */
@@ -18,7 +18,7 @@ export type Database = Queryable & {
   close(): Promise<void>;
 };
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   url: string;
   connectionsMax: number;
   /** Called with errors of idle connections, which the pool replaces by itself. */

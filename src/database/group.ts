@@ -6,7 +6,7 @@ import { isRetryable, isUnavailable, UnavailableError } from "./database.ts";
  */
 export type Grouped<In, Out> = (item: In) => Promise<Out>;
 
-export type GroupOptions<In, Out> = {
+type GroupOptions<In, Out> = {
   /** Does the work of a whole group; answers as many outcomes as it got items, in their order. */
   run: (items: In[]) => Promise<Out[]>;
   sizeMax: number;

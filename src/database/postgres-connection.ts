@@ -18,7 +18,7 @@ const STAYING = "partner-orders keeps the server";
 const LEAVING = "partner-orders leaves the server";
 
 /** Where a server of the cluster should be reached. */
-export type Door = { cluster: Cluster; password: string; port: number };
+type Door = { cluster: Cluster; password: string; port: number };
 
 /**
  * A connection to the cluster's server, once it lets us in; undefined when it ends before that, stays silent, or

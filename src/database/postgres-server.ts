@@ -60,7 +60,7 @@ export async function connectToRunningServer(
   return undefined;
 }
 
-export type Launch = {
+type Launch = {
   cluster: Cluster;
   password: string;
   binaries: PostgresBinaries;

@@ -3,7 +3,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The main process of a server. */
-export type Postmaster = { pid: number; port: number };
+type Postmaster = { pid: number; port: number };
 
 /**
  * The server that runs on the cluster, according to its `postmaster.pid`; undefined when there is no such file,

@@ -11,7 +11,7 @@ export type EventRow = {
   readonly body: string;
 };
 
-export type EventContent = {
+type EventContent = {
   readonly connectionId: string;
   readonly id: string;
   readonly type: string;

@@ -10,13 +10,13 @@ const checksum = (list: string, id: Buffer): Buffer =>
   createHash("sha256").update(`cursor of ${list}:`).update(id).digest().subarray(0, CHECKSUM_BYTES);
 
 /** An opaque cursor for the page of a list after the thing with this id. */
-export function encodeCursor(list: string, lastId: string): string {
+function encodeCursor(list: string, lastId: string): string {
   const id = Buffer.from(lastId.replaceAll("-", ""), "hex");
   return Buffer.concat([id, checksum(list, id)]).toString("base64url");
 }
 
 /** The id that a cursor stands for; null when the text is no cursor of this list. */
-export function decodeCursor(list: string, cursor: string): string | null {
+function decodeCursor(list: string, cursor: string): string | null {
   const bytes = Buffer.from(cursor, "base64url");
   const id = bytes.subarray(0, -CHECKSUM_BYTES);
   if (id.length !== 16 || bytes.toString("base64url") !== cursor) return null;

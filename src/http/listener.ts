@@ -28,7 +28,7 @@ declare module "fastify" {
   }
 }
 
-export type ListenerOptions<Caller> = {
+type ListenerOptions<Caller> = {
   name: "partner-api" | "back-office";
   routes: readonly Route<Caller>[];
   /** Who is asking, or the refusal. Runs after the route is matched and before the body is read. */

@@ -4,7 +4,7 @@ import { type Route, SHARED_PROBLEMS } from "./route.ts";
 
 type Json = Record<string, unknown>;
 
-export type DescribedApi = {
+type DescribedApi = {
   /** Address that the routes' paths are under. */
   serverUrl: string;
   routes: readonly Route<never>[];

@@ -17,7 +17,7 @@ import {
 } from "./problems.ts";
 import { faultsOf, type RequestPart } from "./validation.ts";
 
-export const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
+const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 /** Writes problem documents: the only place that does. */
 export type ProblemWriter = {

@@ -9,7 +9,7 @@ export type Answer = {
   headers?: Readonly<Record<string, string>>;
 };
 
-export type RouteInput<Caller, Params, Query, Headers, Body> = {
+type RouteInput<Caller, Params, Query, Headers, Body> = {
   caller: Caller;
   params: Params;
   query: Query;

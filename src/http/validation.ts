@@ -22,7 +22,7 @@ const FORMAT_DETAILS: Readonly<Record<string, string>> = {
 const addFormats = addFormatsModule.default;
 
 /** A validator with the service's own formats, that tells all faults at once. */
-export function createAjv(): Ajv {
+function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   addFormats(ajv, ["date-time", "email", "uri"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.

@@ -2,7 +2,7 @@ import type { Queryable } from "../database/database.ts";
 import type { TimedOrder } from "./lifecycle.ts";
 import type { OrderStatus } from "./order.ts";
 
-export type DueOrder = TimedOrder & { readonly id: string };
+type DueOrder = TimedOrder & { readonly id: string };
 
 /** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<string[]> {

@@ -8,7 +8,7 @@ import type { Order, OrderRef } from "./order.ts";
 import { orderEvents } from "./order-events.ts";
 import { lockOrder, saveOrder } from "./orders-sql.ts";
 
-export type OrderChange = {
+type OrderChange = {
   readonly connectionId: string;
   readonly ref: OrderRef;
   /** The answer when the connection has no such order, or its time is over. */

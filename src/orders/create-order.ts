@@ -5,11 +5,11 @@ import type { Answer } from "../http/route.ts";
 import type { Service } from "../service.ts";
 import type { Order } from "./order.ts";
 import { hashOrderRequest, normaliseOrderRequest, type OrderRequestSchema } from "./order-request.ts";
-import { parseOrderRef, toWireCreatedOrder, wireOrderId } from "./order-wire.ts";
+import { toWireCreatedOrder, wireOrderId } from "./order-wire.ts";
 import { type Placed, type Placement, placeOrders } from "./place-orders.ts";
 import type { ReadOrder } from "./read-order.ts";
 
-export type CreateOrder = (
+type CreateOrder = (
   connectionId: string,
   idempotencyKey: string | undefined,
   body: Static<typeof OrderRequestSchema>,
@@ -63,7 +63,11 @@ async function answerPlacement(
         body: toWireCreatedOrder(placed.order),
       };
     case "replayed": {
-      const order = await readOrder({ connectionId, ref: parseOrderRef(wireOrderId(placed.by)) });
+      const { id, testMode } = placed.by;
+      const order = await readOrder({
+        connectionId,
+        ref: { id, testMode, externalOrderId: wireOrderId(placed.by) },
+      });
       // A test order that was erased in this very moment has freed its key, so the request is a new one.
       return order === null ? answerPlacement(placement, place, readOrder) : replay(order);
     }

@@ -23,7 +23,7 @@ export type RefusalRule =
   | "nothing_to_ship"
   | "not_cancelable";
 
-export type OrderEventType =
+type OrderEventType =
   | "order.created"
   | "order.canceled"
   | "order.onHold"
@@ -42,10 +42,10 @@ export type Outcome =
 
 /** Decision 0010. */
 const SETTLED: ReadonlySet<OrderStatus> = new Set(["COMPLETED", "CANCELED", "RETURNED"]);
-export const isSettled = (order: Order): boolean => SETTLED.has(order.status);
+const isSettled = (order: Order): boolean => SETTLED.has(order.status);
 
 /** Decision 0011: a failed payment is a hold with this reason. */
-export const PAYMENT_FAILED = "payment_failed";
+const PAYMENT_FAILED = "payment_failed";
 const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
   order.holdReasons.includes(PAYMENT_FAILED);
 

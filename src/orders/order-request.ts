@@ -26,7 +26,7 @@ const AddressRequestSchema = Type.Object(
   { title: "ShippingAddressRequest" },
 );
 
-export const LINES_MAX = 100;
+const LINES_MAX = 100;
 
 /** Limits: specification, part 8, and decision 0006. Unknown fields are ignored. */
 export const OrderRequestSchema = Type.Object(

@@ -33,7 +33,7 @@ const LineSchema = Type.Object(
   { title: "OrderLine" },
 );
 
-export const ShipmentSchema = Type.Object(
+const ShipmentSchema = Type.Object(
   {
     id: Type.String({ examples: ["shp_01m7y7np16fe68bxp4h91tdmdn"] }),
     status: Type.Enum([...SHIPMENT_STATUSES]),
@@ -77,8 +77,8 @@ export const OrderSchema = Type.Object(
   },
   { title: "Order" },
 );
-export type WireOrder = Static<typeof OrderSchema>;
-export type WireShipment = Static<typeof ShipmentSchema>;
+type WireOrder = Static<typeof OrderSchema>;
+type WireShipment = Static<typeof ShipmentSchema>;
 
 /** What creation answers (specification, part 2). */
 export const CreatedOrderSchema = Type.Object(
@@ -97,9 +97,9 @@ export const CreatedOrderSchema = Type.Object(
   },
   { title: "CreatedOrder" },
 );
-export type WireCreatedOrder = Static<typeof CreatedOrderSchema>;
+type WireCreatedOrder = Static<typeof CreatedOrderSchema>;
 
-export const orderIdPrefix = (testMode: boolean): IdPrefix => (testMode ? "test" : "ord");
+const orderIdPrefix = (testMode: boolean): IdPrefix => (testMode ? "test" : "ord");
 export const wireOrderId = (order: Pick<Order, "id" | "testMode">): string =>
   toTypeId(orderIdPrefix(order.testMode), order.id);
 

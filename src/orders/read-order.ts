@@ -7,7 +7,7 @@ import { asOf, isExpired } from "./lifecycle.ts";
 import type { Order, OrderRef } from "./order.ts";
 import { readOrders } from "./orders-sql.ts";
 
-export type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
+type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
 
 /** Reads one order as it stands now; null when it is missing, another connection's, or an expired test order. */
 export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
@@ -30,7 +30,7 @@ async function readStorable(
 }
 
 /** An order as a partner may see it at `now`: accepted once the deadline has passed, gone once it has expired. */
-export function asSeenNow(order: Order | null | undefined, now: Date): Order | null {
+function asSeenNow(order: Order | null | undefined, now: Date): Order | null {
   return order === null || order === undefined || isExpired(order, now) ? null : asOf(order, now);
 }
 

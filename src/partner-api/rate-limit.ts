@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { Problem } from "../http/problems.ts";
 
 /** What is left of a connection's allowance after a request, as header fields, and the refusal if it was one too many. */
-export type Allowance = { headers: Readonly<Record<string, string>>; refusal?: Problem };
+type Allowance = { headers: Readonly<Record<string, string>>; refusal?: Problem };
 
 export type RateLimiter = {
   /** Takes one request from the connection's allowance; null when no limit is set. */

@@ -37,7 +37,7 @@ export const PartnerProductSchema = Type.Object(
   },
   { title: "Product" },
 );
-export type PartnerProduct = Static<typeof PartnerProductSchema>;
+type PartnerProduct = Static<typeof PartnerProductSchema>;
 
 export const toPartnerProduct = (product: Product): PartnerProduct => ({
   id: product.id,

@@ -7,10 +7,7 @@ import { parseUuid } from "../ids.ts";
 import { toPartnerProduct } from "./product.ts";
 import { listExposedProducts, listExposedProductsBySku, readExposedProduct } from "./products-sql.ts";
 
-export type ListProducts = (
-  connectionId: string,
-  query: PageQuery & { sku?: string },
-) => Promise<Answer | Problem>;
+type ListProducts = (connectionId: string, query: PageQuery & { sku?: string }) => Promise<Answer | Problem>;
 
 type PageLookup = PagePosition & { connectionId: string; sku: string | null };
 

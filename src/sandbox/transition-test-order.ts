@@ -7,7 +7,7 @@ import type { Order, OrderRef } from "../orders/order.ts";
 import type { Service } from "../service.ts";
 
 /** Specification, part 3, "Test orders". */
-export const SANDBOX_TRANSITIONS = [
+const SANDBOX_TRANSITIONS = [
   "process",
   "accept",
   "hold",
