@@ -16,13 +16,13 @@ export type ApiKey = {
 const PREFIX_LENGTH = 11;
 
 /** A new key: 256 random bits behind a mark that secret scanners can look for. */
-export function makeKey(): { key: string; prefix: string; hash: Buffer } {
+export function makeKey(): { key: string; prefix: string; hash: string } {
   const key = `pok_${randomBytes(32).toString("base64url")}`;
   return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: hashKey(key) };
 }
 
-/** Keys are random enough that a plain hash cannot be turned back; looking the hash up tells nothing by its timing. */
-export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest();
+/** SHA-256 in hex. Keys are random enough that a plain hash cannot be turned back; looking the hash up tells nothing by its timing. */
+export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 export const isLive = (key: ApiKey, now: Date): boolean =>
   key.revokedAt === null && (key.expiresAt === null || now < key.expiresAt);

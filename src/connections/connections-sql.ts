@@ -109,15 +109,18 @@ type KeyRow = {
   revoked_at: Date | null;
 };
 
-/** Keys by the hex of their hash; hashes that name no key are left out. */
-export async function readKeys(db: Queryable, hashes: readonly Buffer[]): Promise<Map<string, ApiKey>> {
+/** PostgreSQL's hex form of bytes. */
+const toBytea = (hex: string): string => `\\x${hex}`;
+
+/** Keys by their hash; hashes that name no key are left out. */
+export async function readKeys(db: Queryable, hashes: readonly string[]): Promise<Map<string, ApiKey>> {
   const rows = await db.query<KeyRow>({
     name: "read-keys",
     text: `
       select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
       from api_keys
       where key_hash = any($1::bytea[])`,
-    values: [hashes],
+    values: [hashes.map(toBytea)],
   });
   return new Map(rows.map((row) => [row.key_hash.toString("hex"), toKey(row)]));
 }
@@ -141,13 +144,13 @@ export async function listKeys(
   return rows.map(toKey);
 }
 
-export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promise<void> {
+export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promise<void> {
   await db.query({
     name: "insert-key",
     text: `
       insert into api_keys (key_hash, id, connection_id, name, prefix, created_at, expires_at)
       values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [hash, key.id, key.connectionId, key.name, key.prefix, key.createdAt, key.expiresAt],
+    values: [toBytea(hash), key.id, key.connectionId, key.name, key.prefix, key.createdAt, key.expiresAt],
   });
 }
 

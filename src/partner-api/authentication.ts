@@ -16,10 +16,10 @@ export type PartnerCaller = { readonly connectionId: string; readonly key: ApiKe
  * arrive together share one look-up.
  */
 export function partnerAuthentication({ db, clock }: Service, rateLimiter: RateLimiter) {
-  const findKey = groupCalls<Buffer, ApiKey | undefined>({
+  const findKey = groupCalls<string, ApiKey | undefined>({
     run: async (hashes) => {
-      const keys = await readKeys(db, hashes);
-      return hashes.map((hash) => keys.get(hash.toString("hex")));
+      const keys = await readKeys(db, [...new Set(hashes)]);
+      return hashes.map((hash) => keys.get(hash));
     },
     sizeMax: 128,
     concurrencyMax: 4,
