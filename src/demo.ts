@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ApiKey, hashKey, isLive, makeKey } from "./connections/api-key.ts";
 import type { Connection } from "./connections/connection.ts";
@@ -32,6 +32,7 @@ export async function ensureDemo(service: Service): Promise<Demo> {
   const file = join(service.config.dataDir, "demo.json");
   const kept = await readDemo(file);
   if (kept !== null && (await isUsable(service, kept.key))) return kept;
+  await mkdir(service.config.dataDir, { recursive: true });
   const made = await makeDemo(service);
   await writeFile(`${file}.new`, JSON.stringify(made), { mode: 0o600 });
   await rename(`${file}.new`, file);

@@ -31,7 +31,7 @@ const CatalogueProductSchema = Type.Object(
 
 const details = {
   description: Type.Optional(nullable(Type.String({ maxLength: 10_000, format: "text" }))),
-  imageUrl: Type.Optional(nullable(Type.String({ maxLength: 2_000, format: "uri" }))),
+  imageUrl: Type.Optional(nullable(Type.String({ maxLength: 2_000, format: "web-address" }))),
   weightGrams: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2_000_000_000 }))),
 };
 

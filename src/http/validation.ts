@@ -15,7 +15,7 @@ const FORMAT_DETAILS: Readonly<Record<string, string>> = {
   currency: "must be an ISO 4217 currency code such as EUR",
   "date-time": "must be an ISO 8601 date-time with a time zone",
   email: "must be an email address",
-  uri: "must be an absolute address",
+  "web-address": "must be an address that begins with https:// or http://",
 };
 
 // The package's default export is its CommonJS module object.
@@ -24,9 +24,14 @@ const addFormats = addFormatsModule.default;
 /** A validator with the service's own formats, that tells all faults at once. */
 function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
-  addFormats(ajv, ["date-time", "email", "uri"]);
+  addFormats(ajv, ["date-time", "email"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
   ajv.addFormat("text", isStorableText);
+  // Partners and the console show these as links and pictures, so nothing that runs may be among them.
+  ajv.addFormat(
+    "web-address",
+    (text: string) => /^https?:\/\/\S+$/i.test(text) && isStorableText(text) && URL.canParse(text),
+  );
   ajv.addFormat("country-code", /^[A-Za-z]{2}$/);
   ajv.addFormat("amount", isAmount);
   ajv.addFormat("currency", (text: string) => CURRENCIES.has(text));

@@ -1,7 +1,7 @@
 import { isProblem, notFound, type Problem } from "../http/problems.ts";
 import type { Service } from "../service.ts";
 import { changeOrder } from "./change-order.ts";
-import { applyTransition } from "./lifecycle.ts";
+import { applyTransition, isSettled } from "./lifecycle.ts";
 import type { Order, OrderRef } from "./order.ts";
 
 /**
@@ -23,10 +23,13 @@ export async function cancelOrder(
   return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
 }
 
-function notCancelable({ status }: Order): Problem {
+function notCancelable(order: Order): Problem {
+  const { status } = order;
+  const members = { orderStatus: status };
+  if (isSettled(order)) return { problem: "order-not-cancelable", detail: "The order is settled.", members };
   const detail =
     status === "PROCESSING"
       ? "The order is being reviewed; it never had a cancel window. It stays live and its events continue."
       : "The order's cancel window has closed. The order stays live and its events continue.";
-  return { problem: "order-not-cancelable", detail, members: { orderStatus: status } };
+  return { problem: "order-not-cancelable", detail, members };
 }

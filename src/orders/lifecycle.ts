@@ -42,7 +42,7 @@ export type Outcome =
 
 /** Decision 0010. */
 const SETTLED: ReadonlySet<OrderStatus> = new Set(["COMPLETED", "CANCELED", "RETURNED"]);
-const isSettled = (order: Order): boolean => SETTLED.has(order.status);
+export const isSettled = (order: Order): boolean => SETTLED.has(order.status);
 
 /** Decision 0011: a failed payment is a hold with this reason. */
 const PAYMENT_FAILED = "payment_failed";

@@ -13,7 +13,8 @@ export function createAnswerCheck(description: {
 }): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormatsModule.default(ajv);
-  for (const format of ["text", "country-code", "amount", "currency"]) ajv.addFormat(format, true);
+  for (const format of ["text", "country-code", "amount", "currency", "web-address"])
+    ajv.addFormat(format, true);
   ajv.addSchema({ $id: "api", ...description });
   const templates = Object.keys(description.paths).map((template) => ({
     template,
