@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { isUnavailable } from "../../src/database/database.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -11,6 +11,15 @@ it("a connection lost inside a transaction fails that step alone, and the pool g
       values: [],
     });
     await db.query({ name: "end", text: "select pg_terminate_backend($1)", values: [own?.pid] });
+    // Until the server has let go, and this process has heard of it while no statement was under way.
+    await vi.waitUntil(async () => {
+      const left = await db.query({
+        name: "left",
+        text: "select 1 from pg_stat_activity where pid = $1",
+        values: [own?.pid],
+      });
+      return left.length === 0;
+    });
     await tx.query({ name: "late", text: "select 1", values: [] });
   });
   await expect(lost).rejects.toSatisfy(isUnavailable);
