@@ -4,7 +4,7 @@ import { gatherFirstStatistics } from "../database/first-statistics.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
-import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../sandbox/erase-test-orders.ts";
+import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
 import type { Service } from "../service.ts";
 
 /**
