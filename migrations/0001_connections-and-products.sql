@@ -25,6 +25,7 @@ comment on column merchants.credit_limit_minor is 'Minor units the merchant may 
 create table connections (
   id          uuid        not null,
   merchant_id uuid        not null,
+  currency    text        not null,
   name        text        not null,
   review_max_quantity          integer,
   review_max_order_value_minor bigint,
@@ -32,13 +33,16 @@ create table connections (
   created_at  timestamptz not null,
   constraint connections_pkey primary key (id),
   constraint connections_id_merchant_id_key unique (id, merchant_id),
-  constraint connections_merchant_id_fkey foreign key (merchant_id) references merchants (id),
+  constraint connections_id_currency_key unique (id, currency),
+  constraint connections_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
   constraint connections_name_length check (char_length(name) between 1 and 255),
   constraint connections_review_max_quantity_positive check (review_max_quantity >= 1),
-  constraint connections_review_max_order_value_not_negative check (review_max_order_value_minor >= 0)
+  constraint connections_review_max_order_value_not_negative check (review_max_order_value_minor >= 0),
+  constraint connections_review_countries_form check (array_to_string(review_countries, ',', '-') ~ '^([A-Z]{2}(,[A-Z]{2})*)?$')
 );
 create index connections_merchant_id_idx on connections (merchant_id, id);
 comment on table connections is 'The unit of access: one partner''s line to one merchant. Everything partners see is scoped to one.';
+comment on column connections.currency is 'The merchant''s, kept here too, so that an order cannot be in any other.';
 comment on column connections.review_max_quantity is 'Review policy: an order of more pieces than this needs review; null means no limit.';
 comment on column connections.review_max_order_value_minor is 'Review policy: an order worth more than this, in minor units of the merchant''s currency, needs review; null means no limit.';
 comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
@@ -94,9 +98,11 @@ create table exposed_products (
   product_id    uuid        not null,
   merchant_id   uuid        not null,
   exposed_at    timestamptz not null,
+  withdrawn_at  timestamptz,
   constraint exposed_products_pkey primary key (connection_id, product_id),
   constraint exposed_products_connection_fkey foreign key (connection_id, merchant_id) references connections (id, merchant_id),
   constraint exposed_products_product_fkey foreign key (product_id, merchant_id) references products (id, merchant_id)
 );
 create index exposed_products_product_id_idx on exposed_products (product_id);
-comment on table exposed_products is 'Which products a merchant has opened to which of its own connections; merchant_id is there so that the database refuses another merchant''s product.';
+comment on table exposed_products is 'Which products a merchant has opened to which of its own connections; merchant_id is there so that the database refuses another merchant''s product. Rows are never deleted: order lines point at them.';
+comment on column exposed_products.withdrawn_at is 'Null while the connection may see and order the product.';

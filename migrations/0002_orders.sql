@@ -31,7 +31,7 @@ create table orders (
   constraint orders_pkey primary key (connection_id, id),
   constraint orders_idempotency_key_key unique (connection_id, idempotency_key),
   constraint orders_external_order_id_key unique (connection_id, external_order_id),
-  constraint orders_connection_id_fkey foreign key (connection_id) references connections (id),
+  constraint orders_connection_currency_fkey foreign key (connection_id, currency) references connections (id, currency),
   constraint orders_status_known check (status in
     ('NEW', 'PROCESSING', 'ACCEPTED', 'IN_PROGRESS', 'COMPLETED', 'CANCELED', 'RETURNED')),
   constraint orders_settled_without_hold check (status not in ('COMPLETED', 'CANCELED', 'RETURNED') or hold_reasons = '{}'),
@@ -50,9 +50,9 @@ create table orders (
 );
 -- The window closer asks which real orders are past their deadline. Only orders still NEW are in the index, and
 -- an order whose payment failed is not: its clock stands still (decision 0011).
-create index orders_acceptance_due_idx on orders (acceptance_due_at, connection_id)
+create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_at)
   where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}';
-create index orders_expires_idx on orders (expires_at, connection_id) where test_mode;
+create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;
 comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/orders/lifecycle.ts).';
 comment on column orders.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection.';
 comment on column orders.request_hash is 'SHA-256 of the normalised request: tells a retry from another request under the same key.';
@@ -87,7 +87,7 @@ create table order_lines (
   constraint order_lines_pkey primary key (connection_id, order_id, id),
   constraint order_lines_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
   constraint order_lines_shipment_fkey foreign key (connection_id, order_id, shipment_id) references shipments (connection_id, order_id, id),
-  constraint order_lines_product_fkey foreign key (product_id) references products (id),
+  constraint order_lines_product_fkey foreign key (connection_id, product_id) references exposed_products (connection_id, product_id),
   constraint order_lines_quantity_in_range check (quantity between 1 and 100000),
   constraint order_lines_unit_price_not_negative check (unit_price_minor >= 0)
 );

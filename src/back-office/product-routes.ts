@@ -203,7 +203,8 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
         const connection = await findConnection(service, params.id);
         if (connection === null) return notFound("connection");
         const productId = parseUuid(params.productId);
-        if (productId !== null) await withdrawProduct(service.db, connection.id, productId);
+        if (productId !== null)
+          await withdrawProduct(service.db, connection.id, productId, service.clock.now());
         return { status: 204 };
       },
     }),

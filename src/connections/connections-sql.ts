@@ -19,7 +19,7 @@ export async function readConnection(db: Queryable, connectionId: string): Promi
   const [row] = await db.query<ConnectionRow>({
     name: "read-connection",
     text: `
-      select c.id, c.merchant_id, m.name as merchant_name, m.currency, c.name,
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
@@ -34,7 +34,7 @@ export async function lockConnection(tx: Queryable, connectionId: string): Promi
   const [row] = await tx.query<ConnectionRow>({
     name: "lock-connection",
     text: `
-      select c.id, c.merchant_id, m.name as merchant_name, m.currency, c.name,
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
@@ -54,7 +54,7 @@ export async function listConnections(
   const rows = await db.query<ConnectionRow>({
     name: "list-connections",
     text: `
-      select c.id, c.merchant_id, m.name as merchant_name, m.currency, c.name,
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
@@ -71,12 +71,13 @@ export async function insertConnection(db: Queryable, connection: Connection): P
   await db.query({
     name: "insert-connection",
     text: `
-      insert into connections (id, merchant_id, name, review_max_quantity, review_max_order_value_minor,
+      insert into connections (id, merchant_id, currency, name, review_max_quantity, review_max_order_value_minor,
                                review_countries, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     values: [
       connection.id,
       connection.merchantId,
+      connection.currency,
       connection.name,
       maxQuantity,
       maxOrderValueMinor,

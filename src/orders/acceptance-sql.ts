@@ -9,11 +9,16 @@ export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Pr
   const rows = await db.query<{ connection_id: string }>({
     name: "list-connections-with-due-orders",
     text: `
-      select connection_id, min(acceptance_due_at) as oldest
-      from orders
-      where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $1
-      group by connection_id
-      order by oldest`,
+      select c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.acceptance_due_at
+        from orders o
+        where o.connection_id = c.id
+          and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $1
+        order by o.acceptance_due_at
+        limit 1) as due
+      order by due.acceptance_due_at`,
     values: [now],
   });
   return rows.map((row) => row.connection_id);

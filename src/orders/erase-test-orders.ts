@@ -60,11 +60,15 @@ export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date)
   const rows = await db.query<{ connection_id: string }>({
     name: "list-connections-with-expired-orders",
     text: `
-      select connection_id, min(expires_at) as oldest
-      from orders
-      where test_mode and expires_at <= $1
-      group by connection_id
-      order by oldest`,
+      select c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.expires_at
+        from orders o
+        where o.connection_id = c.id and o.test_mode and o.expires_at <= $1
+        order by o.expires_at
+        limit 1) as expired
+      order by expired.expires_at`,
     values: [now],
   });
   return rows.map((row) => row.connection_id);

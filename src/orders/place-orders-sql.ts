@@ -54,13 +54,13 @@ export async function readOrderableProducts(
   }>({
     name: "read-orderable-products",
     text: `
-      select e.connection_id, e.product_id, p.status, p.price_minor, p.currency,
+      select e.connection_id, e.product_id, p.status, p.price_minor, c.currency,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries
       from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, product_id)
       join exposed_products e on e.connection_id = asked.connection_id and e.product_id = asked.product_id
       join connections c on c.id = e.connection_id
       join products p on p.id = e.product_id
-      where e.connection_id = any($1::uuid[]) and c.id = any($1::uuid[])`,
+      where e.connection_id = any($1::uuid[]) and c.id = any($1::uuid[]) and e.withdrawn_at is null`,
     values: [asked.map(({ connectionId }) => connectionId), asked.map(({ productId }) => productId)],
   });
   return new Map(

@@ -5,7 +5,7 @@ import { isStorableText } from "../text.ts";
 import { orderFinder } from "./find-order.ts";
 import { asOf, isExpired } from "./lifecycle.ts";
 import type { Order, OrderRef } from "./order.ts";
-import { readOrders } from "./orders-sql.ts";
+import { readOrders, readOrdersByExternalId } from "./orders-sql.ts";
 
 type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
 
@@ -43,12 +43,7 @@ async function readGroup(
   const found = new Map<OrderLookup, Order>();
   await Promise.all(
     [...byConnection].map(async ([connectionId, group]) => {
-      const orders = await readOrders(
-        db,
-        connectionId,
-        group.map(({ ref }) => ref),
-      );
-      const find = orderFinder(orders, now);
+      const find = await readNamed(db, connectionId, group, now);
       for (const lookup of group) {
         const order = find(lookup.ref);
         if (order !== undefined) found.set(lookup, order);
@@ -56,4 +51,23 @@ async function readGroup(
     }),
   );
   return lookups.map((lookup) => found.get(lookup) ?? null);
+}
+
+/** Most names are the service's ids; only what is left is then looked up as the partner's own (decision 0009). */
+async function readNamed(
+  db: Database,
+  connectionId: string,
+  lookups: readonly OrderLookup[],
+  now: Date,
+): Promise<(ref: OrderRef) => Order | undefined> {
+  const refs = lookups.map(({ ref }) => ref);
+  const byId = await readOrders(
+    db,
+    connectionId,
+    refs.flatMap(({ id }) => id ?? []),
+  );
+  const find = orderFinder(byId, now);
+  const left = refs.filter((ref) => find(ref) === undefined).map(({ externalOrderId }) => externalOrderId);
+  if (left.length === 0) return find;
+  return orderFinder([...byId, ...(await readOrdersByExternalId(db, connectionId, left))], now);
 }

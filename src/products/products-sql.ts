@@ -33,7 +33,7 @@ export async function listExposedProducts(
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from exposed_products e
       join products p on p.id = e.product_id
-      where e.connection_id = $1 and e.product_id > $2
+      where e.connection_id = $1 and e.product_id > $2 and e.withdrawn_at is null
       order by e.product_id
       limit $3 + 1`,
     values: [connectionId, afterId, limit],
@@ -55,7 +55,7 @@ export async function listExposedProductsBySku(
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       join exposed_products e on e.product_id = p.id
-      where p.sku = $4 and p.id > $2 and e.connection_id = $1
+      where p.sku = $4 and p.id > $2 and e.connection_id = $1 and e.withdrawn_at is null
       order by p.id
       limit $3 + 1`,
     values: [connectionId, afterId, limit, sku],
@@ -75,7 +75,7 @@ export async function readExposedProduct(
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from exposed_products e
       join products p on p.id = e.product_id
-      where e.connection_id = $1 and e.product_id = $2`,
+      where e.connection_id = $1 and e.product_id = $2 and e.withdrawn_at is null`,
     values: [connectionId, productId],
   });
   return row === undefined ? null : toProduct(row);
@@ -151,18 +151,28 @@ export async function exposeProduct(
     text: `
       insert into exposed_products (connection_id, product_id, merchant_id, exposed_at)
       values ($1, $2, $3, $4)
-      on conflict do nothing
+      on conflict (connection_id, product_id) do update
+      set exposed_at = excluded.exposed_at, withdrawn_at = null
+      where exposed_products.withdrawn_at is not null
       returning product_id`,
     values: [connectionId, product.id, product.merchantId, now],
   });
   return rows.length > 0;
 }
 
-export async function withdrawProduct(db: Queryable, connectionId: string, productId: string): Promise<void> {
+export async function withdrawProduct(
+  db: Queryable,
+  connectionId: string,
+  productId: string,
+  now: Date,
+): Promise<void> {
   await db.query({
     name: "withdraw-product",
-    text: "delete from exposed_products where connection_id = $1 and product_id = $2",
-    values: [connectionId, productId],
+    text: `
+      update exposed_products
+      set withdrawn_at = $3
+      where connection_id = $1 and product_id = $2 and withdrawn_at is null`,
+    values: [connectionId, productId, now],
   });
 }
 

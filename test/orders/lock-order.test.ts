@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Queryable } from "../../src/database/database.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import { lockOrder, readOrders, saveOrder } from "../../src/orders/orders-sql.ts";
+import { lockOrder, readOrdersByExternalId, saveOrder } from "../../src/orders/orders-sql.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -35,7 +35,7 @@ it("a change is refused when the order changed since it was read", async () => {
     text: "select id from connections",
     values: [],
   });
-  const [read] = await readOrders(test.db, connection?.id ?? "", [parseOrderRef("moved")]);
+  const [read] = await readOrdersByExternalId(test.db, connection?.id ?? "", ["moved"]);
   if (read === undefined) throw new Error("The order was just placed.");
   await partner.client.post("/v1/orders/moved/cancel");
   await expect(saveOrder(test.db, read, { ...read, status: "ACCEPTED" })).rejects.toThrow("lock");
