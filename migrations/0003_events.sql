@@ -12,11 +12,14 @@ create table events (
   order_id      uuid,
   sequence      integer,
   body          text    not null,
+  transaction_id xid8   not null default pg_current_xact_id(),
   constraint events_pkey primary key (connection_id, id),
   constraint events_sequence_of_orders check ((order_id is null) = (sequence is null)),
   constraint events_sequence_positive check (sequence >= 1)
 ) partition by range (id);
 create index events_order_idx on events (connection_id, order_id, sequence) where order_id is not null;
+create index events_feed_idx on events (connection_id, transaction_id, id);
 comment on table events is 'Every event of every connection, oldest first by id.';
 comment on column events.body is 'The exact JSON text that is delivered and signed; text, because jsonb would reorder it.';
+comment on column events.transaction_id is 'Orders the feed: ids tell when an event was made, which is not the order of commits (decision 0027).';
 comment on column events.sequence is 'Counts 1, 2, 3 … within an order; null for events that are not about an order.';
