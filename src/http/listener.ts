@@ -8,7 +8,7 @@ import Fastify, {
 } from "fastify";
 import type { Logger } from "pino";
 import type { RequestMetrics } from "../metrics.ts";
-import { addBodyParsers, BODY_LIMIT_BYTES, ignoreBody, ProblemError, requireBody } from "./body.ts";
+import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody, ProblemError } from "./body.ts";
 import { isProblem, malformed, noRoute, type Problem, pathOf } from "./problems.ts";
 import {
   type ProblemWriter,
@@ -168,7 +168,7 @@ function addRoute<Caller extends object>(
       response: responseSchemas(route),
     },
     onRequest: route.body === undefined ? [admit, ignoreBody] : [admit],
-    ...(route.body && { preValidation: requireBody }),
+    ...(route.body && { preValidation: bodyCheck(route.body) }),
     handler: async (request, reply) => {
       const answer = await route.handle(request);
       if (isProblem(answer)) return problems.send(reply, answer);
