@@ -22,6 +22,7 @@ export const valueAt = (body: unknown, pointer: string): unknown =>
   pointer
     .slice(1)
     .split("/")
+    // Of text and numbers, too, a name that they do not have is undefined.
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], body);
 
 /** Minor units of an amount that has been checked by `amountFaults`. */
