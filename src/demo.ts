@@ -1,17 +1,18 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ApiKey, hashKey, isLive, makeKey } from "./connections/api-key.ts";
-import type { Connection } from "./connections/connection.ts";
-import { insertConnection, insertKey, readKeys } from "./connections/connections-sql.ts";
-import { insertMerchant, type Merchant } from "./connections/merchants-sql.ts";
-import type { Product } from "./products/product.ts";
-import { insertProduct } from "./products/products-sql.ts";
+import { hashKey, isLive } from "./connections/api-key.ts";
+import { readKeys } from "./connections/connections-sql.ts";
+import { createConnection } from "./connections/create-connection.ts";
+import { createMerchant } from "./connections/create-merchant.ts";
+import { issueKey } from "./connections/issue-key.ts";
+import { createProduct } from "./products/create-product.ts";
+import type { ProductDetails } from "./products/product.ts";
 import { publishProduct } from "./products/publish-product.ts";
 import type { Service } from "./service.ts";
 
 type Demo = { readonly key: string; readonly productIds: readonly string[] };
 
-const PRODUCTS: readonly Pick<Product, "sku" | "name" | "description" | "priceMinor" | "weightGrams">[] = [
+const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
   { sku: "MUG-01", name: "Mug", description: "Stoneware, 300 ml", priceMinor: 790n, weightGrams: 380 },
   { sku: "TEE-M", name: "T-shirt, M", description: "Organic cotton", priceMinor: 1_250n, weightGrams: 180 },
   {
@@ -53,63 +54,25 @@ async function readDemo(file: string): Promise<Demo | null> {
 }
 
 async function makeDemo(service: Service): Promise<Demo> {
-  const { db, newId, clock } = service;
-  const createdAt = clock.now();
-  const merchant: Merchant = {
-    id: newId(),
+  const merchant = await createMerchant(service, {
     name: "Demo Merchant",
     accountEmail: "merchant@example.com",
     currency: "EUR",
     creditLimitMinor: null,
-    createdAt,
-  };
-  const connection: Connection = {
-    id: newId(),
-    merchantId: merchant.id,
-    merchantName: merchant.name,
-    currency: merchant.currency,
+  });
+  const connection = await createConnection(service, merchant, {
     name: "Demo Partner",
     reviewPolicy: { maxQuantity: 1_000, maxOrderValueMinor: null, countries: null },
-    createdAt,
-  };
-  await insertMerchant(db, merchant);
-  await insertConnection(db, connection);
+  });
   const productIds: string[] = [];
   for (const details of PRODUCTS) {
-    const product = demoProduct(newId(), merchant, details, createdAt);
-    await insertProduct(db, product);
+    const product = await createProduct(service, merchant, { ...details, imageUrl: null });
     await publishProduct(service, connection, product.id);
     productIds.push(product.id);
   }
-  const { key, prefix, hash } = makeKey();
-  const stored: ApiKey = {
-    id: newId(),
-    connectionId: connection.id,
-    name: "demo",
-    prefix,
-    createdAt,
-    expiresAt: null,
-    revokedAt: null,
-  };
-  await insertKey(db, stored, hash);
+  const { key } = await issueKey(service, { connectionId: connection.id, name: "demo", expiresAt: null });
   return { key, productIds };
 }
-
-const demoProduct = (
-  id: string,
-  { id: merchantId, currency }: Merchant,
-  details: (typeof PRODUCTS)[number],
-  now: Date,
-): Product => ({
-  ...details,
-  id,
-  merchantId,
-  currency,
-  imageUrl: null,
-  status: "active",
-  createdAt: now,
-  updatedAt: now,
-});
 
 /** What `npm start` shows: where everything is, and a first order to copy and paste. */
 export function welcome(

@@ -1,20 +1,17 @@
 import { type Static, Type } from "typebox";
+import { changeConnection } from "../connections/change-connection.ts";
 import type { Connection } from "../connections/connection.ts";
-import {
-  insertConnection,
-  listConnections,
-  lockConnection,
-  readConnection,
-  updateConnection,
-} from "../connections/connections-sql.ts";
+import { listConnections, readConnection } from "../connections/connections-sql.ts";
+import { createConnection } from "../connections/create-connection.ts";
 import type { ReviewPolicy } from "../connections/review-policy.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
-import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { type Fault, isProblem, notFound } from "../http/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
-import { formatMoney, MoneyRequestSchema, MoneySchema, parseMoney } from "../money.ts";
-import { inOneStep, type Service } from "../service.ts";
+import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
+import type { Service } from "../service.ts";
+import { amountFaults, minorOf } from "./amounts.ts";
 import type { BackOfficeCaller } from "./authentication.ts";
 import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
 
@@ -70,45 +67,26 @@ function toWireConnection(connection: Connection): Static<typeof ConnectionSchem
 }
 
 /** The policy as a whole: what is not sent has no limit. */
-function parsePolicy(sent: ReviewPolicyRequest | undefined, currency: string): ReviewPolicy | Problem {
-  const { maxQuantity = null, maxOrderValue = null, countries = null } = sent ?? {};
-  const value = maxOrderValue === null ? null : parseMoney(maxOrderValue);
-  if (maxOrderValue !== null && (value === null || value.currency !== currency)) {
-    return validationFailed([
-      { pointer: "/reviewPolicy/maxOrderValue", detail: `must be an amount in ${currency}` },
-    ]);
-  }
+function toPolicy({
+  maxQuantity = null,
+  maxOrderValue = null,
+  countries = null,
+}: ReviewPolicyRequest = {}): ReviewPolicy {
   return {
     maxQuantity,
-    maxOrderValueMinor: value?.minor ?? null,
+    maxOrderValueMinor: maxOrderValue === null ? null : minorOf(maxOrderValue),
     countries: countries?.map((country) => country.toUpperCase()) ?? null,
   };
 }
+
+/** The policy's amount is in the merchant's currency. */
+const policyFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
+  holder === null ? [] : amountFaults(body, "/reviewPolicy/maxOrderValue", holder.currency);
 
 const ConnectionChangeSchema = Type.Object(
   { name: Type.Optional(shortText()), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
   { title: "ConnectionChange" },
 );
-
-/** Two changes at the same time wait for each other, so that neither undoes what only the other has sent. */
-async function changeConnection(
-  service: Service,
-  id: string,
-  change: Static<typeof ConnectionChangeSchema>,
-): Promise<Connection | Problem> {
-  return inOneStep(service, async (tx) => {
-    const connection = await lockConnection(tx, id);
-    if (connection === null) return notFound("connection");
-    const reviewPolicy =
-      change.reviewPolicy === undefined
-        ? connection.reviewPolicy
-        : parsePolicy(change.reviewPolicy, connection.currency);
-    if (isProblem(reviewPolicy)) return reviewPolicy;
-    const changed: Connection = { ...connection, name: change.name ?? connection.name, reviewPolicy };
-    await updateConnection(tx, changed);
-    return changed;
-  });
-}
 
 export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
 
@@ -135,21 +113,12 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       ),
       answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
       problems: ["not-found", "validation-failed"],
+      bodyFaults: async ({ params, body }) => policyFaults(body, await findMerchant(service, params.id)),
       handle: async ({ params, body }) => {
         const merchant = await findMerchant(service, params.id);
         if (merchant === null) return notFound("merchant");
-        const reviewPolicy = parsePolicy(body.reviewPolicy, merchant.currency);
-        if (isProblem(reviewPolicy)) return reviewPolicy;
-        const connection: Connection = {
-          id: service.newId(),
-          merchantId: merchant.id,
-          merchantName: merchant.name,
-          currency: merchant.currency,
-          name: body.name,
-          reviewPolicy,
-          createdAt: service.clock.now(),
-        };
-        await insertConnection(service.db, connection);
+        const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
+        const connection = await createConnection(service, merchant, fields);
         return { status: 201, body: toWireConnection(connection) };
       },
     }),
@@ -202,10 +171,12 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       body: ConnectionChangeSchema,
       answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
       problems: ["not-found", "validation-failed"],
-      handle: async ({ params, body }) => {
+      bodyFaults: async ({ params, body }) => policyFaults(body, await findConnection(service, params.id)),
+      handle: async ({ params, body: { reviewPolicy, ...fields } }) => {
         const id = fromTypeId("con", params.id);
-        const changed = id === null ? notFound("connection") : await changeConnection(service, id, body);
-        return isProblem(changed) ? changed : { status: 200, body: toWireConnection(changed) };
+        const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
+        const changed = id === null ? null : await changeConnection(service, id, change);
+        return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
       },
     }),
   ];

@@ -1,12 +1,14 @@
 import { type Static, Type } from "typebox";
-import { type ApiKey, makeKey } from "../connections/api-key.ts";
-import { insertKey, listKeys, revokeKey } from "../connections/connections-sql.ts";
+import type { ApiKey } from "../connections/api-key.ts";
+import { listKeys, revokeKey } from "../connections/connections-sql.ts";
+import { issueKey } from "../connections/issue-key.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
-import { isProblem, notFound, validationFailed } from "../http/problems.ts";
+import { isProblem, notFound } from "../http/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import type { Service } from "../service.ts";
+import { valueAt } from "./amounts.ts";
 import type { BackOfficeCaller } from "./authentication.ts";
 import { ConnectionIdParams, findConnection } from "./connection-routes.ts";
 
@@ -56,25 +58,17 @@ export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
       ),
       answers: { 201: { description: "The key was issued.", schema: NewKeySchema } },
       problems: ["not-found", "validation-failed"],
+      bodyFaults: async ({ body }) => {
+        const expiresAt = valueAt(body, "/expiresAt");
+        const ahead = expiresAt === undefined || new Date(String(expiresAt)) > service.clock.now();
+        return ahead ? [] : [{ pointer: "/expiresAt", detail: "must lie ahead" }];
+      },
       handle: async ({ params, body }) => {
         const connection = await findConnection(service, params.id);
         if (connection === null) return notFound("connection");
-        const now = service.clock.now();
         const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
-        if (expiresAt !== null && !(expiresAt > now)) {
-          return validationFailed([{ pointer: "/expiresAt", detail: "must lie ahead" }]);
-        }
-        const { key, prefix, hash } = makeKey();
-        const issued: ApiKey = {
-          id: service.newId(),
-          connectionId: connection.id,
-          name: body.name ?? null,
-          prefix,
-          createdAt: now,
-          expiresAt,
-          revokedAt: null,
-        };
-        await insertKey(service.db, issued, hash);
+        const name = body.name ?? null;
+        const { key, issued } = await issueKey(service, { connectionId: connection.id, name, expiresAt });
         return { status: 201, body: { ...toWireKey(issued), key } };
       },
     }),

@@ -1,12 +1,14 @@
 import { type Static, Type } from "typebox";
-import { insertMerchant, listMerchants, type Merchant, readMerchant } from "../connections/merchants-sql.ts";
+import { createMerchant } from "../connections/create-merchant.ts";
+import { listMerchants, type Merchant, readMerchant } from "../connections/merchants-sql.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
-import { isProblem, notFound, validationFailed } from "../http/problems.ts";
+import { isProblem, notFound } from "../http/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
-import { formatMoney, MoneyRequestSchema, MoneySchema, parseMoney } from "../money.ts";
+import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
 import type { Service } from "../service.ts";
+import { amountFaults, isCurrency, minorOf, valueAt } from "./amounts.ts";
 import type { BackOfficeCaller } from "./authentication.ts";
 
 const MerchantSchema = Type.Object(
@@ -21,12 +23,14 @@ const MerchantSchema = Type.Object(
   { title: "Merchant" },
 );
 
+const CURRENCY_DEFAULT = "EUR";
+
 const MerchantRequestSchema = Type.Object(
   {
     name: shortText(),
     accountEmail: Type.String({ format: "email", maxLength: 254 }),
     currency: Type.Optional(
-      Type.String({ format: "currency", default: "EUR", description: "ISO 4217 code." }),
+      Type.String({ format: "currency", default: CURRENCY_DEFAULT, description: "ISO 4217 code." }),
     ),
     creditLimit: Type.Optional(MoneyRequestSchema),
   },
@@ -66,21 +70,14 @@ export function merchantRoutes(service: Service): Route<BackOfficeCaller>[] {
       body: MerchantRequestSchema,
       answers: { 201: { description: "The merchant was created.", schema: MerchantSchema } },
       problems: ["validation-failed"],
+      bodyFaults: async ({ body }) => {
+        const currency = valueAt(body, "/currency") ?? CURRENCY_DEFAULT;
+        return isCurrency(currency) ? amountFaults(body, "/creditLimit", currency) : [];
+      },
       handle: async ({ body }) => {
-        const { name, accountEmail, currency = "EUR", creditLimit } = body;
-        const limit = creditLimit === undefined ? null : parseMoney(creditLimit);
-        if (creditLimit !== undefined && (limit === null || limit.currency !== currency)) {
-          return validationFailed([{ pointer: "/creditLimit", detail: `must be an amount in ${currency}` }]);
-        }
-        const merchant: Merchant = {
-          id: service.newId(),
-          name,
-          accountEmail,
-          currency,
-          creditLimitMinor: limit?.minor ?? null,
-          createdAt: service.clock.now(),
-        };
-        await insertMerchant(service.db, merchant);
+        const { name, accountEmail, currency = CURRENCY_DEFAULT, creditLimit } = body;
+        const creditLimitMinor = creditLimit === undefined ? null : minorOf(creditLimit);
+        const merchant = await createMerchant(service, { name, accountEmail, currency, creditLimitMinor });
         return { status: 201, body: toWireMerchant(merchant) };
       },
     }),

@@ -1,25 +1,22 @@
 import { type Static, Type } from "typebox";
 import { pagePosition, toPage } from "../http/cursor.ts";
-import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { type Fault, isProblem, notFound } from "../http/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { parseUuid, toTypeId } from "../ids.ts";
-import { formatMoney, type Money, MoneyRequestSchema, MoneySchema, parseMoney } from "../money.ts";
+import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
+import { changeProduct } from "../products/change-product.ts";
+import { createProduct } from "../products/create-product.ts";
 import {
   PartnerProductSchema,
   PRODUCT_STATUSES,
   type Product,
   toPartnerProduct,
 } from "../products/product.ts";
-import {
-  insertProduct,
-  listProducts,
-  lockProduct,
-  updateProduct,
-  withdrawProduct,
-} from "../products/products-sql.ts";
+import { listProducts, readProduct, withdrawProduct } from "../products/products-sql.ts";
 import { publishProduct } from "../products/publish-product.ts";
-import { inOneStep, type Service } from "../service.ts";
+import type { Service } from "../service.ts";
+import { amountFaults, minorOf } from "./amounts.ts";
 import type { BackOfficeCaller } from "./authentication.ts";
 import { findConnection } from "./connection-routes.ts";
 import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
@@ -62,35 +59,17 @@ const toWireProduct = (product: Product): Static<typeof CatalogueProductSchema> 
   price: formatMoney({ minor: product.priceMinor, currency: product.currency }),
 });
 
-function parsePrice(price: { amount: string; currency: string }, currency: string): Money | Problem {
-  const money = parseMoney(price);
-  if (money !== null && money.currency === currency) return money;
-  return validationFailed([{ pointer: "/price", detail: `must be an amount in ${currency}` }]);
+const ProductIdParams = Type.Object({ id: Type.String({ description: "The product's UUID." }) });
+
+/** The product that a path names, or null. */
+async function findProduct({ db }: Service, text: string): Promise<Product | null> {
+  const id = parseUuid(text);
+  return id === null ? null : readProduct(db, id);
 }
 
 /** A price in another currency than the merchant's is refused, here and by the database. */
-async function changeProduct(
-  service: Service,
-  id: string,
-  change: Static<typeof ProductChangeSchema>,
-): Promise<Product | Problem> {
-  return inOneStep(service, async (tx) => {
-    const product = await lockProduct(tx, id);
-    if (product === null) return notFound("product");
-    const { price, ...fields } = change;
-    const money = price === undefined ? { minor: product.priceMinor } : parsePrice(price, product.currency);
-    if (isProblem(money)) return money;
-    const { sku, name, status, description, imageUrl, weightGrams } = { ...product, ...fields };
-    const changed: Product = {
-      ...product,
-      ...{ sku, name, status, description, imageUrl, weightGrams },
-      priceMinor: money.minor,
-      updatedAt: service.clock.now(),
-    };
-    await updateProduct(tx, changed);
-    return changed;
-  });
-}
+const priceFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
+  holder === null ? [] : amountFaults(body, "/price", holder.currency);
 
 const route = routeTable<BackOfficeCaller>();
 
@@ -106,27 +85,13 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       body: ProductRequestSchema,
       answers: { 201: { description: "The product was created.", schema: CatalogueProductSchema } },
       problems: ["not-found", "validation-failed"],
+      bodyFaults: async ({ params, body }) => priceFaults(body, await findMerchant(service, params.id)),
       handle: async ({ params, body }) => {
         const merchant = await findMerchant(service, params.id);
         if (merchant === null) return notFound("merchant");
-        const price = parsePrice(body.price, merchant.currency);
-        if (isProblem(price)) return price;
-        const now = service.clock.now();
-        const product: Product = {
-          id: service.newId(),
-          merchantId: merchant.id,
-          sku: body.sku,
-          name: body.name,
-          description: body.description ?? null,
-          imageUrl: body.imageUrl ?? null,
-          weightGrams: body.weightGrams ?? null,
-          priceMinor: price.minor,
-          currency: price.currency,
-          status: "active",
-          createdAt: now,
-          updatedAt: now,
-        };
-        await insertProduct(service.db, product);
+        const { sku, name, price, description = null, imageUrl = null, weightGrams = null } = body;
+        const details = { sku, name, description, imageUrl, weightGrams, priceMinor: minorOf(price) };
+        const product = await createProduct(service, merchant, details);
         return { status: 201, body: toWireProduct(product) };
       },
     }),
@@ -161,14 +126,16 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       tag: "Catalogue",
       summary: "Change a product",
       description: "Orders that exist already keep the price they were placed at.",
-      params: Type.Object({ id: Type.String({ description: "The product's UUID." }) }),
+      params: ProductIdParams,
       body: ProductChangeSchema,
       answers: { 200: { description: "The product as changed.", schema: CatalogueProductSchema } },
       problems: ["not-found", "validation-failed"],
-      handle: async ({ params, body }) => {
+      bodyFaults: async ({ params, body }) => priceFaults(body, await findProduct(service, params.id)),
+      handle: async ({ params, body: { price, ...fields } }) => {
         const id = parseUuid(params.id);
-        const changed = id === null ? notFound("product") : await changeProduct(service, id, body);
-        return isProblem(changed) ? changed : { status: 200, body: toWireProduct(changed) };
+        const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
+        const changed = id === null ? null : await changeProduct(service, id, change);
+        return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
       },
     }),
     route({
@@ -185,8 +152,9 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       handle: async ({ params }) => {
         const connection = await findConnection(service, params.id);
         if (connection === null) return notFound("connection");
-        const product = await publishProduct(service, connection, parseUuid(params.productId));
-        return isProblem(product) ? product : { status: 200, body: toWireProduct(product) };
+        const id = parseUuid(params.productId);
+        const product = id === null ? null : await publishProduct(service, connection, id);
+        return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
       },
     }),
     route({

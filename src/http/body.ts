@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parse as parseJson } from "secure-json-parse";
+import type { TSchema } from "typebox";
 import { malformed, type Problem } from "./problems.ts";
 
 /** Largest body taken, in bytes (decision 0006). */
@@ -20,7 +21,15 @@ const UNSUPPORTED: Problem = {
   detail: "The body must be declared as application/json.",
 };
 
-/** Bodies are JSON. A route that takes none has `ignoreBody` among its hooks, one that does has `requireBody`. */
+const MISSING = malformed("The request has no body.");
+
+/** A body whose fields are all optional may be left out whole; the request is taken as if it had sent `{}`. */
+export function isBodyRequired(schema: TSchema): boolean {
+  const { required = [] } = schema as { required?: readonly string[] }; // Of an object's schema.
+  return required.length > 0;
+}
+
+/** Bodies are JSON. A route that takes none has `ignoreBody` among its hooks, one that does has `bodyCheck`. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -28,8 +37,10 @@ export function addBodyParsers(app: FastifyInstance): void {
     { parseAs: "buffer" },
     async (_request: FastifyRequest, body: Buffer) => parseBody(body),
   );
-  app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest) => {
-    if (request.routeOptions.schema?.body !== undefined) throw new ProblemError(UNSUPPORTED);
+  app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
+    const schema = request.routeOptions.schema?.body as TSchema | undefined; // As the route's row has it.
+    if (schema === undefined) return;
+    if (body.length > 0 || isBodyRequired(schema)) throw new ProblemError(UNSUPPORTED);
   });
 }
 
@@ -40,16 +51,17 @@ export function ignoreBody(request: FastifyRequest, _reply: FastifyReply, done: 
 }
 
 /** Before validation, so that an absent body is told apart from one that does not fit. */
-export function requireBody(
-  request: FastifyRequest,
-  _reply: FastifyReply,
-  done: (error?: Error) => void,
-): void {
-  done(request.body === undefined ? new ProblemError(malformed("The request has no body.")) : undefined);
+export function bodyCheck(schema: TSchema) {
+  const required = isBodyRequired(schema);
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const missing = request.body === undefined;
+    if (missing && !required) request.body = {};
+    done(missing && required ? new ProblemError(MISSING) : undefined);
+  };
 }
 
 function parseBody(body: Buffer): unknown {
-  if (body.length === 0) throw new ProblemError(malformed("The request has no body."));
+  if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw new ProblemError(malformed("The body is not valid UTF-8."));
   try {
     // Keys such as __proto__ are unknown fields, and unknown fields are ignored.

@@ -30,7 +30,7 @@ const START = "00000000-0000-0000-0000-000000000000";
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
 
-export type PageQuery = { limit?: number; cursor?: string };
+type PageQuery = { limit?: number; cursor?: string };
 
 /** Where a page of a list begins and how long it is. */
 export type PagePosition = { list: string; afterId: string; limit: number };

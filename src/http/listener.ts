@@ -8,8 +8,16 @@ import Fastify, {
 } from "fastify";
 import type { Logger } from "pino";
 import type { RequestMetrics } from "../metrics.ts";
-import { addBodyParsers, BODY_LIMIT_BYTES, ignoreBody, ProblemError, requireBody } from "./body.ts";
-import { isProblem, malformed, noRoute, type Problem, pathOf } from "./problems.ts";
+import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody, ProblemError } from "./body.ts";
+import {
+  type Fault,
+  isProblem,
+  malformed,
+  noRoute,
+  type Problem,
+  pathOf,
+  validationFailed,
+} from "./problems.ts";
 import {
   type ProblemWriter,
   parserProblem,
@@ -19,7 +27,7 @@ import {
   UNSUPPORTED_VERSION,
 } from "./replies.ts";
 import type { Route } from "./route.ts";
-import { createValidatorCompiler } from "./validation.ts";
+import { createValidatorCompiler, faultsOf } from "./validation.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -168,9 +176,11 @@ function addRoute<Caller extends object>(
       response: responseSchemas(route),
     },
     onRequest: route.body === undefined ? [admit, ignoreBody] : [admit],
-    ...(route.body && { preValidation: requireBody }),
+    ...(route.body && { preValidation: bodyCheck(route.body) }),
+    // The schema's refusal then waits until the route has told its own faults.
+    attachValidation: route.bodyFaults !== undefined,
     handler: async (request, reply) => {
-      const answer = await route.handle(request);
+      const answer = (await bodyProblem(route, request)) ?? (await route.handle(request));
       if (isProblem(answer)) return problems.send(reply, answer);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       reply.code(answer.status);
@@ -182,6 +192,23 @@ function addRoute<Caller extends object>(
     },
   });
 }
+
+/** All faults of a body at once: the schema's, and those that only the route can see at places that are sound so far. */
+async function bodyProblem<Caller>(
+  { bodyFaults }: Route<Caller>,
+  request: FastifyRequest,
+): Promise<Problem | null> {
+  if (bodyFaults === undefined) return null;
+  const { validationError } = request;
+  if (validationError !== undefined && validationError.validationContext !== "body") throw validationError;
+  const told = validationError === undefined ? [] : faultsOf(validationError.validation, "body");
+  const places = new Set(told.map(placeOf));
+  const further = (await bodyFaults(request)).filter((fault) => !places.has(placeOf(fault)));
+  const faults = [...told, ...further];
+  return faults.length === 0 ? null : validationFailed(faults);
+}
+
+const placeOf = (fault: Fault): string => ("pointer" in fault ? fault.pointer : "");
 
 function responseSchemas<Caller>(route: Route<Caller>): Record<string, unknown> {
   const entries = Object.entries(route.answers).filter(([, { schema }]) => schema !== undefined);

@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { isBodyRequired } from "./body.ts";
 import { PROBLEMS, type ProblemCode } from "./problems.ts";
 import { type Route, SHARED_PROBLEMS } from "./route.ts";
 
@@ -72,7 +73,10 @@ function operation(route: Route<never>, api: DescribedApi, schemas: Json): Json 
       ...parametersOf(route.headers, "header", named),
     ],
     ...(route.body && {
-      requestBody: { required: true, content: { "application/json": { schema: named(route.body) } } },
+      requestBody: {
+        required: isBodyRequired(route.body),
+        content: { "application/json": { schema: named(route.body) } },
+      },
     }),
     responses: { ...answersOf(route, named), ...problemsOf(route, api) },
   };

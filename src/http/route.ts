@@ -1,5 +1,5 @@
 import type { Static, TSchema } from "typebox";
-import type { Problem, ProblemCode } from "./problems.ts";
+import type { Fault, Problem, ProblemCode } from "./problems.ts";
 
 /** What a handler answers when all went well: a body to be serialised, or JSON that is text already, or neither. */
 export type Answer = {
@@ -43,13 +43,23 @@ type RouteShape<
   >;
   /** What it may answer beyond the problems that every route shares (`SHARED_PROBLEMS`). */
   problems: readonly ProblemCode[];
+  /**
+   * Faults of the body that its schema cannot see; they are told together with the schema's. So the body may be
+   * anything here, and what the path names may be missing: `handle` refuses that. It is called with faultless bodies only.
+   */
+  bodyFaults?(input: { params: Shape<Params>; body: unknown }): Promise<Fault[]>;
   handle(
     input: RouteInput<Caller, Shape<Params>, Shape<Query>, Shape<Headers>, Shape<Body>>,
   ): Promise<Answer | Problem>;
 };
 
 /** One row of a listener's route table: it validates, answers and documents the route. */
-export type Route<Caller> = Omit<RouteShape<Caller, TSchema, TSchema, TSchema, TSchema>, "handle"> & {
+export type Route<Caller> = Omit<
+  RouteShape<Caller, TSchema, TSchema, TSchema, TSchema>,
+  "bodyFaults" | "handle"
+> & {
+  // biome-ignore lint/suspicious/noExplicitAny: as below.
+  bodyFaults?(input: any): Promise<Fault[]>;
   // biome-ignore lint/suspicious/noExplicitAny: rows of different shapes stand in one table; `route` has checked each.
   handle(input: any): Promise<Answer | Problem>;
 };

@@ -1,19 +1,21 @@
 import type { Static } from "typebox";
 import { type Grouped, groupCalls } from "../database/group.ts";
-import { type Problem, validationFailed } from "../http/problems.ts";
-import type { Answer } from "../http/route.ts";
+import { type Fault, type Problem, validationFailed } from "../http/problems.ts";
 import type { Service } from "../service.ts";
 import type { Order } from "./order.ts";
 import { hashOrderRequest, normaliseOrderRequest, type OrderRequestSchema } from "./order-request.ts";
-import { toWireCreatedOrder, wireOrderId } from "./order-wire.ts";
-import { type Placed, type Placement, placeOrders } from "./place-orders.ts";
+import { wireOrderId } from "./order-wire.ts";
+import { type Placed, type Placement, placeOrders, type RefusedLine } from "./place-orders.ts";
 import type { ReadOrder } from "./read-order.ts";
+
+/** `replayed`: an earlier request with the same idempotency key has made the order. */
+type Created = { readonly order: Order; readonly replayed: boolean };
 
 type CreateOrder = (
   connectionId: string,
   idempotencyKey: string | undefined,
   body: Static<typeof OrderRequestSchema>,
-) => Promise<Answer | Problem>;
+) => Promise<Created | Problem>;
 
 /** Groups at the database at once: while one waits for its commit, the next is being written. */
 const GROUPS_MAX = 2;
@@ -52,16 +54,12 @@ async function answerPlacement(
   placement: Placement,
   place: Grouped<Placement, Placed>,
   readOrder: ReadOrder,
-): Promise<Answer | Problem> {
+): Promise<Created | Problem> {
   const { connectionId } = placement;
   const placed = await place(placement);
   switch (placed.outcome) {
     case "created":
-      return {
-        status: 201,
-        headers: { location: `/v1/orders/${wireOrderId(placed.order)}` },
-        body: toWireCreatedOrder(placed.order),
-      };
+      return { order: placed.order, replayed: false };
     case "replayed": {
       const { id, testMode } = placed.by;
       const order = await readOrder({
@@ -69,23 +67,28 @@ async function answerPlacement(
         ref: { id, testMode, externalOrderId: wireOrderId(placed.by) },
       });
       // A test order that was erased in this very moment has freed its key, so the request is a new one.
-      return order === null ? answerPlacement(placement, place, readOrder) : replay(order);
+      return order === null ? answerPlacement(placement, place, readOrder) : { order, replayed: true };
     }
     case "key-reused":
       return KEY_REUSED;
     case "external-id-taken":
       return alreadyExists(wireOrderId(placed.by), placement.request.externalOrderId);
     case "products-refused":
-      return validationFailed(placed.faults);
+      return validationFailed(placed.lines.map(lineFault));
     default:
       return placed satisfies never;
   }
 }
 
-const replay = (order: Order): Answer => ({
-  status: 200,
-  headers: { "idempotent-replayed": "true" },
-  body: toWireCreatedOrder(order),
+/** Missing, foreign and unexposed products get the same words (decision 0007). */
+const LINE_DETAILS = {
+  unknown: "is not a product of this connection",
+  discontinued: "is discontinued",
+} as const satisfies Record<RefusedLine["reason"], string>;
+
+const lineFault = ({ index, reason }: RefusedLine): Fault => ({
+  pointer: `/lines/${index}/productId`,
+  detail: LINE_DETAILS[reason],
 });
 
 const alreadyExists = (orderId: string, externalOrderId: string | null): Problem => ({

@@ -1,7 +1,6 @@
 import { needsReview } from "../connections/review-policy.ts";
 import { UnavailableError } from "../database/database.ts";
 import { retried } from "../database/retry.ts";
-import type { Fault } from "../http/problems.ts";
 import type { Service } from "../service.ts";
 import { eraseTestOrders } from "./erase-test-orders.ts";
 import { isExpired } from "./lifecycle.ts";
@@ -31,7 +30,10 @@ export type Placed =
   | { readonly outcome: "replayed"; readonly by: EarlierOrder }
   | { readonly outcome: "key-reused" }
   | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
-  | { readonly outcome: "products-refused"; readonly faults: readonly Fault[] };
+  | { readonly outcome: "products-refused"; readonly lines: readonly RefusedLine[] };
+
+/** A line, counted from 0, whose product cannot be ordered; unknown: missing, foreign or not exposed, all alike. */
+export type RefusedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
 
 /** Rounds before giving up: each further one means that an order which stood in the way was erased meanwhile. */
 const ROUNDS_MAX = 5;
@@ -61,11 +63,11 @@ async function placeOnce(
 ): Promise<void> {
   const { db, clock } = service;
   const products = await readOrderableProducts(db, distinctProducts(placements));
-  const refused = new Map<Placement, Fault[]>();
+  const refused = new Map<Placement, RefusedLine[]>();
   const drafts = new Map<Placement, NewOrder>();
   for (const placement of placements) {
-    const faults = productFaults(placement, products);
-    if (faults.length > 0) refused.set(placement, faults);
+    const lines = refusedLines(placement, products);
+    if (lines.length > 0) refused.set(placement, lines);
     else drafts.set(placement, draftOrder(service, placement, products));
   }
   const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()]));
@@ -85,16 +87,15 @@ function distinctProducts(placements: readonly Placement[]) {
   return [...asked.values()];
 }
 
-/** Specification, part 4, rules 5 and 6: missing, foreign and unexposed products get the same words (decision 0007). */
-function productFaults(
+/** Specification, part 4, rules 5 and 6. */
+function refusedLines(
   { connectionId, request }: Placement,
   products: Map<string, OrderableProduct>,
-): Fault[] {
+): RefusedLine[] {
   return request.lines.flatMap(({ productId }, index) => {
     const product = products.get(productKey(connectionId, productId));
-    if (product !== undefined && !product.discontinued) return [];
-    const detail = product === undefined ? "is not a product of this connection" : "is discontinued";
-    return { pointer: `/lines/${index}/productId`, detail };
+    if (product === undefined) return { index, reason: "unknown" };
+    return product.discontinued ? { index, reason: "discontinued" } : [];
   });
 }
 
@@ -154,7 +155,7 @@ function draftOrder(
 async function explain(
   service: Service,
   left: readonly Placement[],
-  refused: Map<Placement, Fault[]>,
+  refused: Map<Placement, RefusedLine[]>,
   outcomes: Map<Placement, Placed>,
   now: Date,
 ): Promise<void> {
@@ -174,7 +175,7 @@ async function explain(
 function explainOne(
   { connectionId, idempotencyKey, requestHash, request }: Placement,
   earlier: readonly EarlierOrder[],
-  faults: readonly Fault[] | undefined,
+  lines: readonly RefusedLine[] | undefined,
 ): Placed | undefined {
   const own = earlier.filter((order) => order.connectionId === connectionId);
   const byKey = own.find((order) => order.idempotencyKey === idempotencyKey);
@@ -184,5 +185,5 @@ function explainOne(
     (order) => request.externalOrderId !== null && order.externalOrderId === request.externalOrderId,
   );
   if (byExternalId !== undefined) return { outcome: "external-id-taken", by: byExternalId };
-  return faults === undefined ? undefined : { outcome: "products-refused", faults };
+  return lines === undefined ? undefined : { outcome: "products-refused", lines };
 }

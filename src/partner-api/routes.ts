@@ -1,7 +1,9 @@
 import { Type } from "typebox";
+import { pagePosition } from "../http/cursor.ts";
 import { isProblem, notFound } from "../http/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, limitField, pageOf } from "../http/schemas.ts";
+import { parseUuid } from "../ids.ts";
 import { cancelOrder } from "../orders/cancel-order.ts";
 import { orderCreator } from "../orders/create-order.ts";
 import { IdempotencyKeyHeaders, OrderRequestSchema } from "../orders/order-request.ts";
@@ -10,11 +12,14 @@ import {
   OrderIdParams,
   OrderSchema,
   parseOrderRef,
+  toWireCreatedOrder,
   toWireOrder,
+  wireOrderId,
 } from "../orders/order-wire.ts";
 import { orderReader } from "../orders/read-order.ts";
-import { PartnerProductSchema } from "../products/product.ts";
-import { productLister, readPartnerProduct } from "../products/read-products.ts";
+import { productLister } from "../products/list-products.ts";
+import { PartnerProductSchema, toPartnerProduct } from "../products/product.ts";
+import { readExposedProduct } from "../products/products-sql.ts";
 import { TransitionRequestSchema, transitionTestOrder } from "../sandbox/transition-test-order.ts";
 import type { Service } from "../service.ts";
 import type { PartnerCaller } from "./authentication.ts";
@@ -56,8 +61,15 @@ export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
         "idempotency-key-reused",
         "validation-failed",
       ],
-      handle: ({ caller, headers, body }) =>
-        createOrder(caller.connectionId, headers["idempotency-key"], body),
+      handle: async ({ caller, headers, body }) => {
+        const created = await createOrder(caller.connectionId, headers["idempotency-key"], body);
+        if (isProblem(created)) return created;
+        const { order, replayed } = created;
+        const shown = toWireCreatedOrder(order);
+        return replayed
+          ? { status: 200, headers: { "idempotent-replayed": "true" }, body: shown }
+          : { status: 201, headers: { location: `/v1/orders/${wireOrderId(order)}` }, body: shown };
+      },
     }),
     route({
       method: "GET",
@@ -115,7 +127,14 @@ export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
         200: { description: "A page of products.", schema: pageOf(PartnerProductSchema, "ProductPage") },
       },
       problems: ["validation-failed"],
-      handle: ({ caller, query }) => listProducts(caller.connectionId, query),
+      handle: async ({ caller: { connectionId }, query }) => {
+        const position = pagePosition("products", query);
+        if (isProblem(position)) return position;
+        return {
+          status: 200,
+          json: await listProducts({ ...position, connectionId, sku: query.sku ?? null }),
+        };
+      },
     }),
     route({
       method: "GET",
@@ -127,7 +146,11 @@ export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
       params: Type.Object({ id: Type.String({ description: "The product's UUID." }) }),
       answers: { 200: { description: "The product.", schema: PartnerProductSchema } },
       problems: ["not-found"],
-      handle: ({ caller, params }) => readPartnerProduct(service.db, caller.connectionId, params.id),
+      handle: async ({ caller, params }) => {
+        const id = parseUuid(params.id);
+        const product = id === null ? null : await readExposedProduct(service.db, caller.connectionId, id);
+        return product === null ? notFound("product") : { status: 200, body: toPartnerProduct(product) };
+      },
     }),
     route({
       method: "GET",

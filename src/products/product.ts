@@ -22,6 +22,12 @@ export type Product = {
   readonly updatedAt: Date;
 };
 
+/** What the merchant says of a product, and changes at will. */
+export type ProductDetails = Pick<
+  Product,
+  "sku" | "name" | "description" | "imageUrl" | "weightGrams" | "priceMinor"
+>;
+
 /** What partners see of a product: never its price, which is the merchant's (specification, part 1; decision 0018). */
 export const PartnerProductSchema = Type.Object(
   {

@@ -101,6 +101,19 @@ export async function listProducts(
   return rows.map(toProduct);
 }
 
+export async function readProduct(db: Queryable, productId: string): Promise<Product | null> {
+  const [row] = await db.query<ProductRow>({
+    name: "read-product",
+    text: `
+      select id, merchant_id, sku, name, description, image_url, weight_grams,
+             price_minor, currency, status, created_at, updated_at
+      from products
+      where id = $1`,
+    values: [productId],
+  });
+  return row === undefined ? null : toProduct(row);
+}
+
 /** Reads a product for a change: nobody else changes it until the transaction ends. */
 export async function lockProduct(tx: Queryable, productId: string): Promise<Product | null> {
   const [row] = await tx.query<ProductRow>({

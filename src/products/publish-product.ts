@@ -1,24 +1,22 @@
 import type { Connection } from "../connections/connection.ts";
 import { eventRow } from "../events/event.ts";
 import { insertEvents } from "../events/events-sql.ts";
-import { notFound, type Problem } from "../http/problems.ts";
 import { inOneStep, type Service } from "../service.ts";
 import { type Product, toPartnerProduct } from "./product.ts";
 import { exposeProduct, lockProduct } from "./products-sql.ts";
 
 /**
  * Opens a product to a connection of its merchant, and tells it with `product.published`; both or neither. A product
- * that is exposed already stays so, and nothing is told again.
+ * that is exposed already stays so, and nothing is told again. Null when the merchant has no such product.
  */
 export async function publishProduct(
   service: Service,
   connection: Connection,
-  productId: string | null,
-): Promise<Product | Problem> {
-  if (productId === null) return notFound("product");
+  productId: string,
+): Promise<Product | null> {
   return inOneStep(service, async (tx) => {
     const product = await lockProduct(tx, productId);
-    if (product === null || product.merchantId !== connection.merchantId) return notFound("product");
+    if (product === null || product.merchantId !== connection.merchantId) return null;
     const now = service.clock.now();
     const exposed = await exposeProduct(tx, connection.id, product, now);
     if (!exposed) return product;

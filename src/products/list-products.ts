@@ -1,31 +1,25 @@
-import type { Database, Queryable } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { groupCalls } from "../database/group.ts";
-import { type PagePosition, type PageQuery, pagePosition, toPage } from "../http/cursor.ts";
-import { isProblem, notFound, type Problem } from "../http/problems.ts";
-import type { Answer } from "../http/route.ts";
-import { parseUuid } from "../ids.ts";
+import { type PagePosition, toPage } from "../http/cursor.ts";
 import { toPartnerProduct } from "./product.ts";
-import { listExposedProducts, listExposedProductsBySku, readExposedProduct } from "./products-sql.ts";
+import { listExposedProducts, listExposedProductsBySku } from "./products-sql.ts";
 
-type ListProducts = (connectionId: string, query: PageQuery & { sku?: string }) => Promise<Answer | Problem>;
-
+/** `sku` null: products of any SKU. */
 type PageLookup = PagePosition & { connectionId: string; sku: string | null };
+
+/** A page as JSON text. */
+type ListProducts = (lookup: PageLookup) => Promise<string>;
 
 /**
  * GET /v1/products. Specification, part 4; decision 0018. A partner's machines tend to ask for the same page at the
  * same time; those that arrive together share one read and one text.
  */
 export function productLister(db: Database): ListProducts {
-  const readPage = groupCalls<PageLookup, string>({
+  return groupCalls<PageLookup, string>({
     run: (lookups) => readPages(db, lookups),
     sizeMax: 128,
     concurrencyMax: 8,
   });
-  return async (connectionId, query) => {
-    const position = pagePosition("products", query);
-    if (isProblem(position)) return position;
-    return { status: 200, json: await readPage({ ...position, connectionId, sku: query.sku ?? null }) };
-  };
 }
 
 async function readPages(db: Database, lookups: readonly PageLookup[]): Promise<string[]> {
@@ -45,15 +39,4 @@ async function readPage(db: Database, { connectionId, sku, ...position }: PageLo
       ? await listExposedProducts(db, connectionId, position)
       : await listExposedProductsBySku(db, connectionId, position, sku);
   return JSON.stringify(toPage(products, position, toPartnerProduct));
-}
-
-/** GET /v1/products/{id}. A text that is no UUID names no product. */
-export async function readPartnerProduct(
-  db: Queryable,
-  connectionId: string,
-  text: string,
-): Promise<Answer | Problem> {
-  const id = parseUuid(text);
-  const product = id === null ? null : await readExposedProduct(db, connectionId, id);
-  return product === null ? notFound("product") : { status: 200, body: toPartnerProduct(product) };
 }

@@ -1,0 +1,14 @@
+import type { Service } from "../service.ts";
+import { type ApiKey, makeKey } from "./api-key.ts";
+import { insertKey } from "./connections-sql.ts";
+
+/** Issues a further key of a connection. The key itself is answered here, once, and only its hash is stored. */
+export async function issueKey(
+  { db, clock, newId }: Service,
+  fields: Pick<ApiKey, "connectionId" | "name" | "expiresAt">,
+): Promise<{ key: string; issued: ApiKey }> {
+  const { key, prefix, hash } = makeKey();
+  const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: clock.now(), revokedAt: null };
+  await insertKey(db, issued, hash);
+  return { key, issued };
+}

@@ -1,0 +1,24 @@
+import type { Merchant } from "../connections/merchants-sql.ts";
+import type { Service } from "../service.ts";
+import type { Product, ProductDetails } from "./product.ts";
+import { insertProduct } from "./products-sql.ts";
+
+/** Adds a product to a merchant's catalogue, in the merchant's currency. No connection sees it yet. */
+export async function createProduct(
+  { db, clock, newId }: Service,
+  merchant: Merchant,
+  details: ProductDetails,
+): Promise<Product> {
+  const now = clock.now();
+  const product: Product = {
+    ...details,
+    id: newId(),
+    merchantId: merchant.id,
+    currency: merchant.currency,
+    status: "active",
+    createdAt: now,
+    updatedAt: now,
+  };
+  await insertProduct(db, product);
+  return product;
+}
