@@ -8,6 +8,12 @@ type Role = (typeof ROLES)[number];
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+// Dense early, because a partner can cancel for two hours only; 13 tries in about 68 hours.
+const RETRY_SECONDS = "5,30,120,600,1800,3600,7200,14400,28800,43200,57600,86400";
+const TEST_RETRY_SECONDS = "5,30,120,600,1800";
+const RETRIES_MAX = 50;
+const WAIT_MAX_SECONDS = 31_536_000;
+
 /** Everything that can be set from outside, read once at start. `.env.example` tells each variable's meaning. */
 export type Config = Readonly<{
   /** Null: the service starts and keeps its own PostgreSQL in `dataDir`. */
@@ -27,6 +33,18 @@ export type Config = Readonly<{
   testOrderLifetimeMs: number;
   /** Requests per minute and connection; 0 switches the limit off. */
   rateLimitPerMinute: number;
+  /** One deadline over connecting, sending and reading the answer. */
+  webhookTimeoutMs: number;
+  /** How long to wait after each failed try of a real event; as many retries as there are entries. */
+  webhookRetryMs: readonly number[];
+  /** The same for the events of test orders, which live for hours only. */
+  webhookTestRetryMs: readonly number[];
+  /** Lets endpoints be http and on private networks: for a laptop or a test. */
+  webhookAllowPrivateNetworks: boolean;
+  /** Keys of 32 bytes that seal signing secrets, newest first. Null: one is made and kept in `dataDir`. */
+  webhookSecretKeys: readonly Buffer[] | null;
+  /** Null: no mail is sent. */
+  smtpUrl: string | null;
   logLevel: LogLevel;
 }>;
 
@@ -69,6 +87,13 @@ export function readConfig(environment: Environment): Config {
     acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
     testOrderLifetimeMs: 1_000 * read.integer("TEST_ORDER_LIFETIME_SECONDS", 7_200, 1, 31_536_000),
     rateLimitPerMinute: read.integer("RATE_LIMIT_PER_MINUTE", 600, 0, 10_000_000),
+    webhookTimeoutMs: read.integer("WEBHOOK_TIMEOUT_MS", 15_000, 100, 60_000),
+    webhookRetryMs: read.waitsMs("WEBHOOK_RETRY_SECONDS", RETRY_SECONDS),
+    webhookTestRetryMs: read.waitsMs("WEBHOOK_TEST_RETRY_SECONDS", TEST_RETRY_SECONDS),
+    webhookAllowPrivateNetworks:
+      read.oneOf("WEBHOOK_ALLOW_PRIVATE_NETWORKS", ["true", "false"], "false") === "true",
+    webhookSecretKeys: read.secretKeys("WEBHOOK_SECRET_KEYS"),
+    smtpUrl: read.url("SMTP_URL", null, ["smtp:", "smtps:"]),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
   if (faults.length > 0) throw new ConfigError(faults);
@@ -125,7 +150,28 @@ function readerOf(environment: Environment, faults: string[]) {
     return value;
   }
 
-  return { text, integer, url, oneOf, roles, secret };
+  function waitsMs(name: string, fallback: string): readonly number[] {
+    const entries = (raw(name) ?? fallback).split(",").map((entry) => entry.trim());
+    const waits = entries.map((entry) => (/^\d+(\.\d+)?$/.test(entry) ? Number(entry) : Number.NaN));
+    if (waits.length > RETRIES_MAX || !waits.every((seconds) => seconds <= WAIT_MAX_SECONDS))
+      faults.push(
+        `${name} must be a comma list of at most ${RETRIES_MAX} numbers of seconds from 0 to ${WAIT_MAX_SECONDS}.`,
+      );
+    return Object.freeze(waits.map((seconds) => Math.round(1_000 * seconds)));
+  }
+
+  function secretKeys(name: string): readonly Buffer[] | null {
+    const entries = raw(name)
+      ?.split(",")
+      .map((entry) => entry.trim());
+    if (entries === undefined) return null;
+    // 43 characters hold 32 bytes; Node reads both alphabets as the same.
+    if (!entries.every((entry) => /^[A-Za-z0-9+/_-]{43}=?$/.test(entry)))
+      faults.push(`${name} must be a comma list of keys of 32 bytes each, in base64 or base64url.`);
+    return Object.freeze(entries.map((entry) => Buffer.from(entry, "base64")));
+  }
+
+  return { text, integer, url, oneOf, roles, secret, waitsMs, secretKeys };
 }
 
 /** The version of the running code, from package.json. */

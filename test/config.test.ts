@@ -37,14 +37,43 @@ describe("the configuration without any variable", () => {
       acceptanceWindowMs: 7_200_000,
       testOrderLifetimeMs: 7_200_000,
       rateLimitPerMinute: 600,
+      webhookTimeoutMs: 15_000,
+      webhookRetryMs: [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 57_600, 86_400].map(
+        (seconds) => 1_000 * seconds,
+      ),
+      webhookTestRetryMs: [5_000, 30_000, 120_000, 600_000, 1_800_000],
+      webhookAllowPrivateNetworks: false,
+      webhookSecretKeys: null,
+      smtpUrl: null,
       logLevel: "info",
     });
   });
 
   it("cannot be changed once it is read", () => {
-    expect(Object.isFrozen(readConfig({}))).toBe(true);
+    const config = readConfig({});
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.webhookRetryMs)).toBe(true);
+    expect(Object.isFrozen(config.webhookTestRetryMs)).toBe(true);
   });
 });
+
+const RETRY_LISTS_REFUSED = [
+  "-1",
+  "5,,30",
+  "5,",
+  "5;30",
+  "5s",
+  "1e3",
+  "0x10",
+  ".5",
+  "5.",
+  "Infinity",
+  "31536001",
+  "five",
+  Array(51).fill("5").join(","),
+];
+
+const KEYS = [1, 255].map((byte) => Buffer.alloc(32, byte));
 
 /** Every variable: values that are taken, with what they become, and values that are refused. */
 const VARIABLES: Record<string, { taken: [value: string, becomes: Partial<Config>][]; refused: string[] }> = {
@@ -145,6 +174,57 @@ const VARIABLES: Record<string, { taken: [value: string, becomes: Partial<Config
     ],
     refused: ["-1", "10000001", "off", "Infinity"],
   },
+  WEBHOOK_TIMEOUT_MS: {
+    taken: [
+      ["100", { webhookTimeoutMs: 100 }],
+      ["60000", { webhookTimeoutMs: 60_000 }],
+    ],
+    refused: ["99", "60001", "0", "15s", "1500.5"],
+  },
+  WEBHOOK_RETRY_SECONDS: {
+    taken: [
+      ["5", { webhookRetryMs: [5_000] }],
+      ["0 , 0.25, 31536000", { webhookRetryMs: [0, 250, 31_536_000_000] }],
+      [Array(50).fill("1").join(","), { webhookRetryMs: Array(50).fill(1_000) }],
+    ],
+    refused: RETRY_LISTS_REFUSED,
+  },
+  WEBHOOK_TEST_RETRY_SECONDS: {
+    taken: [
+      ["5", { webhookTestRetryMs: [5_000] }],
+      ["0.001,2", { webhookTestRetryMs: [1, 2_000] }],
+    ],
+    refused: RETRY_LISTS_REFUSED,
+  },
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: {
+    taken: [
+      ["true", { webhookAllowPrivateNetworks: true }],
+      ["false", { webhookAllowPrivateNetworks: false }],
+    ],
+    refused: ["yes", "1", "TRUE", "10.0.0.0/8"],
+  },
+  WEBHOOK_SECRET_KEYS: {
+    taken: [
+      [KEYS.map((key) => key.toString("base64url")).join(","), { webhookSecretKeys: KEYS }],
+      [KEYS.map((key) => key.toString("base64")).join(" , "), { webhookSecretKeys: KEYS }],
+      [Buffer.alloc(32, 255).toString("base64"), { webhookSecretKeys: KEYS.slice(1) }],
+    ],
+    refused: [
+      Buffer.alloc(31, 1).toString("base64"),
+      Buffer.alloc(33, 1).toString("base64"),
+      Buffer.alloc(32, 1).toString("hex"),
+      `${Buffer.alloc(32, 1).toString("base64")},`,
+      `${Buffer.alloc(32, 1).toString("base64")},short`,
+      `${"A".repeat(42)}!`,
+    ],
+  },
+  SMTP_URL: {
+    taken: [
+      ["smtp://mail.example", { smtpUrl: "smtp://mail.example" }],
+      ["smtps://user:secret@mail.example:465/", { smtpUrl: "smtps://user:secret@mail.example:465" }],
+    ],
+    refused: ["mail.example", "http://mail.example", "smtp:mail.example", "mail.example:25"],
+  },
   LOG_LEVEL: {
     taken: ["silent", "fatal", "error", "warn", "info", "debug", "trace"].map((logLevel) => [
       logLevel,
@@ -196,6 +276,12 @@ const ALL_WRONG = {
   ACCEPTANCE_WINDOW_SECONDS: "0",
   TEST_ORDER_LIFETIME_SECONDS: "two hours",
   RATE_LIMIT_PER_MINUTE: "-1",
+  WEBHOOK_TIMEOUT_MS: "15s",
+  WEBHOOK_RETRY_SECONDS: "5,soon",
+  WEBHOOK_TEST_RETRY_SECONDS: "-5",
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: "maybe",
+  WEBHOOK_SECRET_KEYS: "sealing-key",
+  SMTP_URL: "imap://user:mail-password@mail.example",
   LOG_LEVEL: "loud",
 };
 
@@ -209,6 +295,8 @@ describe("several faults", () => {
     const text = new ConfigError(faultsOf(ALL_WRONG)).message;
     expect(text).not.toContain("database-password");
     expect(text).not.toContain("short-token");
+    expect(text).not.toContain("sealing-key");
+    expect(text).not.toContain("mail-password");
   });
 
   it("cover every variable that can be wrong", () => {
@@ -277,7 +365,9 @@ describe("a service with a fault in its environment", () => {
     expect(await main.exited()).toEqual({ code: 1, signal: null });
     for (const fault of faultsOf(wrong)) expect(main.errors()).toContain(fault);
     expect(main.errors()).toMatch(/^The configuration cannot be used:\n/);
-    expect(main.errors()).not.toMatch(/database-password|short-token|node:internal|\.ts:/);
+    expect(main.errors()).not.toMatch(
+      /database-password|short-token|sealing-key|mail-password|node:internal|\.ts:/,
+    );
     expect(main.output()).toBe("");
     expect(await isListening(`http://127.0.0.1:${port}`)).toBe(false);
     expect(existsSync(dataDir)).toBe(false);

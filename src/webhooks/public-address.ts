@@ -1,0 +1,87 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** All addresses of a name, as `dns.promises.lookup` answers them with `all`. */
+export type Resolve = (name: string) => Promise<readonly { address: string; family: number }[]>;
+
+export const resolveAll: Resolve = (name) => lookup(name, { all: true });
+
+const URL_LENGTH_MAX = 2_048;
+
+const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
+
+/** Looks public, but inside Azure every machine reaches the platform's own services there. */
+const AZURE_PLATFORM = "168.63.129.16";
+
+/**
+ * Whether an IP address, as text without brackets, is a global unicast one. All special-purpose blocks of the IANA
+ * registries are refused, also the few that are globally reachable, such as relays: no partner has a server there.
+ * IPv4 in the clothes of IPv6 (mapped, compatible, NAT64, 6to4, Teredo) is refused whatever it holds, for a gateway
+ * on the way could unwrap a private address; so is an address with a zone.
+ */
+export function isPublicAddress(address: string): boolean {
+  // The library also reads octal, hexadecimal and short forms, and zones; a connection is never made to those.
+  const version = address.includes("%") ? 0 : isIP(address);
+  if (version === 0 || address === AZURE_PLATFORM) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(IPV6_GLOBAL_UNICAST)) return false;
+  return parsed.range() === "unicast";
+}
+
+/** The address of a URL's host without brackets when it is an IP literal, else null. */
+export function literalAddress(hostname: string): string | null {
+  const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return isIP(bare) === 0 ? null : bare;
+}
+
+type Rules = {
+  /** Lifts the need for https and for public addresses, and nothing else. */
+  allowPrivateNetworks: boolean;
+  resolve?: Resolve;
+};
+
+/**
+ * What is wrong with the URL of an endpoint that somebody registers, in words that follow a field's name; null when
+ * nothing is. A name that cannot be resolved at this moment is accepted: the same rule stands behind it at every
+ * connection, which is also what counts when the name's addresses change later.
+ */
+export async function endpointUrlFault(
+  text: string,
+  { allowPrivateNetworks, resolve = resolveAll }: Rules,
+): Promise<string | null> {
+  const form = formFault(text, allowPrivateNetworks);
+  if (form !== null || allowPrivateNetworks) return form;
+  return (await isPublicHost(new URL(text).hostname, resolve)) ? null : "is not a public address";
+}
+
+function formFault(text: string, allowHttp: boolean): string | null {
+  if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
+  const schemes = allowHttp ? /^https?:\/\//i : /^https:\/\//i;
+  // A parser passes over spaces and control characters, so what was stored would not be what is called.
+  if (!schemes.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !URL.canParse(text))
+    return `must be an address that begins with https://${allowHttp ? " or http://" : ""}`;
+  const { username, password } = new URL(text);
+  if (username !== "" || password !== "") return "must not contain a user name or password";
+  if (text.includes("#")) return "must not contain a fragment";
+  return null;
+}
+
+/** The host as the URL parser gives it: lower case, and every spelling of an IPv4 address as four decimal numbers. */
+async function isPublicHost(hostname: string, resolve: Resolve): Promise<boolean> {
+  const literal = literalAddress(hostname);
+  if (literal !== null) return isPublicAddress(literal);
+  if (isLocalName(hostname)) return false;
+  try {
+    const addresses = await resolve(hostname);
+    return addresses.every(({ address }) => isPublicAddress(address));
+  } catch {
+    return true; // Not to be resolved now; see above.
+  }
+}
+
+/** A name that only this machine or its network gives a meaning. */
+function isLocalName(hostname: string): boolean {
+  const name = hostname.replace(/\.+$/, "");
+  return !name.includes(".") || /\.(localhost|local|internal)$/.test(name);
+}

@@ -1,0 +1,47 @@
+const JITTER = 0.2;
+const ALWAYS_OBEYED_MS = 60_000;
+const OBEYED_MAX_MS = 24 * 60 * 60 * 1_000;
+
+type FailedTry = {
+  /** Tries that have failed so far: 1 after the first. */
+  tries: number;
+  now: Date;
+  /** How long to wait after each failed try, in milliseconds. */
+  retryMs: readonly number[];
+  /** From 0 to 1; spreads tries that failed together. */
+  random: number;
+  /** The answer's `Retry-After` as it came. */
+  retryAfter: string | null;
+  responseStatus: number | null;
+  /** No try at or after this moment: a test order's erasure. */
+  notAfter: Date | null;
+};
+
+/**
+ * When to try again, or null when the schedule is used up or the moment would not be before `notAfter`.
+ *
+ * After the n-th failed try, `retryMs[n - 1]`, 20 % less to 20 % more by `random`. An answer of 429 or 503 may ask for
+ * a longer wait by `Retry-After`, in seconds or as an HTTP date; never for a shorter one. It is obeyed up to twice the
+ * step, or up to 60 s where that is more, since early steps are short and a rate limit often lasts a minute; and never
+ * beyond 24 h, so that no receiver can put a delivery off for ever. Whatever else stands there is ignored.
+ */
+export function nextTryAt(failed: FailedTry): Date | null {
+  const { tries, now, retryMs, random, notAfter } = failed;
+  const stepMs = retryMs[tries - 1];
+  if (stepMs === undefined) return null;
+  const scheduledMs = Math.round(stepMs * (1 + JITTER * (2 * random - 1)));
+  const obeyedMaxMs = Math.min(Math.max(2 * stepMs, ALWAYS_OBEYED_MS), OBEYED_MAX_MS);
+  const waitMs = Math.max(scheduledMs, Math.min(askedMs(failed), obeyedMaxMs));
+  const next = new Date(now.getTime() + waitMs);
+  return notAfter !== null && next >= notAfter ? null : next;
+}
+
+/** The wait that the receiver asks for; 0 when it asks for none. */
+function askedMs({ retryAfter, responseStatus, now }: FailedTry): number {
+  if (retryAfter === null || (responseStatus !== 429 && responseStatus !== 503)) return 0;
+  const text = retryAfter.trim();
+  if (/^\d+$/.test(text)) return 1_000 * Number(text);
+  // Date.parse takes much that is no HTTP date, such as a bare number, and reads a date without GMT as local time.
+  const at = /^[A-Z][a-z]+, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now.getTime());
+}

@@ -1,0 +1,193 @@
+import { describe, expect, it } from "vitest";
+import { endpointUrlFault, type Resolve } from "../../src/webhooks/public-address.ts";
+
+const NOT_PUBLIC = "is not a public address";
+
+const answering =
+  (...addresses: string[]): Resolve =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+
+const failing: Resolve = async () => {
+  throw Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
+};
+
+/** A look-up that must not be needed. */
+const never: Resolve = async (name) => {
+  throw new Error(`${name} was looked up.`);
+};
+
+const onTheInternet = (url: string, resolve: Resolve = answering("93.184.216.34")) =>
+  endpointUrlFault(url, { allowPrivateNetworks: false, resolve });
+const onALaptop = (url: string) => endpointUrlFault(url, { allowPrivateNetworks: true, resolve: never });
+
+describe("the URL of an endpoint", () => {
+  it.each([
+    "https://partner.example/webhooks",
+    "HTTPS://Partner.Example",
+    "https://partner.example:8443/a?b=c&d=%20",
+    "https://partner.example./webhooks",
+    "https://bücher.example/",
+    "https://8.8.8.8/webhooks",
+    "https://[2606:4700:4700::1111]:8443/webhooks",
+  ])("may be %s", async (url) => {
+    expect(await onTheInternet(url)).toBeNull();
+  });
+
+  it.each([
+    "",
+    "partner.example",
+    "//partner.example/",
+    "https:partner.example",
+    "https:\\\\partner.example\\",
+    "https://",
+    "https://:443/",
+    "https://a b.example/",
+    " https://partner.example/",
+    "https://partner.example/\n",
+    "https://part\tner.example/",
+    "https://partner.example/\u0000",
+    "https://partner.example/\ud800",
+    "https://[::1/",
+    "https://[fe80::1%25eth0]/",
+    "https://1.2.3.4.5/",
+    "https://256.0.0.1/",
+    "https://partner.example:65536/",
+    "ftp://partner.example/",
+    "javascript:alert(1)//https://",
+    "http://partner.example/",
+  ])("must be one, with https: not %j", async (url) => {
+    expect(await onTheInternet(url, never)).toBe("must be an address that begins with https://");
+  });
+
+  it("has at most 2048 characters", async () => {
+    const ofLength = (length: number) => "https://partner.example/".padEnd(length, "a");
+    expect(await onTheInternet(ofLength(2_047))).toBeNull();
+    expect(await onTheInternet(ofLength(2_048))).toBeNull();
+    expect(await onTheInternet(ofLength(2_049), never)).toBe("must have at most 2048 characters");
+  });
+
+  it.each(["https://user@partner.example/", "https://:word@partner.example/", "https://u:w@8.8.8.8/"])(
+    "holds no user name or password: %s",
+    async (url) => {
+      expect(await onTheInternet(url, never)).toBe("must not contain a user name or password");
+      expect(await onALaptop(url)).toBe("must not contain a user name or password");
+    },
+  );
+
+  it.each(["https://partner.example/#part", "https://partner.example/#"])(
+    "holds no fragment: %s",
+    async (url) => {
+      expect(await onTheInternet(url, never)).toBe("must not contain a fragment");
+      expect(await onALaptop(url)).toBe("must not contain a fragment");
+    },
+  );
+});
+
+describe("a host that is an address", () => {
+  it.each([
+    ["dotted", "127.0.0.1"],
+    ["decimal", "2130706433"],
+    ["hexadecimal", "0x7f000001"],
+    ["hexadecimal in parts", "0x7f.0x0.0x0.0x1"],
+    ["octal", "017700000001"],
+    ["octal in parts", "0177.0.0.01"],
+    ["short", "127.1"],
+    ["zero", "0"],
+    ["with a trailing dot", "127.0.0.1."],
+    ["percent-encoded", "%31%32%37.0.0.1"],
+    ["in full-width digits", "１２７.０.０.１"],
+    ["with ideographic stops", "127。0。0。1"],
+    ["in circled digits", "①②⑦.0.0.1"],
+    ["link-local metadata", "169.254.169.254"],
+    ["metadata in decimal", "2852039166"],
+    ["the platform address of Azure", "168.63.129.16"],
+    ["private", "10.0.0.1"],
+    ["carrier-grade NAT", "100.64.0.1"],
+    ["IPv6 loopback", "[::1]"],
+    ["IPv6 loopback written out", "[0:0:0:0:0:0:0:1]"],
+    ["IPv6 unspecified", "[::]"],
+    ["mapped and dotted", "[::ffff:127.0.0.1]"],
+    ["mapped and hexadecimal", "[::ffff:7f00:1]"],
+    ["mapped in upper case", "[::FFFF:7F00:1]"],
+    ["compatible", "[::7f00:1]"],
+    ["NAT64", "[64:ff9b::7f00:1]"],
+    ["NAT64, dotted", "[64:ff9b::169.254.169.254]"],
+    ["6to4", "[2002:7f00:1::]"],
+    ["Teredo", "[2001::7f00:1]"],
+    ["unique local", "[fd00:ec2::254]"],
+    ["link-local IPv6", "[fe80::1]"],
+  ])("is refused in every spelling: %s", async (_, host) => {
+    expect(await onTheInternet(`https://${host}/webhooks`, never)).toBe(NOT_PUBLIC);
+    expect(await onTheInternet(`https://${host}:8443`, never)).toBe(NOT_PUBLIC);
+  });
+});
+
+describe("a host that is a name", () => {
+  it.each([
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "localhost..",
+    "a.b.localhost",
+    "printer.local",
+    "printer.local.",
+    "metadata.google.internal",
+    "Metadata.Google.Internal.",
+    "intranet",
+    "ｌｏｃａｌｈｏｓｔ",
+    "%6c%6f%63%61%6c%68%6f%73%74",
+  ])("of the local network is refused without a look-up: %s", async (host) => {
+    expect(await onTheInternet(`https://${host}/webhooks`, never)).toBe(NOT_PUBLIC);
+  });
+
+  it("that only looks like one of those is looked up", async () => {
+    for (const host of ["localhost.example", "notlocal.example", "internal.example", "mylocalhost.example"])
+      expect(await onTheInternet(`https://${host}/`)).toBeNull();
+  });
+
+  it("is refused when any one of its addresses is not public", async () => {
+    const url = "https://partner.example/";
+    expect(await onTheInternet(url, answering("93.184.216.34", "2606:4700:4700::1111"))).toBeNull();
+    expect(await onTheInternet(url, answering("127.0.0.1"))).toBe(NOT_PUBLIC);
+    expect(await onTheInternet(url, answering("93.184.216.34", "10.0.0.1"))).toBe(NOT_PUBLIC);
+    expect(await onTheInternet(url, answering("10.0.0.1", "93.184.216.34"))).toBe(NOT_PUBLIC);
+    expect(await onTheInternet(url, answering("93.184.216.34", "fd00::1"))).toBe(NOT_PUBLIC);
+    expect(await onTheInternet(url, answering("93.184.216.34", "::ffff:10.0.0.1"))).toBe(NOT_PUBLIC);
+  });
+
+  it("is accepted when it cannot be resolved at this moment: every connection is checked again", async () => {
+    expect(await onTheInternet("https://soon.example/", failing)).toBeNull();
+    expect(await onTheInternet("https://soon.example/", answering())).toBeNull();
+  });
+
+  it("is looked up as the URL parser spells it", async () => {
+    const asked: string[] = [];
+    await onTheInternet("https://BÜCHER.example:8443/a?b", async (name) => {
+      asked.push(name);
+      return [];
+    });
+    expect(asked).toEqual(["xn--bcher-kva.example"]);
+  });
+});
+
+describe("private networks, when they are allowed", () => {
+  it.each([
+    "http://localhost:3000/webhooks",
+    "http://127.0.0.1:3000",
+    "https://[::1]/",
+    "http://receiver/",
+    "https://partner.example/",
+  ])("may hold the endpoint, also with http: %s", async (url) => {
+    expect(await onALaptop(url)).toBeNull();
+  });
+
+  it("lift no other rule", async () => {
+    expect(await onALaptop("ftp://localhost/")).toBe(
+      "must be an address that begins with https:// or http://",
+    );
+    expect(await onALaptop(`http://localhost/${"a".repeat(2_048)}`)).toBe(
+      "must have at most 2048 characters",
+    );
+  });
+});
