@@ -13,6 +13,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPartnerApi } from "./partner-api/app.ts";
 import { readOrMakeSecret } from "./secret-file.ts";
 import type { Service } from "./service.ts";
+import { createSecretBox } from "./webhooks/secret-box.ts";
 import { startWorker, type Worker } from "./worker/worker.ts";
 
 export type RunningService = {
@@ -60,6 +61,10 @@ export async function startService(
 const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
   operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
 
+/** Every process that makes or sends deliveries needs the same key. */
+const readSecretKey = async ({ dataDir }: Config): Promise<Buffer> =>
+  Buffer.from(await readOrMakeSecret(dataDir, "webhook-secret-key"), "base64url");
+
 /** How to let go: the doors, where work comes in, all at once; then the ground they stand on, the last one first. */
 type Stops = { doors: (() => Promise<unknown>)[]; ground: (() => Promise<unknown>)[] };
 
@@ -86,7 +91,8 @@ async function openService(config: Config, log: Logger, clock: Clock, stops: Sto
   stops.ground.push(() => db.close());
   await migrate(url, (message) => log.warn(message));
   await ensureEventPartitions(db, clock.now());
-  return { config, clock, newId: newIdsFrom(clock), db, log };
+  const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
+  return { config, clock, newId: newIdsFrom(clock), db, log, secrets, wakeDispatchers: () => undefined };
 }
 
 /** Every process can be watched; only one with the role serves the API. */

@@ -9,6 +9,7 @@ import { readConfig } from "../../src/config.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { newIdsFrom } from "../../src/ids.ts";
 import { createLog } from "../../src/log.ts";
+import { createSecretBox } from "../../src/webhooks/secret-box.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LINTER = join(ROOT, "node_modules", "@redocly", "cli", "bin", "cli.js");
@@ -27,6 +28,8 @@ export function describeWithoutDatabase(): Record<string, unknown> {
     newId: newIdsFrom(systemClock),
     db,
     log: createLog("silent"),
+    secrets: createSecretBox([Buffer.alloc(32, 1)]),
+    wakeDispatchers: () => undefined,
   });
 }
 

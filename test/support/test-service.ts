@@ -8,6 +8,7 @@ import { createLog } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createPartnerApi } from "../../src/partner-api/app.ts";
 import type { Service } from "../../src/service.ts";
+import { createSecretBox } from "../../src/webhooks/secret-box.ts";
 import { type AnswerCheck, createAnswerCheck } from "./answer-check.ts";
 import { TEMPLATE } from "./global-setup.ts";
 import { createTestClock, type TestClock } from "./test-clock.ts";
@@ -72,7 +73,15 @@ export async function startTestService(
     databaseUrl: url,
     ...options.config,
   };
-  const service: Service = { config, clock, newId: newIdsFrom(clock), db, log: createLog("silent") };
+  const service: Service = {
+    config,
+    clock,
+    newId: newIdsFrom(clock),
+    db,
+    log: createLog("silent"),
+    secrets: createSecretBox([Buffer.alloc(32, 1)]),
+    wakeDispatchers: () => undefined,
+  };
   const metrics = createMetrics();
   const partnerApi = createPartnerApi(service, metrics);
   const backOffice = createBackOffice(service, OPERATOR_TOKEN, metrics);
