@@ -1,29 +1,14 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  anOrder,
-  createKey,
-  createPartner,
-  type Partner,
-  placeOrder,
-  placeTestOrder,
-} from "../support/builders.ts";
+import { anOrder, createKey, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { expectProblem, withoutItsOwn } from "../support/orders.ts";
 import { countRowsNaming, dumpTables } from "../support/tables.ts";
-import {
-  createDatabase,
-  OPERATOR_TOKEN,
-  startServiceForTest,
-  startTestService,
-  type TestService,
-} from "../support/test-service.ts";
+import { OPERATOR_TOKEN, startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
 let partner: Partner;
-let databaseUrl: string;
 beforeAll(async () => {
-  databaseUrl = await createDatabase();
-  test = await startTestService({ databaseUrl });
+  test = await startTestService();
   partner = await createPartner(test);
 });
 afterAll(() => test.close());
@@ -220,168 +205,5 @@ describe("an invalid key", () => {
     );
     expect(new Set(answers).size).toBe(1);
     expect(answers[0]).not.toMatch(/revoked|expired|unknown/i);
-  });
-});
-
-describe("a key that expires", () => {
-  it("is live until that moment, and not at it", async () => {
-    const lived = await startServiceForTest();
-    const { connectionId } = await createPartner(lived);
-    const expiresAt = new Date(lived.clock.now().getTime() + 60_000).toISOString();
-    const client = lived.partner((await createKey(lived, connectionId, { expiresAt })).key);
-    lived.clock.advance({ ms: 59_999 });
-    expect((await client.get("/v1/me")).status).toBe(200);
-    lived.clock.advance({ ms: 1 });
-    expectProblem(await client.get("/v1/me"), 401, "unauthorized");
-  });
-
-  it("does not expire when no time was set", async () => {
-    const lived = await startServiceForTest();
-    const { client } = await createPartner(lived);
-    lived.clock.advance({ hours: 24 * 365 * 20 });
-    expect((await client.get("/v1/me")).status).toBe(200);
-  });
-});
-
-describe("several keys of one connection", () => {
-  it("are live at the same time, and see the same orders", async () => {
-    const { key } = await createKey(test, partner.connectionId);
-    const { id } = await placeOrder(partner);
-    expect((await test.partner(key).get(`/v1/orders/${id}`)).status).toBe(200);
-    expect((await partner.client.get(`/v1/orders/${id}`)).status).toBe(200);
-  });
-
-  it("share one space of idempotency keys", async () => {
-    const { key } = await createKey(test, partner.connectionId);
-    const order = anOrder(partner);
-    const { body: first } = await partner.client.post("/v1/orders", order);
-    const again = await test.partner(key).post("/v1/orders", order);
-    expect(again.status).toBe(200);
-    expect(again.body.id).toBe(first.id);
-  });
-
-  it("end one by one: the others stay live when one is revoked", async () => {
-    const first = await createKey(test, partner.connectionId);
-    const second = await createKey(test, partner.connectionId);
-    await revoke(first.id);
-    expect((await test.partner(first.key).get("/v1/me")).status).toBe(401);
-    expect((await test.partner(second.key).get("/v1/me")).status).toBe(200);
-    expect((await partner.client.get("/v1/me")).status).toBe(200);
-  });
-});
-
-describe("a revoked key", () => {
-  it("is refused by the very next request", async () => {
-    const { id, key } = await createKey(test, partner.connectionId);
-    const client = test.partner(key);
-    for (let count = 0; count < 5; count += 1) expect((await client.get("/v1/me")).status).toBe(200);
-    await revoke(id);
-    expectProblem(await client.get("/v1/me"), 401, "unauthorized");
-  });
-
-  it("is refused by the very next request in every process on the database", async () => {
-    const second = await startServiceForTest({ databaseUrl });
-    const { id, key } = await createKey(test, partner.connectionId);
-    const client = second.partner(key);
-    expect((await client.get("/v1/me")).status).toBe(200);
-    await revoke(id);
-    expectProblem(await client.get("/v1/me"), 401, "unauthorized");
-  });
-
-  it("is refused also among many live ones that are looked up together", async () => {
-    const { id, key } = await createKey(test, partner.connectionId);
-    await revoke(id);
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) =>
-        test.partner(index % 2 === 0 ? key : partner.key).get("/v1/me"),
-      ),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(
-      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? 401 : 200)),
-    );
-  });
-
-  it("leaves the orders it has placed to the connection", async () => {
-    const { id, key } = await createKey(test, partner.connectionId);
-    const order = await placeOrder({ ...partner, client: test.partner(key) });
-    await revoke(id);
-    expect((await partner.client.get(`/v1/orders/${order.id}`)).status).toBe(200);
-  });
-});
-
-describe("what belongs to another connection", () => {
-  const MISSING = {
-    order: "ord_01m7y7np16fe68bxp4h91tdmdn",
-    testOrder: "test_01m7y7np16fe68bxp4h91tdmdn",
-    product: "018f0000-0000-7000-8000-000000000000",
-  };
-  type Ask = (id: string) => Promise<Parameters<typeof withoutItsOwn>[0]>;
-  const readOrder: Ask = (id) => partner.client.get(`/v1/orders/${id}`);
-  const cancel: Ask = (id) => partner.client.post(`/v1/orders/${id}/cancel`);
-  const transition: Ask = (id) =>
-    partner.client.post(`/v1/test/orders/${id}/transitions`, { transition: "cancel" });
-  const readProduct: Ask = (id) => partner.client.get(`/v1/products/${id}`);
-  const orderProduct: Ask = (id) =>
-    partner.client.post(
-      "/v1/orders",
-      anOrder(partner, { lines: [{ productId: id, quantity: 1 }], externalOrderId: "foreign" }),
-    );
-
-  let other: Partner;
-  beforeAll(async () => {
-    other = await createPartner(test);
-  });
-
-  async function expectAsMissing(ask: Ask, foreign: string, missing: string): Promise<void> {
-    const answer = await ask(foreign);
-    expect(withoutItsOwn(answer)).toBe(withoutItsOwn(await ask(missing)));
-    expect(answer.status).toBeOneOf([404, 422]);
-  }
-
-  it.each([
-    ["read", readOrder],
-    ["cancel", cancel],
-    ["transition", transition],
-  ])("is a missing order: %s", async (_name, ask) => {
-    const { id, externalOrderId } = await placeOrder(other, { externalOrderId: `theirs-${_name}` });
-    const before = await dumpTables(test);
-    await expectAsMissing(ask, id, MISSING.order);
-    await expectAsMissing(ask, externalOrderId, "no-such-order");
-    expect(await dumpTables(test)).toEqual(before);
-  });
-
-  it.each([
-    ["read", readOrder],
-    ["cancel", cancel],
-    ["transition", transition],
-  ])("is a missing test order: %s", async (_name, ask) => {
-    const { id, externalOrderId } = await placeTestOrder(other, { externalOrderId: `their-test-${_name}` });
-    const before = await dumpTables(test);
-    await expectAsMissing(ask, id, MISSING.testOrder);
-    await expectAsMissing(ask, externalOrderId, "no-such-order");
-    expect(await dumpTables(test)).toEqual(before);
-  });
-
-  it("is a missing product, to read and to order", async () => {
-    await expectAsMissing(readProduct, other.productIds[0], MISSING.product);
-    await expectAsMissing(orderProduct, other.productIds[0], MISSING.product);
-  });
-
-  it("is a missing product also when both connections are of one merchant", async () => {
-    const { body: sibling } = await test.backOffice.post(`/api/merchants/${partner.merchantId}/connections`, {
-      name: "Sibling",
-    });
-    const { key } = await createKey(test, sibling.id);
-    expect((await test.partner(key).get("/v1/products")).body.data).toEqual([]);
-    expect((await test.partner(key).get(`/v1/products/${partner.productIds[0]}`)).status).toBe(404);
-  });
-
-  it("leaves its names free: keys and external ids are each connection's own", async () => {
-    const externalOrderId = "same-name";
-    const ours = await placeOrder(partner, { externalOrderId });
-    const theirs = await placeOrder(other, { externalOrderId });
-    expect(theirs.id).not.toBe(ours.id);
-    expect((await partner.client.get(`/v1/orders/${externalOrderId}`)).body.id).toBe(ours.id);
-    expect((await other.client.get(`/v1/orders/${externalOrderId}`)).body.id).toBe(theirs.id);
   });
 });

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExposedProduct, createPartner, createProduct, type Partner } from "../support/builders.ts";
 import { expectProblem, withoutItsOwn } from "../support/orders.ts";
+import { PRICE } from "../support/product-pages.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
-
-/** A price, its parts, or their names. */
-const PRICE = /price"|amount|currency|"EUR"|7654\.?32/i;
 
 let test: TestService;
 let partner: Partner;

@@ -1,0 +1,43 @@
+import type { Config } from "../../src/config.ts";
+import { createMetrics, type Metrics } from "../../src/metrics.ts";
+import { createPartnerApi } from "../../src/partner-api/app.ts";
+import type { Service } from "../../src/service.ts";
+import { createPartner, type Partner } from "./builders.ts";
+import { listen } from "./sockets.ts";
+import { startTestService, type TestService } from "./test-service.ts";
+
+export type RequestHeaders = Record<string, string | string[]>;
+
+/** The partner API on a port of this machine, for clients that send bytes, and a partner who may use it. */
+export type PartnerListener = {
+  test: TestService;
+  partner: Partner;
+  app: ReturnType<typeof createPartnerApi>;
+  url: string;
+  authorized(): Record<string, string>;
+  authorizedJson(): Record<string, string>;
+  close(): Promise<void>;
+};
+
+export async function startPartnerListener(
+  options: { config?: Partial<Config>; log?: Service["log"]; metrics?: Metrics } = {},
+): Promise<PartnerListener> {
+  const { config = {}, log, metrics = createMetrics() } = options;
+  const test = await startTestService({ config });
+  const partner = await createPartner(test);
+  const app = createPartnerApi({ ...test.service, ...(log && { log }) }, metrics);
+  const url = await listen(app);
+  const authorized = () => ({ authorization: `Bearer ${partner.key}` });
+  return {
+    test,
+    partner,
+    app,
+    url,
+    authorized,
+    authorizedJson: () => ({ ...authorized(), "content-type": "application/json" }),
+    close: async () => {
+      await app.close();
+      await test.close();
+    },
+  };
+}
