@@ -118,7 +118,6 @@ create table attempts (
   id              uuid        not null,
   delivery_id     uuid        not null,
   cause           text        not null,
-  url             text        not null,
   started_at      timestamptz not null,
   duration_ms     integer,
   response_status integer,
@@ -140,8 +139,10 @@ create table webhook_recoveries (
   since         timestamptz not null,
   until         timestamptz not null,
   position      uuid        not null,
+  pass          integer     not null default 1,
   created_at    timestamptz not null,
   finished_at   timestamptz,
+  constraint webhook_recoveries_pass_known check (pass in (1, 2)),
   constraint webhook_recoveries_pkey primary key (connection_id, id),
   constraint webhook_recoveries_endpoint_fkey foreign key (connection_id, endpoint_id) references webhook_endpoints (connection_id, id)
 );
@@ -149,6 +150,7 @@ create index webhook_recoveries_open_idx on webhook_recoveries (connection_id, i
 comment on table webhook_recoveries is 'Work that partners asked for: to put deliveries that wait or failed back into their lanes. Done in batches, and gone on with after a crash.';
 comment on column webhook_recoveries.failed_too is 'False after a pause: only what has been waiting. True: also what was given up.';
 comment on column webhook_recoveries.until is 'Deliveries made before this moment are meant; it is a little later than the request, for steps that had not committed yet.';
+comment on column webhook_recoveries.pass is 'The second one, after until, finds what such steps have left without a lane.';
 comment on column webhook_recoveries.position is 'The delivery up to which it is done.';
 
 create table outgoing_mails (

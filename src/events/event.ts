@@ -9,6 +9,8 @@ export type EventRow = {
   readonly orderId: string | null;
   readonly sequence: number | null;
   readonly body: string;
+  /** When everything about a test order is erased: it is not sent from then on. Null for anything else. */
+  readonly notAfter: Date | null;
 };
 
 type EventContent = {
@@ -19,6 +21,7 @@ type EventContent = {
   readonly testMode: boolean;
   readonly orderId: string | null;
   readonly sequence: number | null;
+  readonly notAfter: Date | null;
   /** `{order, shipment?}` or `{product}`, in their wire shapes. */
   readonly data: Readonly<Record<string, unknown>>;
 };
@@ -32,6 +35,7 @@ export function eventRow({
   testMode,
   orderId,
   sequence,
+  notAfter,
   data,
 }: EventContent): EventRow {
   const body = JSON.stringify({
@@ -43,5 +47,5 @@ export function eventRow({
     sequence,
     data,
   });
-  return { connectionId, id, type, orderId, sequence, body };
+  return { connectionId, id, type, orderId, sequence, body, notAfter };
 }

@@ -1,16 +1,24 @@
 import type { Queryable } from "../database/database.ts";
+import { fanOut } from "../webhooks/fan-out-sql.ts";
 import type { EventRow } from "./event.ts";
 
-/** Writes events of one connection. Must run in the transaction of their cause. */
-export async function insertEvents(tx: Queryable, events: readonly EventRow[]): Promise<void> {
+/**
+ * Writes events of one connection with their deliveries. Must run in the transaction of their cause; after its commit
+ * the dispatchers are to be woken.
+ */
+export async function insertEvents(tx: Queryable, events: readonly EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return;
   await tx.query({
     name: "insert-events",
     text: `
-      insert into events (connection_id, id, type, order_id, sequence, body)
-      select connection_id, id, type, order_id, sequence, body
-      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::integer[], $6::text[])
-        as event (connection_id, id, type, order_id, sequence, body)`,
+      with told as (
+        insert into events (connection_id, id, type, order_id, sequence, body)
+        select connection_id, id, type, order_id, sequence, body
+        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::integer[], $6::text[])
+          as event (connection_id, id, type, order_id, sequence, body)
+        returning connection_id, id as event_id, type as event_type, order_id, sequence, $7::timestamptz as not_after
+      ), ${fanOut("told", "$8", false)}
+      select from headed`,
     values: [
       events.map((event) => event.connectionId),
       events.map((event) => event.id),
@@ -18,6 +26,8 @@ export async function insertEvents(tx: Queryable, events: readonly EventRow[]): 
       events.map((event) => event.orderId),
       events.map((event) => event.sequence),
       events.map((event) => event.body),
+      events[0]?.notAfter ?? null, // Events that are written together are about one order.
+      now,
     ],
   });
 }

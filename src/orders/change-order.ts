@@ -23,7 +23,7 @@ type OrderChange = {
  */
 export async function changeOrder(service: Service, change: OrderChange): Promise<Outcome | Problem> {
   if (!isStorableText(change.ref.externalOrderId)) return change.missing; // No order can have such an id.
-  return inOneStep(service, async (tx) => {
+  const outcome = await inOneStep(service, async (tx) => {
     const order = await lockOrder(tx, change.connectionId, change.ref, service.clock);
     if (order === undefined) return change.missing;
     const now = service.clock.now();
@@ -31,6 +31,8 @@ export async function changeOrder(service: Service, change: OrderChange): Promis
     if (!isProblem(outcome)) await storeOutcome(tx, order, outcome, service, now);
     return outcome;
   });
+  if (!isProblem(outcome) && outcome.outcome === "applied") service.wakeDispatchers([change.connectionId]);
+  return outcome;
 }
 
 /** A refusal may change the order too: its deadline may have accepted it there and then (decision 0012). */
@@ -44,5 +46,5 @@ async function storeOutcome(
   if (outcome.order === before) return;
   await saveOrder(tx, before, outcome.order);
   if (outcome.outcome === "applied")
-    await insertEvents(tx, orderEvents(outcome.order, outcome.facts, newId, now));
+    await insertEvents(tx, orderEvents(outcome.order, outcome.facts, newId, now), now);
 }

@@ -18,6 +18,7 @@ export function orderEvents(order: Order, facts: readonly OrderFact[], newId: Ne
       testMode: order.testMode,
       orderId: order.id,
       sequence: order.lastSequence - facts.length + index + 1,
+      notAfter: order.expiresAt,
       data:
         shipment === undefined
           ? { order: wireOrder }

@@ -1,6 +1,7 @@
 import type { ReviewPolicy } from "../connections/review-policy.ts";
 import type { Queryable } from "../database/database.ts";
 import type { EventRow } from "../events/event.ts";
+import { fanOut } from "../webhooks/fan-out-sql.ts";
 import type { Order } from "./order.ts";
 
 /** What placing an order needs to know of a product that its connection may order, and of that connection. */
@@ -80,14 +81,24 @@ export async function readOrderableProducts(
   );
 }
 
+export type StoredOrders = {
+  readonly ids: ReadonlySet<string>;
+  /** Where dispatchers have something to do now. */
+  readonly connectionsWithDeliveries: ReadonlySet<string>;
+};
+
 /**
- * Stores new orders with their lines and first events, all in one statement, and answers the ids of those stored.
+ * Stores new orders with their lines, first events and deliveries, all in one statement; answers which were stored.
  * An order whose key or external id is taken is left out: the unique constraints decide, also between processes
  * (decision 0005). Rows go in by key, so that two groups with the same keys wait for each other, not in a circle.
  */
-export async function insertOrders(db: Queryable, orders: readonly NewOrder[]): Promise<Set<string>> {
-  if (orders.length === 0) return new Set();
-  const rows = await db.query<{ id: string }>({
+export async function insertOrders(
+  db: Queryable,
+  orders: readonly NewOrder[],
+  now: Date,
+): Promise<StoredOrders> {
+  if (orders.length === 0) return { ids: new Set(), connectionsWithDeliveries: new Set() };
+  const rows = await db.query<{ id: string; connection_id: string; has_deliveries: boolean }>({
     name: "insert-orders",
     text: `
       with input as materialized (
@@ -124,11 +135,22 @@ export async function insertOrders(db: Queryable, orders: readonly NewOrder[]): 
         select p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body
         from placed p
         join input i on i.connection_id = p.connection_id and i.id = p.id
-      )
-      select id from placed`,
-    values: [JSON.stringify(orders.map(toInput))],
+        returning connection_id, id as event_id, type as event_type, order_id, sequence
+      ), news as (
+        select t.connection_id, t.event_id, t.event_type, t.order_id, t.sequence, i.expires_at as not_after
+        from told t
+        join input i on i.connection_id = t.connection_id and i.event_id = t.event_id
+      ), ${fanOut("news", "$2", true)}
+      select p.id, p.connection_id, p.connection_id in (select h.connection_id from headed h) as has_deliveries
+      from placed p`,
+    values: [JSON.stringify(orders.map(toInput)), now],
   });
-  return new Set(rows.map(({ id }) => id));
+  return {
+    ids: new Set(rows.map(({ id }) => id)),
+    connectionsWithDeliveries: new Set(
+      rows.filter((row) => row.has_deliveries).map((row) => row.connection_id),
+    ),
+  };
 }
 
 function toInput({

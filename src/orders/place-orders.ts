@@ -70,9 +70,10 @@ async function placeOnce(
     if (lines.length > 0) refused.set(placement, lines);
     else drafts.set(placement, draftOrder(service, placement, products));
   }
-  const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()]));
+  const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()], clock.now()));
+  service.wakeDispatchers(stored.connectionsWithDeliveries);
   for (const [placement, { order }] of drafts) {
-    if (stored.has(order.id)) outcomes.set(placement, { outcome: "created", order });
+    if (stored.ids.has(order.id)) outcomes.set(placement, { outcome: "created", order });
   }
   const left = placements.filter((placement) => !outcomes.has(placement));
   if (left.length > 0) await explain(service, left, refused, outcomes, clock.now());

@@ -14,7 +14,7 @@ export async function publishProduct(
   connection: Connection,
   productId: string,
 ): Promise<Product | null> {
-  return inOneStep(service, async (tx) => {
+  const published = await inOneStep(service, async (tx) => {
     const product = await lockProduct(tx, productId);
     if (product === null || product.merchantId !== connection.merchantId) return null;
     const now = service.clock.now();
@@ -28,9 +28,12 @@ export async function publishProduct(
       testMode: false,
       orderId: null,
       sequence: null,
+      notAfter: null,
       data: { product: toPartnerProduct(product) },
     });
-    await insertEvents(tx, [event]);
+    await insertEvents(tx, [event], now);
     return product;
   });
+  service.wakeDispatchers([connection.id]);
+  return published;
 }
