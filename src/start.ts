@@ -13,8 +13,11 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPartnerApi } from "./partner-api/app.ts";
 import { readOrMakeSecret } from "./secret-file.ts";
 import type { Service } from "./service.ts";
+import { createDispatcher, type Dispatcher } from "./webhooks/dispatcher.ts";
 import { createSecretBox } from "./webhooks/secret-box.ts";
-import { startWorker, type Worker } from "./worker/worker.ts";
+import { createSender } from "./webhooks/sender.ts";
+import { createWakeUps, type WakeUps } from "./webhooks/wake-ups.ts";
+import { CHORES, type Chore, startWorker } from "./worker/worker.ts";
 
 export type RunningService = {
   readonly service: Service;
@@ -39,13 +42,10 @@ export async function startService(
 ): Promise<RunningService> {
   const stops: Stops = { doors: [], ground: [] };
   try {
-    const service = await openService(config, log, clock, stops);
+    const { service, wakeUps } = await openService(config, log, clock, stops);
     const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
-    if (config.roles.has("worker")) {
-      const worker: Worker = startWorker(service, metrics);
-      stops.doors.push(() => worker.stop());
-    }
+    if (config.roles.has("worker")) startWork(service, wakeUps, metrics, stops);
     const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
     const partnerApiUrl = config.roles.has("api")
       ? await listen(createPartnerApi(service, metrics), config.host, config.port, stops)
@@ -56,6 +56,31 @@ export async function startService(
     throw error;
   }
 }
+
+/** The chores, and the dispatcher, which finds by polling what nobody has told it of. */
+function startWork(service: Service, wakeUps: WakeUps, metrics: Metrics, stops: Stops): void {
+  const { webhookTimeoutMs, webhookAllowPrivateNetworks } = service.config;
+  const sender = createSender({
+    timeoutMs: webhookTimeoutMs,
+    allowPrivateNetworks: webhookAllowPrivateNetworks,
+  });
+  const dispatcher = createDispatcher(service, sender);
+  const stopListening = wakeUps.listen((connectionIds) => dispatcher.wake(connectionIds));
+  const worker = startWorker(service, metrics, [...CHORES, findDueDeliveries(dispatcher)]);
+  stops.doors.push(async () => {
+    await Promise.all([worker.stop(), dispatcher.stop(), stopListening()]);
+    await sender.close();
+  });
+}
+
+const findDueDeliveries = (dispatcher: Dispatcher): Chore => ({
+  name: "find-due-deliveries",
+  everyMs: 1_000,
+  run: async () => {
+    await dispatcher.poll();
+    return 0;
+  },
+});
 
 /** Only the back office asks for it, so a process without that role needs no folder to keep one in. */
 const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
@@ -73,7 +98,12 @@ async function stopAll({ doors, ground }: Stops): Promise<void> {
   for (const stop of ground.toReversed()) await stop();
 }
 
-async function openService(config: Config, log: Logger, clock: Clock, stops: Stops): Promise<Service> {
+async function openService(
+  config: Config,
+  log: Logger,
+  clock: Clock,
+  stops: Stops,
+): Promise<{ service: Service; wakeUps: WakeUps }> {
   let url = config.databaseUrl;
   if (url === null) {
     const postgres = await startEmbeddedPostgres({
@@ -92,7 +122,12 @@ async function openService(config: Config, log: Logger, clock: Clock, stops: Sto
   await migrate(url, (message) => log.warn(message));
   await ensureEventPartitions(db, clock.now());
   const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
-  return { config, clock, newId: newIdsFrom(clock), db, log, secrets, wakeDispatchers: () => undefined };
+  const newId = newIdsFrom(clock);
+  const wakeUps = createWakeUps(db, log, newId());
+  return {
+    service: { config, clock, newId, db, log, secrets, wakeDispatchers: (ids) => wakeUps.tell(ids) },
+    wakeUps,
+  };
 }
 
 /** Every process can be watched; only one with the role serves the API. */

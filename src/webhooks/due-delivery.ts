@@ -1,0 +1,58 @@
+import type { EndpointHealth } from "./endpoint-health.ts";
+
+/** Why a delivery is sent: by the schedule, because a partner asked for this one, or for all that failed. */
+export type Cause = "schedule" | "manual" | "recovery";
+
+/** A delivery that this worker has claimed. Nobody else sends it before the lease runs out. */
+export type ClaimedDelivery = {
+  readonly connectionId: string;
+  readonly endpointId: string;
+  readonly laneId: string;
+  /** The lane that the delivery belongs to: another one when it is sent by hand. */
+  readonly ownLaneId: string;
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly claimId: string;
+  readonly cause: Cause;
+  /** Tries of the schedule that have failed so far. */
+  readonly tries: number;
+  /** Nothing is sent from this moment on: the erasure of a test order. */
+  readonly notAfter: Date | null;
+  readonly leasedUntil: Date;
+  /** The exact text to send; null when the event is older than the retention time. */
+  readonly body: string | null;
+};
+
+/** An endpoint that this worker has to itself until the lease runs out. */
+export type LeasedEndpoint = {
+  readonly connectionId: string;
+  readonly id: string;
+  readonly url: string;
+  readonly inFlightMax: number;
+  /** Encrypted, newest first. */
+  readonly sealedSecrets: readonly string[];
+  readonly health: EndpointHealth;
+};
+
+/** What came of a claim. */
+export type Completion = {
+  readonly delivery: ClaimedDelivery;
+  /** Null when nothing was sent. */
+  readonly attempt: {
+    readonly startedAt: Date;
+    readonly durationMs: number;
+    readonly responseStatus: number | null;
+    readonly responseBody: string | null;
+    readonly error: string | null;
+  } | null;
+  readonly verdict: Verdict;
+};
+
+export type Verdict =
+  | { readonly is: "succeeded" }
+  /** Given up. */
+  | { readonly is: "failed" }
+  /** Tried in vain; again at `at`. */
+  | { readonly is: "retry"; readonly at: Date }
+  /** Not tried at all: back into its lane as it was. */
+  | { readonly is: "returned" };

@@ -1,0 +1,109 @@
+import type { Room } from "./claim-sql.ts";
+import type { HealthReport } from "./complete-deliveries.ts";
+import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
+import { afterFailure, afterSuccess, type EndpointHealth, isOnProbation } from "./endpoint-health.ts";
+import type { Destination } from "./send-delivery.ts";
+
+/**
+ * The deliveries that this worker has claimed for one endpoint: those that wait, those in flight, and those whose
+ * outcome is being stored. About as many wait as are in flight, so that the next goes out when one comes back.
+ */
+export class EndpointQueue {
+  readonly connectionId: string;
+  readonly endpointId: string;
+  destination: Destination;
+  health: EndpointHealth;
+  /** Claims whose outcome is not stored yet. */
+  claimed = 0;
+  /** Whether there may be something to claim: the last claim was filled, or was made without this endpoint. */
+  mayHaveMore = false;
+  /** While it is being let go nothing is claimed for it, or the claim would be without its lease. */
+  isReleasing = false;
+  #inFlightMax: number;
+  #inFlight = 0;
+  #roomAsked = 0;
+  #waiting: ClaimedDelivery[] = [];
+  #claimedUnhealthy = 0;
+  #isPaused = false;
+
+  constructor({ connectionId, id, url, inFlightMax, health }: LeasedEndpoint) {
+    this.connectionId = connectionId;
+    this.endpointId = id;
+    this.destination = { url, secrets: [] };
+    this.health = health;
+    this.#inFlightMax = inFlightMax;
+  }
+
+  /** Few at a time would make claims dear, so more is asked for only when half has been used up. */
+  wantsMore(now: Date): boolean {
+    return (
+      !this.isHeld(now) &&
+      !this.isReleasing &&
+      this.claimed <= (isOnProbation(this.health) ? 0 : this.#inFlightMax)
+    );
+  }
+
+  /** Takes over the endpoint as it is now, and tells how many deliveries to claim for it. */
+  roomFor({ id, url, inFlightMax }: LeasedEndpoint, secrets: readonly string[]): Room {
+    this.destination = { url, secrets };
+    this.#inFlightMax = inFlightMax;
+    this.#roomAsked = isOnProbation(this.health) ? 1 : Math.max(1, 2 * inFlightMax - this.claimed);
+    return { endpointId: id, size: this.#roomAsked };
+  }
+
+  add(deliveries: readonly ClaimedDelivery[]): void {
+    this.claimed += deliveries.length;
+    this.mayHaveMore = deliveries.length >= this.#roomAsked;
+    this.#waiting.push(...deliveries);
+  }
+
+  /** The next delivery to send; null when none waits or enough are in flight. */
+  next(): ClaimedDelivery | null {
+    if (this.#inFlight >= this.#inFlightMax) return null;
+    const delivery = this.#waiting.shift();
+    if (delivery === undefined) return null;
+    this.#inFlight += 1;
+    return delivery;
+  }
+
+  sent(): void {
+    this.#inFlight -= 1;
+  }
+
+  /** Answers how many of the unhealthy claims have ended with it. */
+  completed(): 0 | 1 {
+    this.claimed -= 1;
+    if (this.#claimedUnhealthy === 0) return 0;
+    this.#claimedUnhealthy -= 1;
+    return 1;
+  }
+
+  /** Counts claims made while the endpoint was failing. */
+  addUnhealthy(count: number): number {
+    this.#claimedUnhealthy += count;
+    return count;
+  }
+
+  isHeld(now: Date): boolean {
+    return this.#isPaused || (this.health.heldUntil !== null && now < this.health.heldUntil);
+  }
+
+  takeWaiting(): ClaimedDelivery[] {
+    return this.#waiting.splice(0);
+  }
+
+  /** Notes an outcome; answers what is to be stored about the endpoint, if anything. */
+  note(succeeded: boolean, gone: boolean, at: Date, retryMs: readonly number[]): HealthReport | null {
+    const { connectionId, endpointId } = this;
+    if (succeeded) {
+      const health = afterSuccess(this.health, at);
+      if (health === null) return null;
+      this.health = health;
+      return { connectionId, endpointId, health, pause: null, warning: null };
+    }
+    const change = afterFailure(this.health, { at, gone, retryMs });
+    this.health = change.health;
+    if (change.pause !== null) this.#isPaused = true;
+    return { connectionId, endpointId, ...change };
+  }
+}
