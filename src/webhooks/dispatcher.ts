@@ -91,6 +91,7 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
         .catch((err: unknown) => log.error({ err }, "deliveries could not be claimed; they are found again"))
         .finally(() => {
           beingClaimed.delete(connectionId);
+          for (const queue of queuesOf(connectionId).values()) letGoIfDone(queue);
           pump();
           tellIdle();
         });
@@ -136,7 +137,6 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
     if (queue.health.consecutiveFailures > 0) claimedUnhealthy += queue.addUnhealthy(deliveries.length);
     queue.add(deliveries);
     sendWaiting(queue);
-    if (queue.claimed === 0) letGo(queue);
   }
 
   function sendWaiting(queue: EndpointQueue): void {
@@ -174,8 +174,8 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
     await storeWhileLeased(reported);
     claimed -= 1;
     claimedUnhealthy -= queue.completed();
-    if (queue.claimed === 0) letGo(queue);
-    else if (queue.mayHaveMore && queue.wantsMore(clock.now())) wake([queue.connectionId]);
+    letGoIfDone(queue);
+    if (queue.mayHaveMore && queue.wantsMore(clock.now())) wake([queue.connectionId]);
     pump();
     tellIdle();
   }
@@ -199,8 +199,9 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
     }
   }
 
-  function letGo(queue: EndpointQueue): void {
-    if (queue.isReleasing) return;
+  /** Not while something is being claimed for it: the claim needs the lease. */
+  function letGoIfDone(queue: EndpointQueue): void {
+    if (queue.claimed > 0 || queue.isReleasing || beingClaimed.has(queue.connectionId)) return;
     queue.isReleasing = true;
     queue.mayHaveMore = queue.mayHaveMore && !queue.isHeld(clock.now());
     releasing += 1;
