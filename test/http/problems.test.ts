@@ -7,6 +7,7 @@ import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/http/problems.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createPartnerApi } from "../../src/partner-api/app.ts";
+import { ENDPOINTS_MAX } from "../../src/webhooks/create-endpoint.ts";
 import { anOrder, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../support/database-proxy.ts";
 import { exchange, listen, type RawAnswer, requestText } from "../support/sockets.ts";
@@ -17,6 +18,7 @@ import {
   startTestService,
   type TestService,
 } from "../support/test-service.ts";
+import { anEndpoint, createEndpoint, ENDPOINTS, endpointPath, pauseEndpoint } from "../support/webhooks.ts";
 
 const ERRORS_BASE_URL = "https://docs.example/errors";
 
@@ -125,6 +127,17 @@ describe("every code of the table", () => {
       const path = `/v1/test/orders/${id}/transitions`;
       return [await send(`POST ${path}`, authorizedJson(), '{"transition":"complete"}'), path];
     },
+    "endpoint-paused": async () => {
+      const { id } = await createEndpoint(partner);
+      await pauseEndpoint(test, id);
+      return [await send(`POST ${endpointPath(id, "ping")}`), endpointPath(id, "ping")];
+    },
+    "endpoint-limit-reached": async () => {
+      const full = await createPartner(test);
+      for (let count = 0; count < ENDPOINTS_MAX; count += 1) await createEndpoint(full);
+      const headers = { ...authorizedJson(), authorization: `Bearer ${full.key}` };
+      return [await send(`POST ${ENDPOINTS}`, headers, JSON.stringify(anEndpoint())), ENDPOINTS];
+    },
     "payload-too-large": async () => [
       await send("POST /v1/orders", authorizedJson(), " ".repeat(BODY_LIMIT_BYTES + 1)),
       "/v1/orders",
@@ -152,6 +165,8 @@ describe("every code of the table", () => {
     "order-not-cancelable": 409,
     "order-already-exists": 409,
     "transition-refused": 409,
+    "endpoint-paused": 409,
+    "endpoint-limit-reached": 409,
     "payload-too-large": 413,
     "unsupported-media-type": 415,
     "validation-failed": 422,
