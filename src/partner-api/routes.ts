@@ -24,6 +24,7 @@ import { TransitionRequestSchema, transitionTestOrder } from "../sandbox/transit
 import type { Service } from "../service.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
+import { eventRoutes } from "./event-routes.ts";
 import { MeSchema, readMe } from "./me.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
 
@@ -36,6 +37,7 @@ export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
     ...specifiedRoutes(service, readOrder),
     ...webhookRoutes(service),
     ...deliveryRoutes(service, readOrder),
+    ...eventRoutes(service, readOrder),
   ];
 }
 
