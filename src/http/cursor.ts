@@ -26,7 +26,7 @@ export const badCursor: Problem = validationFailed([
 ]);
 
 /** Before every id: where a list that has the oldest first begins. */
-const START = "00000000-0000-0000-0000-000000000000";
+export const START = "00000000-0000-0000-0000-000000000000";
 /** After every id: where a list that has the newest first begins. */
 export const NEWEST_FIRST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 

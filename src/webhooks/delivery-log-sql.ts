@@ -1,5 +1,5 @@
 import type { Queryable } from "../database/database.ts";
-import type { PagePosition } from "../http/cursor.ts";
+import { NEWEST_FIRST, type PagePosition, START } from "../http/cursor.ts";
 import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
 
 type DeliveryRow = {
@@ -23,41 +23,61 @@ export type DeliveryFilter = {
 
 /**
  * Deliveries as `toDelivery` reads them; $1 is the connection. One is due in its lane, or beside it when it was asked
- * for by hand, or both.
+ * for by hand, or both. Each is looked up by its whole key: an endpoint that is down may have very many rows there.
  */
 const SELECT_DELIVERIES = `
       select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
-             (select min(q.due_at)
-              from due_deliveries q
-              where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.lane_id in (d.lane_id, d.id)
-                and q.delivery_id = d.id and q.claim_id is null) as next_attempt_at
+             least(
+               (select q.due_at
+                from due_deliveries q
+                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.lane_id = d.lane_id
+                  and q.delivery_id = d.id and q.claim_id is null),
+               (select q.due_at
+                from due_deliveries q
+                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.lane_id = d.id
+                  and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at
       from deliveries d`;
 
 /**
- * The ids of an event's deliveries differ in their last 32 bits only (decision 0028). A test order's deliveries are not
- * seen from the moment on in which it is to be erased. One row more than the page, if there is one.
+ * A test order's deliveries are not seen from the moment on in which it is to be erased. One row more than the page,
+ * if there is one.
  */
 const PAGE_OF_THEM = `
-        and d.id < $2
-        and ($3::uuid is null or d.event_id = $3 and d.id between
-             (left($3::text, 28) || '00000000')::uuid and (left($3::text, 28) || 'ffffffff')::uuid)
-        and ($4::text is null or d.status = $4)
-        and (d.not_after is null or d.not_after > $5)
+        and d.id < $2 and d.id >= $3 and ($4::uuid is null or d.event_id = $4)
+        and ($5::text is null or d.status = $5)
+        and (d.not_after is null or d.not_after > $6)
       order by d.id desc
-      limit $6 + 1`;
+      limit $7 + 1`;
+
+/** The ids of an event's deliveries differ in their last 32 bits only, so these are a range (decision 0028). */
+function pageValues(
+  connectionId: string,
+  { eventId, status }: DeliveryFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): unknown[] {
+  const [first, last] = eventId === null ? [START, NEWEST_FIRST] : rangeOfEvent(eventId);
+  const before = afterId < last ? afterId : last; // Ids compare as their text does.
+  return [connectionId, before, first, eventId, status, now, limit];
+}
+
+function rangeOfEvent(eventId: string): [first: string, last: string] {
+  const shared = eventId.slice(0, 28);
+  return [`${shared}00000000`, `${shared}ffffffff`];
+}
 
 /** Newest first. */
 export async function listDeliveries(
   db: Queryable,
   connectionId: string,
-  { eventId, status }: DeliveryFilter,
-  { afterId, limit }: PagePosition,
+  filter: DeliveryFilter,
+  position: PagePosition,
   now: Date,
 ): Promise<Delivery[]> {
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries",
     text: `${SELECT_DELIVERIES} where d.connection_id = $1 ${PAGE_OF_THEM}`,
-    values: [connectionId, afterId, eventId, status, now, limit],
+    values: pageValues(connectionId, filter, position, now),
   });
   return rows.map(toDelivery);
 }
@@ -66,14 +86,14 @@ export async function listDeliveries(
 export async function listDeliveriesOfEndpoint(
   db: Queryable,
   connectionId: string,
-  { endpointId, eventId, status }: DeliveryFilter,
-  { afterId, limit }: PagePosition,
+  filter: DeliveryFilter,
+  position: PagePosition,
   now: Date,
 ): Promise<Delivery[]> {
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-endpoint",
-    text: `${SELECT_DELIVERIES} where d.connection_id = $1 and d.endpoint_id = $7 ${PAGE_OF_THEM}`,
-    values: [connectionId, afterId, eventId, status, now, limit, endpointId],
+    text: `${SELECT_DELIVERIES} where d.connection_id = $1 and d.endpoint_id = $8 ${PAGE_OF_THEM}`,
+    values: [...pageValues(connectionId, filter, position, now), filter.endpointId],
   });
   return rows.map(toDelivery);
 }
@@ -82,15 +102,15 @@ export async function listDeliveriesOfEndpoint(
 export async function listDeliveriesOfOrder(
   db: Queryable,
   connectionId: string,
-  { endpointId, orderId, eventId, status }: DeliveryFilter,
-  { afterId, limit }: PagePosition,
+  filter: DeliveryFilter,
+  position: PagePosition,
   now: Date,
 ): Promise<Delivery[]> {
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-order",
     text: `${SELECT_DELIVERIES}
-      where d.connection_id = $1 and d.order_id = $7 and ($8::uuid is null or d.endpoint_id = $8) ${PAGE_OF_THEM}`,
-    values: [connectionId, afterId, eventId, status, now, limit, orderId, endpointId],
+      where d.connection_id = $1 and d.order_id = $8 and ($9::uuid is null or d.endpoint_id = $9) ${PAGE_OF_THEM}`,
+    values: [...pageValues(connectionId, filter, position, now), filter.orderId, filter.endpointId],
   });
   return rows.map(toDelivery);
 }
