@@ -33,8 +33,17 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The UUID in its canonical lower-case form, or null when the text is not one. */
 export const parseUuid = (text: string): string | null => (UUID.test(text) ? text.toLowerCase() : null);
 
+/** A UUID's 16 bytes, and back. */
+export const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
+export const uuidOf = (bytes: Buffer): string =>
+  bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+
 /** The smallest UUIDv7 of a moment: a bound for time-ordered ids, not an id. */
 export function uuidAt(moment: Date): string {
   const hex = moment.getTime().toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
+
+/** The moment that a UUIDv7 was made at, by the clock of who made it. */
+export const momentOf = (uuid: string): Date =>
+  new Date(Number.parseInt(bytesOf(uuid).toString("hex", 0, 6), 16));

@@ -5,8 +5,8 @@ import { createHealthListener } from "./back-office/health.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database/database.ts";
+import { ensureDayPartitions } from "./database/day-partitions.ts";
 import { startEmbeddedPostgres } from "./database/embedded-postgres.ts";
-import { ensureEventPartitions } from "./database/event-partitions.ts";
 import { migrate } from "./database/migrate.ts";
 import { newIdsFrom } from "./ids.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -120,7 +120,7 @@ async function openService(
   });
   stops.ground.push(() => db.close());
   await migrate(url, (message) => log.warn(message));
-  await ensureEventPartitions(db, clock.now());
+  await ensureDayPartitions(db, clock.now());
   const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
   const newId = newIdsFrom(clock);
   const wakeUps = createWakeUps(db, log, newId());
