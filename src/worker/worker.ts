@@ -6,6 +6,7 @@ import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
 import type { Service } from "../service.ts";
+import { forgetOldLog } from "../webhooks/forget-old-log.ts";
 import { inTurn } from "./in-turn.ts";
 
 /**
@@ -24,6 +25,7 @@ export const CHORES: readonly Chore[] = [
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
   { name: "drop-old-partitions", everyMs: 3_600_000, run: dropOldPartitions },
+  { name: "forget-old-log", everyMs: 3_600_000, run: forgetOldLog },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 
