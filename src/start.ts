@@ -13,6 +13,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPartnerApi } from "./partner-api/app.ts";
 import { readOrMakeSecret } from "./secret-file.ts";
 import type { Service } from "./service.ts";
+import { checkSecretKeys } from "./webhooks/check-secret-keys.ts";
 import { createDispatcher, type Dispatcher } from "./webhooks/dispatcher.ts";
 import { createSecretBox } from "./webhooks/secret-box.ts";
 import { createSender } from "./webhooks/sender.ts";
@@ -122,6 +123,7 @@ async function openService(
   await migrate(url, (message) => log.warn(message));
   await ensureDayPartitions(db, clock.now());
   const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
+  await checkSecretKeys(db, secrets, clock.now());
   const newId = newIdsFrom(clock);
   const wakeUps = createWakeUps(db, log, newId());
   return {

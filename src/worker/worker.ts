@@ -7,6 +7,7 @@ import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
 import type { Service } from "../service.ts";
 import { forgetOldLog } from "../webhooks/forget-old-log.ts";
+import { resealSecrets } from "../webhooks/reseal-secrets.ts";
 import { inTurn } from "./in-turn.ts";
 
 /**
@@ -26,6 +27,7 @@ export const CHORES: readonly Chore[] = [
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
   { name: "drop-old-partitions", everyMs: 3_600_000, run: dropOldPartitions },
   { name: "forget-old-log", everyMs: 3_600_000, run: forgetOldLog },
+  { name: "reseal-secrets", everyMs: 3_600_000, run: resealSecrets },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 
