@@ -5,14 +5,15 @@ import { createHealthListener } from "./back-office/health.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database/database.ts";
+import { ensureDayPartitions } from "./database/day-partitions.ts";
 import { startEmbeddedPostgres } from "./database/embedded-postgres.ts";
-import { ensureEventPartitions } from "./database/event-partitions.ts";
 import { migrate } from "./database/migrate.ts";
 import { newIdsFrom } from "./ids.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPartnerApi } from "./partner-api/app.ts";
 import { readOrMakeSecret } from "./secret-file.ts";
 import type { Service } from "./service.ts";
+import { checkSecretKeys } from "./webhooks/check-secret-keys.ts";
 import { createDispatcher, type Dispatcher } from "./webhooks/dispatcher.ts";
 import { createSecretBox } from "./webhooks/secret-box.ts";
 import { createSender } from "./webhooks/sender.ts";
@@ -120,8 +121,9 @@ async function openService(
   });
   stops.ground.push(() => db.close());
   await migrate(url, (message) => log.warn(message));
-  await ensureEventPartitions(db, clock.now());
+  await ensureDayPartitions(db, clock.now());
   const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
+  await checkSecretKeys(db, secrets, clock.now());
   const newId = newIdsFrom(clock);
   const wakeUps = createWakeUps(db, log, newId());
   return {

@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { type Database, isRetryable, sqlState } from "./database.ts";
-import { ensureEventPartitions } from "./event-partitions.ts";
+import { ensureDayPartitions } from "./day-partitions.ts";
 
 const TRIES_MAX = 4;
-/** Raised when no partition takes an event, because no worker has made any ahead for long. */
+/** Raised when no partition takes a row, because no worker has made any ahead for long. */
 const CHECK_VIOLATION = "23514";
 
 /**
@@ -17,7 +17,7 @@ export async function retried<T>(db: Database, clock: Clock, step: () => Promise
       return await step();
     } catch (error) {
       if (sqlState(error) === CHECK_VIOLATION && !partitionsEnsured) {
-        await ensureEventPartitions(db, clock.now());
+        await ensureDayPartitions(db, clock.now());
         partitionsEnsured = true;
       } else if (!isRetryable(error) || tries >= TRIES_MAX) {
         throw error;

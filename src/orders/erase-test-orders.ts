@@ -1,10 +1,11 @@
 import type { Queryable } from "../database/database.ts";
 import { deleteEventsOfOrders } from "../events/events-sql.ts";
 import { inOneStep, type Service } from "../service.ts";
+import { deleteDeliveriesOfOrders } from "../webhooks/erase-deliveries-sql.ts";
 
 /**
- * Erases test orders whose time is over, with everything that belongs to them: lines, shipments and events
- * (specification, part 3, rule 4). Orders that are not, or no longer, due are left alone. Answers how many it erased.
+ * Erases test orders whose time is over, with everything that belongs to them: lines, shipments, events,
+ * deliveries and attempts (specification, part 3, rule 4). Orders that are not, or no longer, due are left alone. Answers how many it erased.
  */
 export async function eraseTestOrders(
   service: Service,
@@ -23,6 +24,7 @@ async function eraseOrders(
 ): Promise<number> {
   const erased = await deleteExpiredOrders(tx, connectionId, orderIds, now);
   await deleteEventsOfOrders(tx, connectionId, erased);
+  await deleteDeliveriesOfOrders(tx, connectionId, erased);
   return erased.length;
 }
 

@@ -31,9 +31,10 @@ export async function pingEndpoint(
       testMode: false,
       orderId: null,
       sequence: null,
+      notAfter: null,
       data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
     });
-    await insertEvents(tx, [event]);
+    await insertEvents(tx, [event], now);
     return { deliveryId: await insertPingDelivery(tx, endpoint, event, now) };
   });
   if (!isProblem(sent)) service.wakeDispatchers([connectionId]);

@@ -1,11 +1,14 @@
-import { isUnavailable } from "../database/database.ts";
-import { ensureEventPartitions } from "../database/event-partitions.ts";
+import { dropOldPartitions } from "../database/drop-partitions.ts";
 import { gatherFirstStatistics } from "../database/first-statistics.ts";
+import { makePartitions } from "../database/make-partitions.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
 import type { Service } from "../service.ts";
+import { forgetOldLog } from "../webhooks/forget-old-log.ts";
+import { resealSecrets } from "../webhooks/reseal-secrets.ts";
+import { inTurn } from "./in-turn.ts";
 
 /**
  * A piece of work that is there again and again; `run` answers how many things it did. Once `stopping` is aborted it
@@ -21,7 +24,10 @@ export type Chore = {
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
-  { name: "make-event-partitions", everyMs: 3_600_000, run: makeEventPartitions },
+  { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
+  { name: "drop-old-partitions", everyMs: 3_600_000, run: dropOldPartitions },
+  { name: "forget-old-log", everyMs: 3_600_000, run: forgetOldLog },
+  { name: "reseal-secrets", everyMs: 3_600_000, run: resealSecrets },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 
@@ -33,43 +39,6 @@ async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Pro
 async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithExpiredOrders(service.db, service.clock.now());
   return inTurn(connectionIds, (connectionId) => eraseExpiredTestOrders(service, connectionId), stopping);
-}
-
-/**
- * A batch of each connection at a time until none has work left, so that a busy connection never keeps the others
- * waiting. Nor does one whose work fails: it gets no further turn in this round, and its error is told at the end.
- */
-async function inTurn(
-  connectionIds: readonly string[],
-  doBatch: (connectionId: string) => Promise<number>,
-  stopping?: AbortSignal,
-): Promise<number> {
-  const failures: unknown[] = [];
-  let count = 0;
-  let unfinished = connectionIds;
-  while (unfinished.length > 0) {
-    const worked: string[] = [];
-    for (const connectionId of unfinished) {
-      if (stopping?.aborted) return count;
-      try {
-        const done = await doBatch(connectionId);
-        count += done;
-        if (done > 0) worked.push(connectionId);
-      } catch (error) {
-        if (isUnavailable(error)) throw error; // A database out of reach is so for all of them.
-        failures.push(error);
-      }
-    }
-    unfinished = worked;
-  }
-  if (failures.length > 0)
-    throw new AggregateError(failures, `The work of ${failures.length} connections failed.`);
-  return count;
-}
-
-async function makeEventPartitions({ db, clock }: Service): Promise<number> {
-  await ensureEventPartitions(db, clock.now());
-  return 0;
 }
 
 export type Worker = { stop(): Promise<void> };

@@ -81,6 +81,7 @@ async function insertEvent(client: PoolClient, partner: Partner, transactionId?:
     testMode: false,
     orderId: null,
     sequence: null,
+    notAfter: null,
     data: {},
   });
   await client.query(

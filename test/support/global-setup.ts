@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { systemClock } from "../../src/clock.ts";
 import { openDatabase } from "../../src/database/database.ts";
+import { ensureDayPartitions } from "../../src/database/day-partitions.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { ensureEventPartitions } from "../../src/database/event-partitions.ts";
 import { migrate } from "../../src/database/migrate.ts";
 
 declare module "vitest" {
@@ -28,7 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const url = postgres?.url ?? given ?? "";
   await migrate(url, () => undefined);
   const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
-  await ensureEventPartitions(db, systemClock.now());
+  await ensureDayPartitions(db, systemClock.now());
   await db.close();
   project.provide("databaseUrl", url);
   return async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { ensureEventPartitions } from "../../src/database/event-partitions.ts";
 import { fromTypeId } from "../../src/ids.ts";
 import {
   countRows,
@@ -146,34 +145,5 @@ describe("erase-test-orders", () => {
     await expect(erase(test)).rejects.toThrow();
     expect(await storedStatuses(test, sound.connectionId)).toEqual([]);
     expect(await storedStatuses(test, broken.connectionId)).toEqual(["NEW"]);
-  });
-});
-
-describe("make-event-partitions", () => {
-  async function partitions(test: TestService): Promise<string[]> {
-    const rows = await test.db.query<{ name: string }>({
-      name: "test-partitions",
-      text: "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1",
-      values: [],
-    });
-    return rows.map(({ name }) => name);
-  }
-
-  it("makes a partition a day, from the day before to two weeks ahead", async () => {
-    const test = await startServiceForTest();
-    const before = await partitions(test);
-    await runChore(test, "make-event-partitions");
-    const made = (await partitions(test)).filter((name) => !before.includes(name));
-    expect(made).toHaveLength(16);
-    expect([made[0], made.at(-1)]).toEqual(["events_20260301", "events_20260316"]);
-  });
-
-  it("does nothing a second time, also when many do it at once", async () => {
-    const test = await startServiceForTest();
-    const { db, clock } = test.service;
-    await Promise.all(Array.from({ length: 8 }, () => ensureEventPartitions(db, clock.now())));
-    const made = await partitions(test);
-    await runChore(test, "make-event-partitions");
-    expect(await partitions(test)).toEqual(made);
   });
 });

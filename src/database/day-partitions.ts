@@ -1,0 +1,84 @@
+import { momentOf, uuidAt } from "../ids.ts";
+import type { Database, Queryable } from "./database.ts";
+
+/** Tables that grow for ever and are forgotten day by day: each is partitioned by day on its own time-ordered id. */
+export const DAY_TABLES = ["events", "attempts"] as const;
+export type DayTable = (typeof DAY_TABLES)[number];
+
+export const DAY_MS = 86_400_000;
+/** Days made ahead, so that a worker may rest for two weeks. */
+const DAYS_AHEAD = 14;
+// Ids may be a little older than the moment they are stored in, so the day before is kept open too.
+const DAYS_BEHIND = 1;
+
+/** Makes the daily partitions around a moment. May be called by any process at any time. */
+export async function ensureDayPartitions(db: Database, now: Date): Promise<void> {
+  const today = Math.floor(now.getTime() / DAY_MS);
+  for (const table of DAY_TABLES) {
+    for (let day = Math.max(0, today - DAYS_BEHIND); day <= today + DAYS_AHEAD; day += 1)
+      await db.runScript(partitionScript(table, new Date(day * DAY_MS), new Date((day + 1) * DAY_MS)));
+  }
+}
+
+/**
+ * A table of its own that is attached afterwards: this way the parent is locked so lightly that orders go on
+ * being placed. The lock makes processes that do the same at once wait for each other; it guards nothing else.
+ */
+function partitionScript(table: DayTable, from: Date, to: Date): string {
+  const name = `${table}_${from.toISOString().slice(0, 10).replaceAll("-", "")}`;
+  return `
+    do $$
+    begin
+      if to_regclass('${name}') is null then
+        perform pg_advisory_xact_lock(7305220, 2);
+        -- Asked of the table itself: to_regclass still answers from the catalogue cache of the time before the wait.
+        if not exists (select from pg_class where relname = '${name}' and relnamespace = current_schema()::regnamespace) then
+          create table ${name} (like ${table} including all);
+          alter table ${table} attach partition ${name} for values from ('${uuidAt(from)}') to ('${uuidAt(to)}');
+        end if;
+      end if;
+    end
+    $$`;
+}
+
+export type Partition = {
+  /** As SQL writes it: quoted where it must be. */
+  readonly name: string;
+  readonly from: Date;
+  /** Exclusive. */
+  readonly to: Date;
+  /** A detach was begun and never ended: the partition is out of use but still there. */
+  readonly isDetaching: boolean;
+};
+
+/**
+ * The partitions of a table, oldest first. They are known by their bounds and never by their names, so that one which
+ * somebody has made or renamed by hand is taken care of like the others.
+ */
+export async function listPartitions(db: Queryable, table: DayTable): Promise<Partition[]> {
+  const rows = await db.query<{ name: string; bound: string; is_detaching: boolean }>({
+    name: "list-partitions",
+    text: `
+      select c.oid::regclass::text as name, pg_get_expr(c.relpartbound, c.oid) as bound, i.inhdetachpending as is_detaching
+      from pg_inherits i
+      join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = to_regclass($1)`,
+    values: [table],
+  });
+  return rows
+    .flatMap(({ name, bound, is_detaching }) => {
+      const [, from, to] =
+        /^FOR VALUES FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)$/.exec(bound) ?? [];
+      if (from === undefined || to === undefined) return []; // Open at an end, so never wholly in the past.
+      return [{ name, from: momentOf(from), to: momentOf(to), isDetaching: is_detaching }];
+    })
+    .sort((a, b) => a.from.getTime() - b.from.getTime());
+}
+
+/** How long from now every id finds a partition: up to the first gap. 0 when there is none for the present moment. */
+export async function partitionsAheadMs(db: Queryable, table: DayTable, now: Date): Promise<number> {
+  let coveredMs = now.getTime();
+  for (const { from, to, isDetaching } of await listPartitions(db, table))
+    if (!isDetaching && from.getTime() <= coveredMs) coveredMs = Math.max(coveredMs, to.getTime());
+  return coveredMs - now.getTime();
+}

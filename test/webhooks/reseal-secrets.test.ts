@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
+import { describe, expect, it, vi } from "vitest";
+import type { Service } from "../../src/service.ts";
+import { checkSecretKeys } from "../../src/webhooks/check-secret-keys.ts";
+import { createSecretBox } from "../../src/webhooks/secret-box.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { runChore } from "../support/chores.ts";
+import {
+  type StoredEndpoint,
+  sendDue,
+  startDispatcher,
+  startReceiverForTest,
+  storeEndpoint,
+} from "../support/dispatch.ts";
+import { startMain, temporaryFolder } from "../support/main-process.ts";
+import { dumpTables } from "../support/tables.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+const [oldKey, newKey, strangeKey] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+const url = "http://127.0.0.1:9/";
+
+/** The same service with other keys, newest first. */
+const withKeys = (test: TestService, ...keys: Buffer[]): TestService => ({
+  ...test,
+  service: { ...test.service, secrets: createSecretBox(keys) } satisfies Service,
+});
+
+async function start(): Promise<{ test: TestService; partner: Partner }> {
+  const started = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
+  return { test: withKeys(started, oldKey), partner: await createPartner(started) };
+}
+
+const reseal = (test: TestService) => runChore(test, "reseal-secrets");
+
+async function storedSecrets({ db }: TestService): Promise<string[]> {
+  const rows = await db.query<{ sealed: string }>({
+    name: "test-sealed",
+    text: "select sealed from webhook_secrets order by connection_id, endpoint_id, id",
+    values: [],
+  });
+  return rows.map(({ sealed }) => sealed);
+}
+
+/** What the endpoints' secrets are, for who has these keys. */
+async function opened(test: TestService, endpoints: readonly StoredEndpoint[], ...keys: Buffer[]) {
+  const box = createSecretBox(keys);
+  const sealed = await storedSecrets(test);
+  return endpoints.map(({ id }, index) => box.open(sealed[index] ?? "", id));
+}
+
+describe("after a new key was put in front of the old one", () => {
+  it("every secret is sealed anew and stays the same, so that the old key can go", async () => {
+    const { test, partner } = await start();
+    const other = await createPartner(test);
+    const endpoints: StoredEndpoint[] = [];
+    for (const one of [partner, partner, other]) endpoints.push(await storeEndpoint(test, one, { url }));
+    const rotated = withKeys(test, newKey, oldKey);
+    expect(await reseal(rotated)).toBe(3);
+    expect(await opened(test, endpoints, newKey)).toEqual(endpoints.map(({ secret }) => secret));
+    const before = await storedSecrets(test);
+    expect(await reseal(rotated)).toBe(0);
+    expect(await storedSecrets(test)).toEqual(before);
+  });
+
+  it("deliveries are signed as before: at once, and when only the new key is left", async () => {
+    const { test, partner } = await start();
+    const receiver = await startReceiverForTest();
+    const { secret } = await storeEndpoint(test, partner, { url: receiver.url });
+    const rotated = withKeys(test, newKey, oldKey);
+    await placeOrder(partner);
+    const dispatcher = startDispatcher(rotated);
+    await sendDue(dispatcher);
+    await dispatcher.stop();
+    await reseal(rotated);
+    await placeOrder(partner);
+    await sendDue(startDispatcher(withKeys(test, newKey)));
+    expect(receiver.requests).toHaveLength(2);
+    vi.useFakeTimers({ now: test.clock.now(), toFake: ["Date"] });
+    try {
+      for (const { body, headers } of receiver.requests)
+        expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("more secrets than are taken at once are sealed in one round, once, also by several workers", async () => {
+    const { test, partner } = await start();
+    const endpoint = await storeEndpoint(test, partner, { url });
+    const sealed = test.service.secrets.seal(endpoint.secret, endpoint.id);
+    await test.db.query({
+      name: "test-many-secrets",
+      text: `
+        insert into webhook_secrets (connection_id, endpoint_id, id, sealed, created_at, expires_at)
+        select $1, $2, gen_random_uuid(), $3, $4, $4 from generate_series(1, 450)`,
+      values: [endpoint.connectionId, endpoint.id, sealed, test.clock.now()],
+    });
+    const rotated = withKeys(test, newKey, oldKey);
+    const counts = await Promise.all([reseal(rotated), reseal(rotated), reseal(rotated)]);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(451);
+    const keyIds = (await storedSecrets(test)).map((text) => rotated.service.secrets.keyIdOf(text));
+    expect(new Set(keyIds)).toEqual(new Set([rotated.service.secrets.keyId]));
+  });
+
+  it("a secret that cannot be opened is told by its endpoint, left as it is, and stops no other", async () => {
+    const { test, partner } = await start();
+    const endpoints: StoredEndpoint[] = [];
+    for (const one of [withKeys(test, strangeKey), test, test])
+      endpoints.push(await storeEndpoint(one, partner, { url }));
+    const [strange, moved, sound] = endpoints;
+    await test.db.runScript(`
+      update webhook_secrets set sealed = (select sealed from webhook_secrets where endpoint_id = '${sound?.id}')
+      where endpoint_id = '${moved?.id}'`);
+    const before = await storedSecrets(test);
+    const log = vi.spyOn(test.service.log, "error");
+    expect(await reseal(withKeys(test, newKey, oldKey))).toBe(1);
+    expect((await storedSecrets(test)).slice(0, 2)).toEqual(before.slice(0, 2));
+    expect(log.mock.calls.map(([fields]) => fields)).toMatchObject([
+      { endpoint: { id: strange?.id }, code: "unknown-key" },
+      { endpoint: { id: moved?.id }, code: "not-authentic" },
+    ]);
+    expect(JSON.stringify(log.mock.calls)).not.toContain(before[0]);
+  });
+});
+
+describe("a start without a key that secrets are sealed with", () => {
+  const keyIdOf = (key: Buffer) => createSecretBox([key]).keyId;
+
+  it("is refused in one sentence that names the key and the variable, and holds no secret", async () => {
+    const { test, partner } = await start();
+    const { secret } = await storeEndpoint(test, partner, { url });
+    const main = startMain({
+      DATABASE_URL: test.service.config.databaseUrl ?? "",
+      DATA_DIR: join(await temporaryFolder(), "data"),
+      WEBHOOK_SECRET_KEYS: newKey.toString("base64"),
+    });
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    expect(main.errors()).toContain(`WEBHOOK_SECRET_KEYS lacks the key ${keyIdOf(oldKey)}`);
+    const [sealed = ""] = await storedSecrets(test);
+    for (const hidden of [secret, sealed, newKey.toString("base64"), "node:internal", ".ts:"])
+      expect(main.errors()).not.toContain(hidden);
+  });
+
+  it("names every missing key, and none that is there", async () => {
+    const { test, partner } = await start();
+    for (const key of [oldKey, newKey, strangeKey])
+      await storeEndpoint(withKeys(test, key), partner, { url });
+    const check = (...keys: Buffer[]) => checkSecretKeys(test.db, createSecretBox(keys), test.clock.now());
+    await expect(check(newKey)).rejects.toMatchObject({
+      faults: [keyIdOf(oldKey), keyIdOf(strangeKey)].sort().map((id) => expect.stringContaining(id)),
+    });
+    await expect(check(newKey, strangeKey, oldKey)).resolves.toBeUndefined();
+  });
+
+  it("is not refused for a secret that has ended, nor for one that no key could open", async () => {
+    const { test, partner } = await start();
+    await storeEndpoint(test, partner, { url });
+    await storeEndpoint(test, partner, { url });
+    const [first] = (await dumpTables(test))["webhook_endpoints"] ?? [];
+    const endpointId = first?.split(",")[1];
+    await test.db.query({
+      name: "test-spoil",
+      text: "update webhook_secrets set sealed = 'spoilt' where endpoint_id = $1",
+      values: [endpointId],
+    });
+    await test.db.query({
+      name: "test-end",
+      text: "update webhook_secrets set expires_at = $2 where endpoint_id <> $1",
+      values: [endpointId, test.clock.now()],
+    });
+    await expect(
+      checkSecretKeys(test.db, createSecretBox([newKey]), test.clock.now()),
+    ).resolves.toBeUndefined();
+  });
+});

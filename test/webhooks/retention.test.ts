@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
+import { runChore } from "../support/chores.ts";
+import {
+  readAttempts,
+  readDeliveries,
+  received,
+  type StoredEndpoint,
+  sendDue,
+  startDispatcher,
+  startReceiverForTest,
+  storeEndpoint,
+} from "../support/dispatch.ts";
+import { applied } from "../support/sandbox.ts";
+import { dumpTables } from "../support/tables.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+const forget = (test: TestService) => runChore(test, "forget-old-log");
+const days = (count: number) => ({ hours: 24 * count });
+
+/** Test orders that live for years, because their steps can be told at any time. */
+async function start(): Promise<{ test: TestService; partner: Partner }> {
+  const test = await startServiceForTest({
+    config: { testOrderLifetimeMs: 3e11, webhookAllowPrivateNetworks: true },
+  });
+  return { test, partner: await createPartner(test) };
+}
+
+const endpointOf = (test: TestService, partner: Partner): Promise<StoredEndpoint> =>
+  storeEndpoint(test, partner, { url: "http://127.0.0.1:9/" });
+
+const statuses = async (test: TestService) => (await readDeliveries(test)).map(({ status }) => status);
+
+type Head = { deliveryId: string; laneId: string; tries: number; claimId: string | null };
+
+const heads = ({ db }: TestService): Promise<Head[]> =>
+  db.query({
+    name: "test-heads",
+    text: `
+      select delivery_id as "deliveryId", lane_id as "laneId", tries, claim_id as "claimId"
+      from due_deliveries order by due_at, lane_id`,
+    values: [],
+  });
+
+const pause = ({ db }: TestService, { id }: StoredEndpoint) =>
+  db.runScript(`
+    update webhook_endpoints set status = 'paused', pause_reason = 'failing', paused_at = now() where id = '${id}';
+    delete from due_deliveries where endpoint_id = '${id}';`);
+
+describe("what waits although its event is older than thirty days", () => {
+  it("is given up, and its head taken out of the lane; not a moment earlier", async () => {
+    const { test, partner } = await start();
+    await endpointOf(test, partner);
+    await placeTestOrder(partner);
+    test.clock.advance(days(30));
+    const before = await dumpTables(test);
+    expect(await forget(test)).toBe(0);
+    expect(await dumpTables(test)).toEqual(before);
+    test.clock.advance({ ms: 1 });
+    expect(await forget(test)).toBe(1);
+    expect(await statuses(test)).toEqual(["failed"]);
+    expect(await heads(test)).toEqual([]);
+    expect(await forget(test)).toBe(0);
+  });
+
+  it("leaves its lane to what is younger, which is then sent", async () => {
+    const { test, partner } = await start();
+    const receiver = await startReceiverForTest();
+    await storeEndpoint(test, partner, { url: receiver.url });
+    const { id } = await placeTestOrder(partner);
+    await applied(partner, id, "hold");
+    test.clock.advance(days(10));
+    await applied(partner, id, "releaseHold");
+    await applied(partner, id, "hold");
+    test.clock.advance({ ...days(20), hours: 20 * 24 + 1 });
+    expect(await forget(test)).toBe(1);
+    expect(await statuses(test)).toEqual(["failed", "failed", "pending", "pending"]);
+    await sendDue(startDispatcher(test));
+    expect(received(receiver).map(({ sequence }) => sequence)).toEqual([3, 4]);
+  });
+
+  it("is also given up when a partner has asked for it by hand", async () => {
+    const { test, partner } = await start();
+    await endpointOf(test, partner);
+    await placeTestOrder(partner);
+    await test.db.runScript(`
+      update deliveries set status = 'failed';
+      update due_deliveries set lane_id = delivery_id, cause = 'manual';`);
+    test.clock.advance(days(31));
+    expect(await forget(test)).toBe(1);
+    expect(await heads(test)).toEqual([]);
+  });
+
+  it("is given up at a paused endpoint, where nothing is in a lane", async () => {
+    const { test, partner } = await start();
+    const endpoint = await endpointOf(test, partner);
+    await placeTestOrder(partner);
+    test.clock.advance(days(10));
+    await placeTestOrder(partner);
+    await pause(test, endpoint);
+    test.clock.advance({ ...days(20), ms: 1 });
+    expect(await forget(test)).toBe(1);
+    expect(await statuses(test)).toEqual(["failed", "pending"]);
+    expect(await heads(test)).toEqual([]);
+  });
+
+  it("is left alone while an attempt is under way", async () => {
+    const { test, partner } = await start();
+    await endpointOf(test, partner);
+    await placeTestOrder(partner);
+    test.clock.advance(days(31));
+    const leasedUntil = new Date(test.clock.now().getTime() + 60_000).toISOString();
+    await test.db.runScript(
+      `update due_deliveries set claim_id = delivery_id, claimed_at = now(), due_at = '${leasedUntil}'`,
+    );
+    expect(await forget(test)).toBe(0);
+    expect(await statuses(test)).toEqual(["pending"]);
+    test.clock.advance({ minutes: 1 });
+    expect(await forget(test)).toBe(1);
+    expect(await statuses(test)).toEqual(["failed"]);
+  });
+});
+
+describe("the log of deliveries", () => {
+  it("goes back ninety days: what is older is deleted, and nothing younger", async () => {
+    const { test, partner } = await start();
+    const receiver = await startReceiverForTest();
+    await storeEndpoint(test, partner, { url: receiver.url });
+    const dispatcher = startDispatcher(test);
+    await placeTestOrder(partner);
+    await sendDue(dispatcher);
+    test.clock.advance({ ms: 1 });
+    await placeTestOrder(partner);
+    await sendDue(dispatcher);
+    const [, younger] = await readDeliveries(test);
+    test.clock.advance({ ...days(90), ms: -1 });
+    expect(await forget(test)).toBe(0);
+    test.clock.advance({ ms: 1 });
+    expect(await forget(test)).toBe(1);
+    expect(await readDeliveries(test)).toEqual([younger]);
+    expect(await readAttempts(test)).toHaveLength(2); // They go with their day.
+  });
+
+  it("is shortened for every connection, however much there is", async () => {
+    const { test, partner } = await start();
+    const other = await createPartner(test);
+    for (const one of [partner, other]) {
+      await pause(test, await endpointOf(test, one));
+      await placeTestOrder(one);
+    }
+    await test.db.runScript(`
+      insert into deliveries
+      select (jsonb_populate_record(d, jsonb_build_object('id', left(d.id::text, 28) || lpad(n::text, 8, '0')))).*
+      from deliveries d, generate_series(2, 1200) n`);
+    test.clock.advance({ ...days(90), ms: 1 });
+    expect(await forget(test)).toBe(2 * 2 * 1_200); // Given up, then deleted.
+    expect(await readDeliveries(test)).toEqual([]);
+  });
+
+  it("is shortened once when several workers do it at the same time", async () => {
+    const { test, partner } = await start();
+    await endpointOf(test, partner);
+    for (let count = 0; count < 5; count += 1) await placeTestOrder(partner);
+    test.clock.advance({ ...days(30), ms: 1 });
+    const counts = await Promise.all([forget(test), forget(test), forget(test)]);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(5);
+    expect(new Set(await statuses(test))).toEqual(new Set(["failed"]));
+  });
+});
+
+describe("what belongs to endpoints", () => {
+  it("an ended signing secret is deleted; the newest and one that still signs stay", async () => {
+    const { test, partner } = await start();
+    const { connectionId, id } = await endpointOf(test, partner);
+    const now = test.clock.now().getTime();
+    for (const expiresAt of [now + 1, now + 2])
+      await test.db.query({
+        name: "test-older-secret",
+        text: "insert into webhook_secrets values ($1, $2, $3, 'sealed', $4, $4)",
+        values: [connectionId, id, test.service.newId(), new Date(expiresAt)],
+      });
+    expect(await forget(test)).toBe(0);
+    test.clock.advance({ ms: 1 });
+    expect(await forget(test)).toBe(1);
+    expect((await dumpTables(test))["webhook_secrets"]).toHaveLength(2);
+  });
+
+  it("a recovery is forgotten ninety days after it was finished, and one that goes on never", async () => {
+    const { test, partner } = await start();
+    const { connectionId, id } = await endpointOf(test, partner);
+    for (const finishedAt of [test.clock.now(), null])
+      await test.db.query({
+        name: "test-recovery",
+        text: `
+          insert into webhook_recoveries (
+            connection_id, id, endpoint_id, failed_too, since, until, position, created_at, finished_at)
+          values ($1, $2, $3, true, $4, $4, $2, $4, $5)`,
+        values: [connectionId, test.service.newId(), id, test.clock.now(), finishedAt],
+      });
+    test.clock.advance(days(90));
+    expect(await forget(test)).toBe(0);
+    test.clock.advance({ ms: 1 });
+    expect(await forget(test)).toBe(1);
+    expect((await dumpTables(test))["webhook_recoveries"]).toHaveLength(1);
+  });
+});
