@@ -80,10 +80,11 @@ create table deliveries (
   constraint deliveries_endpoint_fkey foreign key (connection_id, endpoint_id) references webhook_endpoints (connection_id, id),
   constraint deliveries_status_known check (status in ('pending', 'succeeded', 'failed')),
   constraint deliveries_lane_is_order_or_event check (lane_id = coalesce(order_id, event_id))
-) with (fillfactor = 90);
+) with (fillfactor = 80);
 create index deliveries_endpoint_idx on deliveries (connection_id, endpoint_id, id);
-create index deliveries_order_idx on deliveries (connection_id, order_id) where order_id is not null;
-create index deliveries_lane_idx on deliveries (connection_id, endpoint_id, lane_id, sequence, id) where status = 'pending';
+-- By order as well, since an order's events are a lane. No index knows the status, so that a change of it stays in
+-- its page.
+create index deliveries_lane_idx on deliveries (connection_id, lane_id, endpoint_id, sequence, id);
 comment on table deliveries is 'Each event for each endpoint that wants it, written with the event: the log that partners see.';
 comment on column deliveries.id is 'The event''s id with the endpoint''s number in its last 32 bits, so an event can be owed to an endpoint only once.';
 comment on column deliveries.lane_id is 'The order, else the event: within a lane of an endpoint one is sent after the other.';
@@ -100,18 +101,20 @@ create table due_deliveries (
   due_at        timestamptz not null,
   claim_id      uuid,
   claimed_at    timestamptz,
+  leased_until  timestamptz,
   not_after     timestamptz,
   constraint due_deliveries_pkey primary key (connection_id, endpoint_id, lane_id),
   constraint due_deliveries_cause_known check (cause in ('schedule', 'manual', 'recovery')),
-  constraint due_deliveries_claimed_since check ((claim_id is null) = (claimed_at is null)),
+  constraint due_deliveries_claimed_since check ((claim_id is null) = (claimed_at is null) and (claim_id is null) = (leased_until is null)),
   constraint due_deliveries_tries_not_negative check (tries >= 0)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 create index due_deliveries_due_idx on due_deliveries (connection_id, endpoint_id, due_at);
 comment on table due_deliveries is 'The head of each lane that has something to send: small, and emptied as deliveries succeed. A row is also the lock of its lane.';
 comment on column due_deliveries.lane_id is 'The lane of the delivery; for a delivery sent again by hand, the delivery itself, so that it overtakes.';
 comment on column due_deliveries.tries is 'Tries of the schedule so far.';
-comment on column due_deliveries.due_at is 'When it may be claimed; while it is claimed, when the lease runs out.';
+comment on column due_deliveries.due_at is 'When it may be claimed. A claim leaves it as it is: no index knows of claims, so that they stay in their page.';
 comment on column due_deliveries.claim_id is 'The attempt under way; only who holds it may record the outcome.';
+comment on column due_deliveries.leased_until is 'From then on somebody else may claim it.';
 
 create table attempts (
   connection_id   uuid        not null,
@@ -123,11 +126,10 @@ create table attempts (
   response_status integer,
   response_body   text,
   error           text,
-  constraint attempts_pkey primary key (connection_id, id, delivery_id),
+  constraint attempts_pkey primary key (connection_id, delivery_id, id),
   constraint attempts_duration_not_negative check (duration_ms >= 0),
   constraint attempts_status_or_error check (response_status is not null or error is not null)
 ) partition by range (id);
-create index attempts_delivery_idx on attempts (connection_id, delivery_id);
 comment on table attempts is 'Every try to deliver: only ever added. Partitioned by day on the id, which is the claim''s.';
 comment on column attempts.duration_ms is 'Null when the worker ended before it could tell the outcome.';
 

@@ -18,7 +18,8 @@ export async function listConnectionsWithDueDeliveries(
         and (s.held_until is null or s.held_until <= $2)
         and exists (
           select from due_deliveries d
-          where d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id and d.due_at <= $2)`,
+          where d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id and d.due_at <= $2
+            and (d.leased_until is null or d.leased_until <= $2))`,
     values: [workerId, now],
   });
   return rows.map((row) => row.connection_id);
@@ -61,7 +62,8 @@ export async function leaseEndpoints(
         and s.endpoint_id <> all($5::uuid[])
         and exists (
           select from due_deliveries d
-          where d.connection_id = $1 and d.endpoint_id = s.endpoint_id and d.due_at <= $3)
+          where d.connection_id = $1 and d.endpoint_id = s.endpoint_id and d.due_at <= $3
+            and (d.leased_until is null or d.leased_until <= $3))
       returning w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since, s.last_failure_at,
                 s.last_success_at, s.held_until, s.warnings_sent,
                 array(
@@ -145,6 +147,7 @@ export async function claimDeliveries(
           select d.lane_id, d.delivery_id, d.cause, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
           where d.connection_id = $1 and d.endpoint_id = room.endpoint_id and d.due_at <= $2
+            and (d.leased_until is null or d.leased_until <= $2)
           order by d.due_at
           limit room.size
           for update skip locked) as due
@@ -156,7 +159,7 @@ export async function claimDeliveries(
         on conflict do nothing
       ), claimed as (
         update due_deliveries d
-        set claim_id = $4, claimed_at = $2, due_at = $3,
+        set claim_id = $4, claimed_at = $2, leased_until = $3,
             tries = d.tries + case when p.lost_claim_id is null then 0 else 1 end
         from picked p
         where d.connection_id = $1 and d.endpoint_id = p.endpoint_id and d.lane_id = p.lane_id

@@ -2,13 +2,12 @@ import type { Queryable } from "../database/database.ts";
 import { inOneStep, type Service } from "../service.ts";
 import {
   advanceLanes,
-  type ClaimState,
   type EndedHead,
   insertAttempts,
   lockLanes,
+  readStatuses,
   returnToLanes,
   settleDeliveries,
-  stillOnRecord,
 } from "./complete-sql.ts";
 import type { Completion } from "./due-delivery.ts";
 import type { EndpointHealth, HealthChange } from "./endpoint-health.ts";
@@ -24,12 +23,17 @@ export type HealthReport = {
 };
 
 /** A claim's outcome, and what is to be noted of its endpoint, if anything. */
-export type Reported = { readonly completion: Completion; readonly report: HealthReport | null };
+export type Reported = {
+  readonly completion: Completion;
+  readonly report: HealthReport | null;
+  /** Whether the endpoint was paused when the outcome came in: its lanes stop where they are. */
+  readonly isPaused: boolean;
+};
 
 /**
  * Makes outcomes true: attempts go on record, deliveries end or go back, lanes move on, and endpoints are noted as
  * healthy, failing or paused; all in one step. Answers the connections whose lanes have moved on. The outcome of a
- * claim that somebody else has taken over changes nothing.
+ * claim that somebody else has taken over goes on record, and changes nothing.
  */
 export async function completeDeliveries(
   service: Service,
@@ -39,23 +43,28 @@ export async function completeDeliveries(
   const completions = reported.map(({ completion }) => completion);
   return inOneStep(service, async (tx) => {
     const now = service.clock.now();
-    const states = await lockLanes(tx, completions);
-    const paused = new Set<string>();
+    const live = await lockLanes(tx, completions);
     for (const report of newestReports(reported)) {
       await saveHealth(tx, workerId, report);
-      if (report.pause === null && report.warning === null) continue;
-      if (await pauseEndpoint(tx, service, report, now)) paused.add(report.endpointId);
+      if (report.pause !== null) await pauseEndpoint(tx, report, report.pause, now);
     }
-    // The outcome of a lost claim is still told, unless the delivery was erased: nothing of it may stay behind.
-    const lost = completions.filter((completion) => !states.has(completion));
-    await insertAttempts(tx, [...states.keys(), ...(await stillOnRecord(tx, lost))]);
-    const live = [...states].map(([completion, state]) => ({
-      completion,
-      state: paused.has(completion.delivery.endpointId)
-        ? { ...state, endpointStatus: "paused" as const }
-        : state,
-    }));
-    return moveLanes(tx, live, now);
+    // Only what did not go as it mostly does needs a look at the delivery.
+    const statusOf = await readStatuses(
+      tx,
+      completions.filter((one) => !live.has(one) || one.verdict.is !== "succeeded"),
+    );
+    await insertAttempts(
+      tx,
+      completions.filter((one) => live.has(one) || statusOf(one) !== null), // Nothing stays behind of one that was erased.
+    );
+    const lanes = reported
+      .filter(({ completion }) => live.has(completion))
+      .map(({ completion, isPaused }) => ({
+        completion,
+        isPaused,
+        isPending: completion.verdict.is === "succeeded" || statusOf(completion) === "pending",
+      }));
+    return moveLanes(tx, lanes, now);
   });
 }
 
@@ -74,13 +83,16 @@ function newestReports(reported: readonly Reported[]): HealthReport[] {
   return [...newest.values()].sort((a, b) => (a.endpointId < b.endpointId ? -1 : 1));
 }
 
-type Live = { readonly completion: Completion; readonly state: ClaimState };
+type Live = {
+  readonly completion: Completion;
+  readonly isPaused: boolean;
+  /** False when a try by hand has succeeded meanwhile. */
+  readonly isPending: boolean;
+};
 
 async function moveLanes(tx: Queryable, live: readonly Live[], now: Date): Promise<string[]> {
   const settled = (status: "succeeded" | "failed") =>
-    live
-      .filter(({ completion, state }) => statusAfter(completion, state) === status)
-      .map((one) => one.completion);
+    live.filter((one) => statusAfter(one) === status).map(({ completion }) => completion);
   await settleDeliveries(tx, "succeeded", settled("succeeded"));
   await settleDeliveries(tx, "failed", settled("failed"));
   const returned = live.filter((one) => staysInLane(one));
@@ -96,29 +108,21 @@ async function moveLanes(tx: Queryable, live: readonly Live[], now: Date): Promi
 }
 
 /** A try by hand that fails changes nothing: neither what was delivered before, nor the schedule that goes on. */
-function statusAfter(
-  { verdict, delivery }: Completion,
-  { isPending }: ClaimState,
-): "succeeded" | "failed" | null {
+function statusAfter({ completion: { verdict, delivery }, isPending }: Live): "succeeded" | "failed" | null {
   if (verdict.is === "succeeded") return "succeeded";
   return verdict.is === "failed" && delivery.cause !== "manual" && isPending ? "failed" : null;
 }
 
-const staysInLane = ({ completion, state }: Live): boolean =>
-  (completion.verdict.is === "retry" || completion.verdict.is === "returned") &&
-  (state.isPending || completion.delivery.cause === "manual") &&
-  state.endpointStatus === "active";
+const staysInLane = ({ completion: { verdict, delivery }, isPaused, isPending }: Live): boolean =>
+  (verdict.is === "retry" || verdict.is === "returned") &&
+  !isPaused &&
+  (isPending || delivery.cause === "manual");
 
-function endedHeads({ completion: { delivery, verdict }, state }: Live): EndedHead[] {
-  const goesOn = state.endpointStatus === "active";
+function endedHeads({ completion: { delivery, verdict }, isPaused }: Live): EndedHead[] {
   const { connectionId, endpointId, laneId, deliveryId, claimId, ownLaneId } = delivery;
-  const head = { connectionId, endpointId, laneId, deliveryId, claimId, goesOn };
+  const head = { connectionId, endpointId, laneId, deliveryId, claimId, goesOn: !isPaused };
   if (delivery.cause !== "manual") return [head];
+  const ended = { ...head, goesOn: false };
   // A try by hand that succeeds makes the scheduled one needless, unless that is under way itself.
-  return verdict.is === "succeeded" && ownLaneId !== laneId
-    ? [
-        { ...head, goesOn: false },
-        { ...head, laneId: ownLaneId, claimId: null },
-      ]
-    : [{ ...head, goesOn: false }];
+  return verdict.is === "succeeded" ? [ended, { ...head, laneId: ownLaneId, claimId: null }] : [ended];
 }

@@ -1,43 +1,25 @@
 import type { Queryable } from "../database/database.ts";
 import type { Completion } from "./due-delivery.ts";
 
-/** What the tables say of a claim when its outcome comes in. */
-export type ClaimState = {
-  /** False when a try by hand has succeeded meanwhile. */
-  readonly isPending: boolean;
-  readonly endpointStatus: "active" | "paused" | "deleted";
-};
-
 const keyOf = (connectionId: string, deliveryId: string): string => `${connectionId} ${deliveryId}`;
 
 /**
  * Locks the lanes of outcomes, always in the order of their keys. Whoever adds a delivery to one of these lanes from
- * now on waits, so a later statement of the transaction sees all that was added before. Answers the state of claims
- * that are still theirs who made them.
+ * now on waits, so a later statement of the transaction sees all that was added before. Answers the outcomes whose
+ * claims are still theirs who made them.
  */
-export async function lockLanes(
-  tx: Queryable,
-  completions: readonly Completion[],
-): Promise<Map<Completion, ClaimState>> {
+export async function lockLanes(tx: Queryable, completions: readonly Completion[]): Promise<Set<Completion>> {
   // A delivery that is sent by hand has a lane of its own beside the one it belongs to.
   const lanes = completions.flatMap(({ delivery }) =>
     [...new Set([delivery.laneId, delivery.ownLaneId])].map((laneId) => ({ ...delivery, laneId })),
   );
-  const rows = await tx.query<{
-    connection_id: string;
-    delivery_id: string;
-    claim_id: string | null;
-    status: string;
-    endpoint_status: ClaimState["endpointStatus"];
-  }>({
+  const rows = await tx.query<{ connection_id: string; delivery_id: string; claim_id: string | null }>({
     name: "lock-lanes",
     text: `
-      select due.connection_id, due.delivery_id, due.claim_id, d.status, w.status as endpoint_status
+      select due.connection_id, due.delivery_id, due.claim_id
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as lane (connection_id, endpoint_id, lane_id)
       join due_deliveries due on due.connection_id = lane.connection_id and due.endpoint_id = lane.endpoint_id
         and due.lane_id = lane.lane_id
-      join deliveries d on d.connection_id = due.connection_id and d.id = due.delivery_id
-      join webhook_endpoints w on w.connection_id = due.connection_id and w.id = due.endpoint_id
       order by due.connection_id, due.endpoint_id, due.lane_id
       for update of due`,
     values: [
@@ -46,29 +28,24 @@ export async function lockLanes(
       lanes.map(({ laneId }) => laneId),
     ],
   });
-  const held = new Map(
-    rows.map((row) => [`${keyOf(row.connection_id, row.delivery_id)} ${row.claim_id}`, row]),
-  );
-  return new Map(
-    completions.flatMap((completion) => {
-      const { connectionId, deliveryId, claimId } = completion.delivery;
-      const row = held.get(`${keyOf(connectionId, deliveryId)} ${claimId}`);
-      if (row === undefined) return [];
-      return [[completion, { isPending: row.status === "pending", endpointStatus: row.endpoint_status }]];
-    }),
+  const held = new Set(rows.map((row) => `${keyOf(row.connection_id, row.delivery_id)} ${row.claim_id}`));
+  return new Set(
+    completions.filter(({ delivery: { connectionId, deliveryId, claimId } }) =>
+      held.has(`${keyOf(connectionId, deliveryId)} ${claimId}`),
+    ),
   );
 }
 
-/** Of outcomes whose claim is no longer theirs, those whose delivery is still on record; the others were erased. */
-export async function stillOnRecord(
+/** How the deliveries of outcomes stand; null for one that was erased. */
+export async function readStatuses(
   tx: Queryable,
   completions: readonly Completion[],
-): Promise<Completion[]> {
-  if (completions.length === 0) return [];
-  const rows = await tx.query<{ connection_id: string; id: string }>({
-    name: "deliveries-still-on-record",
+): Promise<(completion: Completion) => DeliveryStatus | null> {
+  if (completions.length === 0) return () => null;
+  const rows = await tx.query<{ connection_id: string; id: string; status: DeliveryStatus }>({
+    name: "read-delivery-statuses",
     text: `
-      select d.connection_id, d.id
+      select d.connection_id, d.id, d.status
       from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, id)
       join deliveries d on d.connection_id = asked.connection_id and d.id = asked.id`,
     values: [
@@ -76,9 +53,11 @@ export async function stillOnRecord(
       completions.map(({ delivery }) => delivery.deliveryId),
     ],
   });
-  const keys = new Set(rows.map((row) => keyOf(row.connection_id, row.id)));
-  return completions.filter(({ delivery }) => keys.has(keyOf(delivery.connectionId, delivery.deliveryId)));
+  const statuses = new Map(rows.map((row) => [keyOf(row.connection_id, row.id), row.status]));
+  return ({ delivery }) => statuses.get(keyOf(delivery.connectionId, delivery.deliveryId)) ?? null;
 }
+
+type DeliveryStatus = "pending" | "succeeded" | "failed";
 
 /**
  * Puts attempts on record. One that is there already, as of unknown outcome, stays as it is: its claim was taken over
@@ -144,7 +123,7 @@ export async function returnToLanes(
     name: "return-to-lanes",
     text: `
       update due_deliveries d
-      set due_at = o.due_at, tries = o.tries, claim_id = null, claimed_at = null
+      set due_at = o.due_at, tries = o.tries, claim_id = null, claimed_at = null, leased_until = null
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
         as o (connection_id, endpoint_id, lane_id, claim_id, due_at, tries)
       where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.lane_id = o.lane_id
@@ -204,7 +183,7 @@ export async function advanceLanes(tx: Queryable, ended: readonly EndedHead[], n
       )
       update due_deliveries d
       set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
-          cause = 'schedule', tries = 0, due_at = $7, claim_id = null, claimed_at = null
+          cause = 'schedule', tries = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
       from following f
       where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
         and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id

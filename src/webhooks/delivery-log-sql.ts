@@ -109,7 +109,7 @@ export async function listDeliveriesOfOrder(
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-order",
     text: `${SELECT_DELIVERIES}
-      where d.connection_id = $1 and d.order_id = $8 and ($9::uuid is null or d.endpoint_id = $9) ${PAGE_OF_THEM}`,
+      where d.connection_id = $1 and d.lane_id = $8 and ($9::uuid is null or d.endpoint_id = $9) ${PAGE_OF_THEM}`,
     values: [...pageValues(connectionId, filter, position, now), filter.orderId, filter.endpointId],
   });
   return rows.map(toDelivery);

@@ -110,7 +110,9 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
       }),
     );
     if (leased.length === 0) return;
-    const rooms = leased.map((endpoint) => queueOf(endpoint).roomFor(endpoint, openSecrets(endpoint)));
+    const rooms = leased.map((endpoint) =>
+      queueOf(endpoint).roomFor(endpoint, (sealed) => service.secrets.open(sealed, endpoint.id)),
+    );
     const claimId = service.newId();
     const deliveries = await retried(db, clock, () =>
       claimDeliveries(db, connectionId, claimId, taker, rooms),
@@ -128,9 +130,6 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
     queues.set(endpoint.connectionId, ofConnection.set(endpoint.id, queue));
     return queue;
   }
-
-  const openSecrets = ({ id, sealedSecrets }: LeasedEndpoint): string[] =>
-    sealedSecrets.map((sealed) => service.secrets.open(sealed, id));
 
   function take(queue: EndpointQueue, deliveries: readonly ClaimedDelivery[]): void {
     claimed += deliveries.length;
@@ -162,13 +161,17 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
         : queue.note(isSuccess(attempt), responseStatus === 410, clock.now(), config.webhookRetryMs);
     queue.sent();
     sendWaiting(queue);
-    await store(queue, { completion, report });
+    await store(queue, { completion, report, isPaused: queue.isPaused });
     if (verdict.is === "retry") wakeAt(queue.connectionId, verdict.at);
     if (report?.health.heldUntil != null) wakeAt(queue.connectionId, report.health.heldUntil);
   }
 
   const giveBack = (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> =>
-    store(queue, { completion: { delivery, attempt: null, verdict: { is: "returned" } }, report: null });
+    store(queue, {
+      completion: { delivery, attempt: null, verdict: { is: "returned" } },
+      report: null,
+      isPaused: queue.isPaused,
+    });
 
   async function store(queue: EndpointQueue, reported: Reported): Promise<void> {
     await storeWhileLeased(reported);

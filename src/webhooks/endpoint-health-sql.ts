@@ -1,6 +1,6 @@
 import type { Queryable } from "../database/database.ts";
-import type { Service } from "../service.ts";
 import type { HealthReport } from "./complete-deliveries.ts";
+import type { PauseReason } from "./endpoint-health.ts";
 
 /** Notes how an endpoint is doing. Only the worker that holds the endpoint may. */
 export async function saveHealth(tx: Queryable, workerId: string, report: HealthReport): Promise<void> {
@@ -28,29 +28,25 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
 
 /**
  * Pauses an endpoint. Its deliveries stay in the log and wait there; what is due is taken out of the lanes, apart from
- * what is under way. Answers whether it is paused now.
+ * what is under way.
  */
 export async function pauseEndpoint(
   tx: Queryable,
-  _service: Service,
-  { connectionId, endpointId, pause }: HealthReport,
+  { connectionId, endpointId }: HealthReport,
+  reason: PauseReason,
   now: Date,
-): Promise<boolean> {
-  if (pause === null) return false;
-  const paused = await tx.query({
+): Promise<void> {
+  await tx.query({
     name: "pause-endpoint",
     text: `
       update webhook_endpoints
       set status = 'paused', pause_reason = $3, paused_at = $4, updated_at = $4
-      where connection_id = $1 and id = $2 and status = 'active'
-      returning id`,
-    values: [connectionId, endpointId, pause, now],
+      where connection_id = $1 and id = $2 and status = 'active'`,
+    values: [connectionId, endpointId, reason, now],
   });
-  if (paused.length === 0) return false;
   await tx.query({
     name: "park-lanes",
     text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2 and claim_id is null",
     values: [connectionId, endpointId],
   });
-  return true;
 }

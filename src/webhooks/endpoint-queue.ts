@@ -1,8 +1,10 @@
+import type { KeyObject } from "node:crypto";
 import type { Room } from "./claim-sql.ts";
 import type { HealthReport } from "./complete-deliveries.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
 import { afterFailure, afterSuccess, type EndpointHealth, isOnProbation } from "./endpoint-health.ts";
 import type { Destination } from "./send-delivery.ts";
+import { signingKey } from "./signature.ts";
 
 /**
  * The deliveries that this worker has claimed for one endpoint: those that wait, those in flight, and those whose
@@ -19,17 +21,19 @@ export class EndpointQueue {
   mayHaveMore = false;
   /** While it is being let go nothing is claimed for it, or the claim would be without its lease. */
   isReleasing = false;
+  isPaused = false;
   #inFlightMax: number;
   #inFlight = 0;
+  #sealedSecrets: readonly string[] = [];
+  #keys: readonly KeyObject[] = [];
   #roomAsked = 0;
   #waiting: ClaimedDelivery[] = [];
   #claimedUnhealthy = 0;
-  #isPaused = false;
 
   constructor({ connectionId, id, url, inFlightMax, health }: LeasedEndpoint) {
     this.connectionId = connectionId;
     this.endpointId = id;
-    this.destination = { url, secrets: [] };
+    this.destination = { url, keys: [] };
     this.health = health;
     this.#inFlightMax = inFlightMax;
   }
@@ -44,8 +48,12 @@ export class EndpointQueue {
   }
 
   /** Takes over the endpoint as it is now, and tells how many deliveries to claim for it. */
-  roomFor({ id, url, inFlightMax }: LeasedEndpoint, secrets: readonly string[]): Room {
-    this.destination = { url, secrets };
+  roomFor({ id, url, inFlightMax, sealedSecrets }: LeasedEndpoint, open: (sealed: string) => string): Room {
+    if (sealedSecrets.join() !== this.#sealedSecrets.join()) {
+      this.#sealedSecrets = sealedSecrets;
+      this.#keys = sealedSecrets.map((sealed) => signingKey(open(sealed)));
+    }
+    this.destination = { url, keys: this.#keys };
     this.#inFlightMax = inFlightMax;
     this.#roomAsked = isOnProbation(this.health) ? 1 : Math.max(1, 2 * inFlightMax - this.claimed);
     return { endpointId: id, size: this.#roomAsked };
@@ -85,7 +93,7 @@ export class EndpointQueue {
   }
 
   isHeld(now: Date): boolean {
-    return this.#isPaused || (this.health.heldUntil !== null && now < this.health.heldUntil);
+    return this.isPaused || (this.health.heldUntil !== null && now < this.health.heldUntil);
   }
 
   takeWaiting(): ClaimedDelivery[] {
@@ -103,7 +111,7 @@ export class EndpointQueue {
     }
     const change = afterFailure(this.health, { at, gone, retryMs });
     this.health = change.health;
-    if (change.pause !== null) this.#isPaused = true;
+    if (change.pause !== null) this.isPaused = true;
     return { connectionId, endpointId, ...change };
   }
 }

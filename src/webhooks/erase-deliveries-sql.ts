@@ -28,7 +28,7 @@ export async function deleteDeliveriesOfOrders(
 
 type Delivery = { readonly id: string; readonly endpointId: string; readonly laneId: string };
 
-/** Oldest first. Uses deliveries_order_idx. */
+/** Oldest first. Uses deliveries_lane_idx. */
 const listDeliveriesOfOrders = (
   tx: Queryable,
   connectionId: string,
@@ -39,7 +39,7 @@ const listDeliveriesOfOrders = (
     text: `
       select id, endpoint_id as "endpointId", lane_id as "laneId"
       from deliveries
-      where connection_id = $1 and order_id = any($2::uuid[])
+      where connection_id = $1 and lane_id = any($2::uuid[])
       order by id`,
     values: [connectionId, orderIds],
   });

@@ -53,7 +53,7 @@ export async function lockExpiredHeads(
       select d.endpoint_id, d.lane_id, d.delivery_id, d.claim_id, w.status = 'active' as endpoint_is_active
       from due_deliveries d
       join webhook_endpoints w on w.connection_id = $1 and w.id = d.endpoint_id
-      where d.connection_id = $1 and d.event_id < $2 and (d.claim_id is null or d.due_at <= $3)
+      where d.connection_id = $1 and d.event_id < $2 and (d.leased_until is null or d.leased_until <= $3)
       order by d.endpoint_id, d.lane_id
       limit $4
       for update of d skip locked`,

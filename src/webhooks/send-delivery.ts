@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { Config } from "../config.ts";
 import { toTypeId } from "../ids.ts";
 import type { Service } from "../service.ts";
@@ -7,7 +8,7 @@ import type { Sender, SendOutcome } from "./sender.ts";
 import { signedHeaders } from "./signature.ts";
 
 /** Where and how to send. */
-export type Destination = { readonly url: string; readonly secrets: readonly string[] };
+export type Destination = { readonly url: string; readonly keys: readonly KeyObject[] };
 
 /** What came of a delivery, with the answer's status where there was one: 410 says more than failure. */
 export type Sent = { readonly completion: Completion; readonly responseStatus: number | null };
@@ -20,7 +21,7 @@ export async function sendDelivery(
   { config, clock, log }: Pick<Service, "config" | "clock" | "log">,
   sender: Sender,
   delivery: ClaimedDelivery,
-  { url, secrets }: Destination,
+  { url, keys }: Destination,
   signal: AbortSignal,
 ): Promise<Sent> {
   const startedAt = clock.now();
@@ -33,7 +34,7 @@ export async function sendDelivery(
   if (signal.aborted || leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS)
     return unsent({ is: "returned" });
   const id = toTypeId("evt", delivery.eventId);
-  const headers = signedHeaders({ id, timestamp: startedAt, body: delivery.body, secrets });
+  const headers = signedHeaders({ id, timestamp: startedAt, body: delivery.body, keys });
   const outcome = await sender.send({ url, headers, body: delivery.body, signal });
   if (outcome.error !== null)
     log.debug({ delivery: delivery.deliveryId, error: outcome.error }, "a delivery failed");

@@ -1,3 +1,4 @@
+import { ensureDayPartitions } from "../../src/database/day-partitions.ts";
 import { fromTypeId, type IdPrefix, toTypeId, uuidAt } from "../../src/ids.ts";
 import { created, type Partner } from "./builders.ts";
 import { connectionUuid } from "./orders.ts";
@@ -103,9 +104,9 @@ async function makeDue(
     name: "test-make-due",
     text: `
       insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
-                                  claim_id, claimed_at, not_after)
+                                  claim_id, claimed_at, leased_until, not_after)
       select d.connection_id, d.endpoint_id, case $2 when 'manual' then d.id else d.lane_id end, d.id, d.event_id, $2,
-             0, $3, $4, $5, d.not_after
+             0, $3, $4, $5, $5, d.not_after
       from deliveries d
       where d.id = $1`,
     values: [id, cause, dueAt, claimed ? uuidAt(dueAt) : null, claimed ? dueAt : null],
@@ -127,7 +128,7 @@ export async function attempt(
   deliveryId: string,
   fields: AttemptFields = {},
 ): Promise<void> {
-  await db.runScript(PARTITION_OF_ATTEMPTS);
+  await ensureDayPartitions(db, clock.now());
   const {
     cause = "schedule",
     durationMs = 12,
@@ -156,4 +157,3 @@ export async function attempt(
 }
 
 /** A test that moves its clock must not depend on the days for which somebody has made partitions. */
-const PARTITION_OF_ATTEMPTS = "create table if not exists attempts_of_tests partition of attempts default";

@@ -173,7 +173,7 @@ it("a claim whose worker died is sent again after its lease, under the same id, 
   // A worker that claims, sends, and never stores what came of it.
   await test.db.runScript(`
     update due_deliveries set claim_id = '${service.newId()}', claimed_at = '${service.clock.now().toISOString()}',
-      due_at = due_at + interval '60 seconds';
+      leased_until = due_at + interval '60 seconds';
     update webhook_endpoint_states set worker_id = '${service.newId()}', leased_until = leased_until + interval '60 seconds'`);
   const dispatcher = startDispatcher(test);
   await sendDue(dispatcher);

@@ -111,7 +111,7 @@ describe("what waits although its event is older than thirty days", () => {
     test.clock.advance(days(31));
     const leasedUntil = new Date(test.clock.now().getTime() + 60_000).toISOString();
     await test.db.runScript(
-      `update due_deliveries set claim_id = delivery_id, claimed_at = now(), due_at = '${leasedUntil}'`,
+      `update due_deliveries set claim_id = delivery_id, claimed_at = now(), leased_until = '${leasedUntil}'`,
     );
     expect(await forget(test)).toBe(0);
     expect(await statuses(test)).toEqual(["pending"]);

@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { newSigningSecret, signedHeaders } from "../../src/webhooks/signature.ts";
+import { newSigningSecret, signedHeaders, signingKey } from "../../src/webhooks/signature.ts";
 
 const body = '{"type":"order.created","data":{"note":"Grüße 🎁"}}';
 const now = () => new Date();
@@ -19,14 +19,14 @@ describe("a new signing secret", () => {
 describe("the headers of a try", () => {
   it("are taken by the public library", () => {
     const secret = newSigningSecret();
-    const headers = signedHeaders({ id: "evt_1", timestamp: now(), body, secrets: [secret] });
+    const headers = signedHeaders({ id: "evt_1", timestamp: now(), body, keys: [signingKey(secret)] });
     expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
   });
 
   it("equal those of the public library, to the byte", () => {
     const secret = newSigningSecret();
     const timestamp = new Date("2026-03-01T12:00:00.999Z");
-    expect(signedHeaders({ id: "evt_1", timestamp, body, secrets: [secret] })).toEqual({
+    expect(signedHeaders({ id: "evt_1", timestamp, body, keys: [signingKey(secret)] })).toEqual({
       "webhook-id": "evt_1",
       "webhook-timestamp": "1772366400",
       "webhook-signature": new Webhook(secret).sign("evt_1", timestamp, body),
@@ -36,7 +36,7 @@ describe("the headers of a try", () => {
   it("verify with each of the secrets during a rotation, the newest first, and with no other", () => {
     const secrets = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
     const timestamp = now();
-    const headers = signedHeaders({ id: "evt_1", timestamp, body, secrets });
+    const headers = signedHeaders({ id: "evt_1", timestamp, body, keys: secrets.map(signingKey) });
     expect(headers["webhook-signature"]).toBe(
       secrets.map((secret) => new Webhook(secret).sign("evt_1", timestamp, body)).join(" "),
     );
@@ -46,7 +46,7 @@ describe("the headers of a try", () => {
 
   it("do not fit when a byte of the body, the id or the time has changed", () => {
     const secret = newSigningSecret();
-    const headers = signedHeaders({ id: "evt_1", timestamp: now(), body, secrets: [secret] });
+    const headers = signedHeaders({ id: "evt_1", timestamp: now(), body, keys: [signingKey(secret)] });
     const later = String(Number(headers["webhook-timestamp"]) + 1);
     const webhook = new Webhook(secret);
     expect(() => webhook.verify(body.replace("created", "creates"), headers)).toThrow();
@@ -57,8 +57,18 @@ describe("the headers of a try", () => {
 
   it("keep the id and take the fresh time on a later try", () => {
     const secrets = [newSigningSecret()];
-    const first = signedHeaders({ id: "evt_1", timestamp: new Date(10_000), body, secrets });
-    const second = signedHeaders({ id: "evt_1", timestamp: new Date(15_000), body, secrets });
+    const first = signedHeaders({
+      id: "evt_1",
+      timestamp: new Date(10_000),
+      body,
+      keys: secrets.map(signingKey),
+    });
+    const second = signedHeaders({
+      id: "evt_1",
+      timestamp: new Date(15_000),
+      body,
+      keys: secrets.map(signingKey),
+    });
     expect(second["webhook-id"]).toBe(first["webhook-id"]);
     expect([first["webhook-timestamp"], second["webhook-timestamp"]]).toEqual(["10", "15"]);
     expect(second["webhook-signature"]).not.toBe(first["webhook-signature"]);
