@@ -1,4 +1,7 @@
 import type { Queryable } from "../database/database.ts";
+import { DAY_MS } from "../database/day-partitions.ts";
+import { EVENTS_KEPT_MS } from "../events/event-feed.ts";
+import { uuidAt } from "../ids.ts";
 import { inOneStep, type Service } from "../service.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { lockEndpoint, markEndpointDeleted } from "./endpoints-sql.ts";
@@ -6,7 +9,7 @@ import { deleteSecrets } from "./secrets-sql.ts";
 
 type EndpointKey = Pick<Endpoint, "connectionId" | "id">;
 
-/** Deliveries given up in one statement: an endpoint that was paused for days may have very many that wait. */
+/** Deliveries looked at in one statement: an endpoint that was paused for days may have very many that wait. */
 const BATCH_SIZE = 5_000;
 
 /**
@@ -23,8 +26,12 @@ export async function deleteEndpoint(service: Service, key: EndpointKey): Promis
     return true;
   });
   if (!deleted) return false;
-  while ((await giveUpPendingDeliveries(service.db, key)) > 0);
-  return true;
+  let position = uuidAt(new Date(service.clock.now().getTime() - EVENTS_KEPT_MS - DAY_MS)); // Nothing older waits.
+  for (;;) {
+    const next = await giveUpPendingDeliveries(service.db, key, position);
+    if (next === null) return true;
+    position = next;
+  }
 }
 
 async function deleteDueDeliveries(tx: Queryable, { connectionId, id }: EndpointKey): Promise<void> {
@@ -35,20 +42,29 @@ async function deleteDueDeliveries(tx: Queryable, { connectionId, id }: Endpoint
   });
 }
 
-/** Answers how many. Uses deliveries_lane_idx. */
-async function giveUpPendingDeliveries(db: Queryable, { connectionId, id }: EndpointKey): Promise<number> {
-  const rows = await db.query({
+/** Looks at a batch of deliveries after a position, whatever became of them; answers where it ended, null at the end. */
+async function giveUpPendingDeliveries(
+  db: Queryable,
+  { connectionId, id }: EndpointKey,
+  position: string,
+): Promise<string | null> {
+  const rows = await db.query<{ id: string }>({
     name: "give-up-pending-deliveries",
     text: `
-      update deliveries
-      set status = 'failed'
-      where connection_id = $1 and status = 'pending' and id in (
-        select d.id
+      with page as materialized (
+        select d.id, d.status
         from deliveries d
-        where d.connection_id = $1 and d.endpoint_id = $2 and d.status = 'pending'
-        limit $3)
-      returning id`,
-    values: [connectionId, id, BATCH_SIZE],
+        where d.connection_id = $1 and d.endpoint_id = $2 and d.id > $3
+        order by d.id
+        limit $4
+      ), given_up as (
+        update deliveries d
+        set status = 'failed'
+        from page p
+        where d.connection_id = $1 and d.id = p.id and p.status = 'pending' and d.status = 'pending'
+      )
+      select id from page order by id desc limit 1`,
+    values: [connectionId, id, position, BATCH_SIZE],
   });
-  return rows.length;
+  return rows[0]?.id ?? null;
 }

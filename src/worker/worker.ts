@@ -7,6 +7,8 @@ import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
 import type { Service } from "../service.ts";
 import { forgetOldLog } from "../webhooks/forget-old-log.ts";
+import { recoverDeliveries } from "../webhooks/recover-deliveries.ts";
+import { listConnectionsWithRecoveries } from "../webhooks/recovery-sql.ts";
 import { resealSecrets } from "../webhooks/reseal-secrets.ts";
 import { inTurn } from "./in-turn.ts";
 
@@ -24,6 +26,7 @@ export type Chore = {
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
+  { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
   { name: "drop-old-partitions", everyMs: 3_600_000, run: dropOldPartitions },
   { name: "forget-old-log", everyMs: 3_600_000, run: forgetOldLog },
@@ -39,6 +42,11 @@ async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Pro
 async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithExpiredOrders(service.db, service.clock.now());
   return inTurn(connectionIds, (connectionId) => eraseExpiredTestOrders(service, connectionId), stopping);
+}
+
+async function recoverAllDeliveries(service: Service, stopping?: AbortSignal): Promise<number> {
+  const connectionIds = await listConnectionsWithRecoveries(service.db, service.clock.now());
+  return inTurn(connectionIds, (connectionId) => recoverDeliveries(service, connectionId), stopping);
 }
 
 export type Worker = { stop(): Promise<void> };
