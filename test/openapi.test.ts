@@ -63,6 +63,8 @@ const SPECIFIED = [
 ];
 
 const BODIES_OF_OPTIONAL_FIELDS = [
+  "PATCH /v1/webhook-endpoints/{endpointId}",
+  "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
   "POST /api/connections/{id}/keys",
   "PATCH /api/connections/{id}",
   "PATCH /api/products/{id}",
@@ -205,6 +207,10 @@ describe("each operation", () => {
     expect(withBody.filter((name) => name.includes(" /v1/"))).toEqual([
       "POST /v1/orders",
       "POST /v1/test/orders/{orderId}/transitions",
+      "POST /v1/webhook-endpoints",
+      "PATCH /v1/webhook-endpoints/{endpointId}",
+      "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
+      "POST /v1/webhook-endpoints/{endpointId}/recover",
     ]);
   });
 

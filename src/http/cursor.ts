@@ -1,31 +1,34 @@
 import { createHash } from "node:crypto";
-import { parseUuid } from "../ids.ts";
+import { bytesOf, uuidOf } from "../ids.ts";
 import { type Problem, validationFailed } from "./problems.ts";
 
-// Every list is in the order of time-ordered ids, so a position is the last id seen. The checksum is there to tell
-// a mangled cursor, or one of another list, from a real one; it guards nothing, since a cursor opens nothing that the
-// key does not.
+// A cursor holds the place in a list after which its next page begins: for most lists, which are in the order of
+// time-ordered ids, the last id seen. The checksum is there to tell a mangled cursor, or one of another list, from a
+// real one; it guards nothing, since a cursor opens nothing that the key does not.
 const CHECKSUM_BYTES = 4;
-const checksum = (list: string, id: Buffer): Buffer =>
-  createHash("sha256").update(`cursor of ${list}:`).update(id).digest().subarray(0, CHECKSUM_BYTES);
+const checksum = (list: string, place: Buffer): Buffer =>
+  createHash("sha256").update(`cursor of ${list}:`).update(place).digest().subarray(0, CHECKSUM_BYTES);
 
-/** An opaque cursor for the page of a list after the thing with this id. */
-function encodeCursor(list: string, lastId: string): string {
-  const id = Buffer.from(lastId.replaceAll("-", ""), "hex");
-  return Buffer.concat([id, checksum(list, id)]).toString("base64url");
-}
+/** An opaque cursor for the page of a list after this place. */
+export const encodeCursor = (list: string, place: Buffer): string =>
+  Buffer.concat([place, checksum(list, place)]).toString("base64url");
 
-/** The id that a cursor stands for; null when the text is no cursor of this list. */
-function decodeCursor(list: string, cursor: string): string | null {
+/** The place that a cursor stands for; null when the text is no cursor of this list. */
+export function decodeCursor(list: string, cursor: string): Buffer | null {
   const bytes = Buffer.from(cursor, "base64url");
-  const id = bytes.subarray(0, -CHECKSUM_BYTES);
-  if (id.length !== 16 || bytes.toString("base64url") !== cursor) return null;
-  if (!bytes.subarray(-CHECKSUM_BYTES).equals(checksum(list, id))) return null;
-  return parseUuid(id.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5"));
+  const place = bytes.subarray(0, -CHECKSUM_BYTES);
+  if (bytes.length < CHECKSUM_BYTES || bytes.toString("base64url") !== cursor) return null;
+  return bytes.subarray(-CHECKSUM_BYTES).equals(checksum(list, place)) ? place : null;
 }
 
-/** Before every id: where a list begins. */
-const START = "00000000-0000-0000-0000-000000000000";
+export const badCursor: Problem = validationFailed([
+  { parameter: "cursor", detail: "is not a cursor of this list" },
+]);
+
+/** Before every id: where a list that has the oldest first begins. */
+export const START = "00000000-0000-0000-0000-000000000000";
+/** After every id: where a list that has the newest first begins. */
+export const NEWEST_FIRST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
@@ -38,11 +41,11 @@ export type PagePosition = { list: string; afterId: string; limit: number };
 export function pagePosition(
   list: string,
   { limit = PAGE_SIZE_DEFAULT, cursor }: PageQuery,
+  start = START,
 ): PagePosition | Problem {
-  const afterId = cursor === undefined ? START : decodeCursor(list, cursor);
-  if (afterId === null)
-    return validationFailed([{ parameter: "cursor", detail: "is not a cursor of this list" }]);
-  return { list, afterId, limit };
+  if (cursor === undefined) return { list, afterId: start, limit };
+  const place = decodeCursor(list, cursor);
+  return place?.length === 16 ? { list, afterId: uuidOf(place), limit } : badCursor;
 }
 
 /** A page of rows that were read with one more than `limit`: the extra one only tells that there is a next page. */
@@ -53,5 +56,8 @@ export function toPage<Row extends { id: string }, Wire>(
 ): { data: Wire[]; nextCursor: string | null } {
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { data: shown.map(toWire), nextCursor: last === undefined ? null : encodeCursor(list, last.id) };
+  return {
+    data: shown.map(toWire),
+    nextCursor: last === undefined ? null : encodeCursor(list, bytesOf(last.id)),
+  };
 }

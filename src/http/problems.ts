@@ -47,6 +47,18 @@ export const PROBLEMS = {
     meaning: "The test order's state forbids the transition; transition, orderStatus and rule tell why.",
     retry: "After the order's state has changed.",
   },
+  "endpoint-paused": {
+    status: 409,
+    title: "Webhook endpoint is paused",
+    meaning: "Nothing is sent to a paused webhook endpoint, not even by hand.",
+    retry: "After the endpoint was resumed.",
+  },
+  "endpoint-limit-reached": {
+    status: 409,
+    title: "Too many webhook endpoints",
+    meaning: "The connection has as many webhook endpoints as it may have.",
+    retry: "After an endpoint was deleted.",
+  },
   "payload-too-large": {
     status: 413,
     title: "Request body too large",
@@ -114,7 +126,16 @@ const UNAVAILABLE_RETRY_SECONDS = "5";
 
 /** Also for things of other connections: a foreign thing and a missing one give the same answer. */
 export const notFound = (
-  what: "order" | "test order" | "product" | "connection" | "merchant" | "key",
+  what:
+    | "order"
+    | "test order"
+    | "product"
+    | "connection"
+    | "merchant"
+    | "key"
+    | "webhook endpoint"
+    | "event"
+    | "delivery",
 ): Problem => ({
   problem: "not-found",
   detail: `No such ${what}.`,

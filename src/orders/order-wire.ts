@@ -33,7 +33,7 @@ const LineSchema = Type.Object(
   { title: "OrderLine" },
 );
 
-const ShipmentSchema = Type.Object(
+export const ShipmentSchema = Type.Object(
   {
     id: Type.String({ examples: ["shp_01m7y7np16fe68bxp4h91tdmdn"] }),
     status: Type.Enum([...SHIPMENT_STATUSES]),

@@ -16,20 +16,33 @@ import {
   toWireOrder,
   wireOrderId,
 } from "../orders/order-wire.ts";
-import { orderReader } from "../orders/read-order.ts";
+import { orderReader, type ReadOrder } from "../orders/read-order.ts";
 import { productLister } from "../products/list-products.ts";
 import { PartnerProductSchema, toPartnerProduct } from "../products/product.ts";
 import { readExposedProduct } from "../products/products-sql.ts";
 import { TransitionRequestSchema, transitionTestOrder } from "../sandbox/transition-test-order.ts";
 import type { Service } from "../service.ts";
 import type { PartnerCaller } from "./authentication.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
+import { eventRoutes } from "./event-routes.ts";
 import { MeSchema, readMe } from "./me.ts";
+import { webhookRoutes } from "./webhook-routes.ts";
 
 const route = routeTable<PartnerCaller>();
 
-/** Every route of the partner's listener, as in the specification, part 4. All of them need a connection's key. */
+/** Every route of the partner's listener. All of them need a connection's key. */
 export function partnerRoutes(service: Service): Route<PartnerCaller>[] {
   const readOrder = orderReader(service);
+  return [
+    ...specifiedRoutes(service, readOrder),
+    ...webhookRoutes(service),
+    ...deliveryRoutes(service, readOrder),
+    ...eventRoutes(service, readOrder),
+  ];
+}
+
+/** As in the specification, part 4. */
+function specifiedRoutes(service: Service, readOrder: ReadOrder): Route<PartnerCaller>[] {
   const createOrder = orderCreator(service, readOrder);
   const listProducts = productLister(service.db);
   return [

@@ -100,8 +100,7 @@ export async function releaseEndpoints(
       update webhook_endpoint_states s
       set worker_id = null
       from unnest($2::uuid[], $3::uuid[]) as o (connection_id, endpoint_id)
-      where s.connection_id = o.connection_id and s.endpoint_id = o.endpoint_id
-        and s.connection_id = any($2::uuid[]) and s.worker_id = $1`,
+      where s.connection_id = o.connection_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1`,
     values: [
       workerId,
       endpoints.map(({ connectionId }) => connectionId),

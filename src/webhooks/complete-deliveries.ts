@@ -8,6 +8,7 @@ import {
   lockLanes,
   returnToLanes,
   settleDeliveries,
+  stillOnRecord,
 } from "./complete-sql.ts";
 import type { Completion } from "./due-delivery.ts";
 import type { EndpointHealth, HealthChange } from "./endpoint-health.ts";
@@ -38,29 +39,22 @@ export async function completeDeliveries(
   const completions = reported.map(({ completion }) => completion);
   return inOneStep(service, async (tx) => {
     const now = service.clock.now();
-    const stateOf = await lockLanes(tx, completions);
+    const states = await lockLanes(tx, completions);
     const paused = new Set<string>();
     for (const report of newestReports(reported)) {
       await saveHealth(tx, workerId, report);
       if (report.pause === null && report.warning === null) continue;
       if (await pauseEndpoint(tx, service, report, now)) paused.add(report.endpointId);
     }
-    // An erased delivery has no state: nothing of it may stay behind.
-    const known = completions.flatMap((completion) => {
-      const state = stateOf(completion);
-      return state === null ? [] : [{ completion, state }];
-    });
-    await insertAttempts(
-      tx,
-      known.map(({ completion }) => completion),
-    );
-    const live = known
-      .filter(({ state }) => state.isLive)
-      .map(({ completion, state }) =>
-        paused.has(completion.delivery.endpointId)
-          ? { completion, state: { ...state, endpointStatus: "paused" as const } }
-          : { completion, state },
-      );
+    // The outcome of a lost claim is still told, unless the delivery was erased: nothing of it may stay behind.
+    const lost = completions.filter((completion) => !states.has(completion));
+    await insertAttempts(tx, [...states.keys(), ...(await stillOnRecord(tx, lost))]);
+    const live = [...states].map(([completion, state]) => ({
+      completion,
+      state: paused.has(completion.delivery.endpointId)
+        ? { ...state, endpointStatus: "paused" as const }
+        : state,
+    }));
     return moveLanes(tx, live, now);
   });
 }

@@ -3,75 +3,81 @@ import type { Completion } from "./due-delivery.ts";
 
 /** What the tables say of a claim when its outcome comes in. */
 export type ClaimState = {
-  /** False once the lease ran out and somebody else has claimed it, or when it was erased. */
-  readonly isLive: boolean;
   /** False when a try by hand has succeeded meanwhile. */
   readonly isPending: boolean;
   readonly endpointStatus: "active" | "paused" | "deleted";
 };
 
-const keyOf = (connectionId: string, deliveryId: string, claimId: string): string =>
-  `${connectionId} ${deliveryId} ${claimId}`;
+const keyOf = (connectionId: string, deliveryId: string): string => `${connectionId} ${deliveryId}`;
 
 /**
  * Locks the lanes of outcomes, always in the order of their keys. Whoever adds a delivery to one of these lanes from
- * now on waits, so a later statement of the transaction sees all that was added before.
+ * now on waits, so a later statement of the transaction sees all that was added before. Answers the state of claims
+ * that are still theirs who made them.
  */
 export async function lockLanes(
   tx: Queryable,
   completions: readonly Completion[],
-): Promise<(completion: Completion) => ClaimState | null> {
-  const deliveries = completions.map(({ delivery }) => delivery);
+): Promise<Map<Completion, ClaimState>> {
   // A delivery that is sent by hand has a lane of its own beside the one it belongs to.
-  const lanes = deliveries.flatMap((delivery) =>
+  const lanes = completions.flatMap(({ delivery }) =>
     [...new Set([delivery.laneId, delivery.ownLaneId])].map((laneId) => ({ ...delivery, laneId })),
   );
   const rows = await tx.query<{
     connection_id: string;
     delivery_id: string;
-    asked_claim_id: string;
-    is_live: boolean;
+    claim_id: string | null;
     status: string;
     endpoint_status: ClaimState["endpointStatus"];
   }>({
     name: "lock-lanes",
     text: `
-      with locked as materialized (
-        select d.connection_id, d.delivery_id, d.claim_id
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as lane (connection_id, endpoint_id, lane_id)
-        join due_deliveries d on d.connection_id = lane.connection_id and d.endpoint_id = lane.endpoint_id
-          and d.lane_id = lane.lane_id
-        where d.connection_id = any($1::uuid[])
-        order by d.connection_id, d.endpoint_id, d.lane_id
-        for update of d
-      )
-      select d.connection_id, d.id as delivery_id, asked.claim_id as asked_claim_id, d.status,
-             w.status as endpoint_status,
-             exists (
-               select from locked l
-               where l.connection_id = d.connection_id and l.delivery_id = d.id and l.claim_id = asked.claim_id
-             ) as is_live
-      from unnest($4::uuid[], $5::uuid[], $6::uuid[]) as asked (connection_id, delivery_id, claim_id)
-      join deliveries d on d.connection_id = asked.connection_id and d.id = asked.delivery_id
-      join webhook_endpoints w on w.connection_id = d.connection_id and w.id = d.endpoint_id
-      where d.connection_id = any($4::uuid[]) and w.connection_id = any($4::uuid[])`,
+      select due.connection_id, due.delivery_id, due.claim_id, d.status, w.status as endpoint_status
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as lane (connection_id, endpoint_id, lane_id)
+      join due_deliveries due on due.connection_id = lane.connection_id and due.endpoint_id = lane.endpoint_id
+        and due.lane_id = lane.lane_id
+      join deliveries d on d.connection_id = due.connection_id and d.id = due.delivery_id
+      join webhook_endpoints w on w.connection_id = due.connection_id and w.id = due.endpoint_id
+      order by due.connection_id, due.endpoint_id, due.lane_id
+      for update of due`,
     values: [
       lanes.map(({ connectionId }) => connectionId),
       lanes.map(({ endpointId }) => endpointId),
       lanes.map(({ laneId }) => laneId),
-      deliveries.map(({ connectionId }) => connectionId),
-      deliveries.map(({ deliveryId }) => deliveryId),
-      deliveries.map(({ claimId }) => claimId),
     ],
   });
-  const states = new Map(
-    rows.map((row) => [
-      keyOf(row.connection_id, row.delivery_id, row.asked_claim_id),
-      { isLive: row.is_live, isPending: row.status === "pending", endpointStatus: row.endpoint_status },
-    ]),
+  const held = new Map(
+    rows.map((row) => [`${keyOf(row.connection_id, row.delivery_id)} ${row.claim_id}`, row]),
   );
-  return ({ delivery }) =>
-    states.get(keyOf(delivery.connectionId, delivery.deliveryId, delivery.claimId)) ?? null;
+  return new Map(
+    completions.flatMap((completion) => {
+      const { connectionId, deliveryId, claimId } = completion.delivery;
+      const row = held.get(`${keyOf(connectionId, deliveryId)} ${claimId}`);
+      if (row === undefined) return [];
+      return [[completion, { isPending: row.status === "pending", endpointStatus: row.endpoint_status }]];
+    }),
+  );
+}
+
+/** Of outcomes whose claim is no longer theirs, those whose delivery is still on record; the others were erased. */
+export async function stillOnRecord(
+  tx: Queryable,
+  completions: readonly Completion[],
+): Promise<Completion[]> {
+  if (completions.length === 0) return [];
+  const rows = await tx.query<{ connection_id: string; id: string }>({
+    name: "deliveries-still-on-record",
+    text: `
+      select d.connection_id, d.id
+      from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, id)
+      join deliveries d on d.connection_id = asked.connection_id and d.id = asked.id`,
+    values: [
+      completions.map(({ delivery }) => delivery.connectionId),
+      completions.map(({ delivery }) => delivery.deliveryId),
+    ],
+  });
+  const keys = new Set(rows.map((row) => keyOf(row.connection_id, row.id)));
+  return completions.filter(({ delivery }) => keys.has(keyOf(delivery.connectionId, delivery.deliveryId)));
 }
 
 /**
@@ -119,7 +125,7 @@ export async function settleDeliveries(
       update deliveries d
       set status = $3
       from unnest($1::uuid[], $2::uuid[]) as o (connection_id, id)
-      where d.connection_id = o.connection_id and d.id = o.id and d.connection_id = any($1::uuid[])`,
+      where d.connection_id = o.connection_id and d.id = o.id`,
     values: [
       completions.map(({ delivery }) => delivery.connectionId),
       completions.map(({ delivery }) => delivery.deliveryId),
@@ -142,7 +148,7 @@ export async function returnToLanes(
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
         as o (connection_id, endpoint_id, lane_id, claim_id, due_at, tries)
       where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.lane_id = o.lane_id
-        and d.claim_id = o.claim_id and d.connection_id = any($1::uuid[])`,
+        and d.claim_id = o.claim_id`,
     values: [
       returned.map(({ completion }) => completion.delivery.connectionId),
       returned.map(({ completion }) => completion.delivery.endpointId),
@@ -194,7 +200,7 @@ export async function advanceLanes(tx: Queryable, ended: readonly EndedHead[], n
         using following f
         where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
           and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
-          and f.next_id is null and d.connection_id = any($1::uuid[])
+          and f.next_id is null
       )
       update due_deliveries d
       set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
@@ -202,7 +208,7 @@ export async function advanceLanes(tx: Queryable, ended: readonly EndedHead[], n
       from following f
       where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
         and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
-        and f.next_id is not null and d.connection_id = any($1::uuid[])
+        and f.next_id is not null
       returning d.connection_id`,
     values: [
       ended.map(({ connectionId }) => connectionId),

@@ -36,6 +36,9 @@ describe("a database that is gone", () => {
     ["GET", "/v1/products"],
     ["GET", `/v1/products/${served.productIds[0]}`],
     ["GET", "/v1/me"],
+    ["GET", "/v1/webhook-endpoints"],
+    ["GET", "/v1/deliveries"],
+    ["GET", "/v1/events"],
     ["POST", `/v1/test/orders/${order.testId}/transitions`, { transition: "accept" }],
   ];
 

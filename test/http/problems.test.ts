@@ -6,9 +6,11 @@ import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/http/problems.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createPartnerApi } from "../../src/partner-api/app.ts";
+import { ENDPOINTS_MAX } from "../../src/webhooks/create-endpoint.ts";
 import { anOrder, createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { ERRORS_BASE_URL, expectRefusal, type Refused, startWire, type Wire } from "../support/refusals.ts";
 import { OPERATOR_TOKEN, startServiceForTest } from "../support/test-service.ts";
+import { anEndpoint, createEndpoint, ENDPOINTS, endpointPath, pauseEndpoint } from "../support/webhooks.ts";
 
 let wire: Wire;
 beforeAll(async () => {
@@ -44,6 +46,17 @@ describe("every code of the table", () => {
       const path = `/v1/test/orders/${id}/transitions`;
       return [await wire.send(`POST ${path}`, wire.authorizedJson(), '{"transition":"complete"}'), path];
     },
+    "endpoint-paused": async () => {
+      const { id } = await createEndpoint(wire.partner);
+      await pauseEndpoint(wire.test, id);
+      return [await wire.send(`POST ${endpointPath(id, "ping")}`), endpointPath(id, "ping")];
+    },
+    "endpoint-limit-reached": async () => {
+      const full = await createPartner(wire.test);
+      for (let count = 0; count < ENDPOINTS_MAX; count += 1) await createEndpoint(full);
+      const headers = { ...wire.authorizedJson(), authorization: `Bearer ${full.key}` };
+      return [await wire.send(`POST ${ENDPOINTS}`, headers, JSON.stringify(anEndpoint())), ENDPOINTS];
+    },
     "payload-too-large": async () => [
       await wire.send("POST /v1/orders", wire.authorizedJson(), " ".repeat(BODY_LIMIT_BYTES + 1)),
       "/v1/orders",
@@ -71,6 +84,8 @@ describe("every code of the table", () => {
     "order-not-cancelable": 409,
     "order-already-exists": 409,
     "transition-refused": 409,
+    "endpoint-paused": 409,
+    "endpoint-limit-reached": 409,
     "payload-too-large": 413,
     "unsupported-media-type": 415,
     "validation-failed": 422,
