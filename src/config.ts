@@ -43,8 +43,10 @@ export type Config = Readonly<{
   webhookAllowPrivateNetworks: boolean;
   /** Keys of 32 bytes that seal signing secrets, newest first. Null: one is made and kept in `dataDir`. */
   webhookSecretKeys: readonly Buffer[] | null;
-  /** Null: no mail is sent. */
+  /** Null: mails are put as files into `dataDir`. */
   smtpUrl: string | null;
+  /** The address that mails come from. */
+  mailFrom: string;
   logLevel: LogLevel;
 }>;
 
@@ -94,6 +96,7 @@ export function readConfig(environment: Environment): Config {
       read.oneOf("WEBHOOK_ALLOW_PRIVATE_NETWORKS", ["true", "false"], "false") === "true",
     webhookSecretKeys: read.secretKeys("WEBHOOK_SECRET_KEYS"),
     smtpUrl: read.url("SMTP_URL", null, ["smtp:", "smtps:"]),
+    mailFrom: read.mailAddress("MAIL_FROM", "partner-orders@localhost"),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
   if (faults.length > 0) throw new ConfigError(faults);
@@ -123,6 +126,13 @@ function readerOf(environment: Environment, faults: string[]) {
       `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
     );
     return fallback;
+  }
+
+  function mailAddress(name: string, fallback: string): string {
+    const value = raw(name) ?? fallback;
+    if (!/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(value))
+      faults.push(`${name} must be a mail address alone, without a name.`);
+    return value;
   }
 
   function oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
@@ -171,7 +181,7 @@ function readerOf(environment: Environment, faults: string[]) {
     return Object.freeze(entries.map((entry) => Buffer.from(entry, "base64")));
   }
 
-  return { text, integer, url, oneOf, roles, secret, waitsMs, secretKeys };
+  return { text, integer, url, mailAddress, oneOf, roles, secret, waitsMs, secretKeys };
 }
 
 /** The version of the running code, from package.json. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { createBackOffice } from "./back-office/app.ts";
 import { createHealthListener } from "./back-office/health.ts";
+import { addBacklogMetrics } from "./backlog-metrics.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database/database.ts";
@@ -46,6 +47,7 @@ export async function startService(
     const { service, wakeUps } = await openService(config, log, clock, stops);
     const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
+    addBacklogMetrics(metrics.registry, service);
     if (config.roles.has("worker")) startWork(service, wakeUps, metrics, stops);
     const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
     const partnerApiUrl = config.roles.has("api")

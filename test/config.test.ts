@@ -45,6 +45,7 @@ describe("the configuration without any variable", () => {
       webhookAllowPrivateNetworks: false,
       webhookSecretKeys: null,
       smtpUrl: null,
+      mailFrom: "partner-orders@localhost",
       logLevel: "info",
     });
   });
@@ -225,6 +226,10 @@ const VARIABLES: Record<string, { taken: [value: string, becomes: Partial<Config
     ],
     refused: ["mail.example", "http://mail.example", "smtp:mail.example", "mail.example:25"],
   },
+  MAIL_FROM: {
+    taken: [["orders@mail.example", { mailFrom: "orders@mail.example" }]],
+    refused: ["orders", "@mail.example", "Orders <orders@mail.example>", "a@b, c@d", "a b@mail.example"],
+  },
   LOG_LEVEL: {
     taken: ["silent", "fatal", "error", "warn", "info", "debug", "trace"].map((logLevel) => [
       logLevel,
@@ -282,6 +287,7 @@ const ALL_WRONG = {
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: "maybe",
   WEBHOOK_SECRET_KEYS: "sealing-key",
   SMTP_URL: "imap://user:mail-password@mail.example",
+  MAIL_FROM: "nobody",
   LOG_LEVEL: "loud",
 };
 

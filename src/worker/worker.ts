@@ -1,6 +1,7 @@
 import { dropOldPartitions } from "../database/drop-partitions.ts";
 import { gatherFirstStatistics } from "../database/first-statistics.ts";
 import { makePartitions } from "../database/make-partitions.ts";
+import { forgetOldMails, sendDueMails } from "../mail/send-mails.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
@@ -31,6 +32,8 @@ export const CHORES: readonly Chore[] = [
   { name: "drop-old-partitions", everyMs: 3_600_000, run: dropOldPartitions },
   { name: "forget-old-log", everyMs: 3_600_000, run: forgetOldLog },
   { name: "reseal-secrets", everyMs: 3_600_000, run: resealSecrets },
+  { name: "send-mails", everyMs: 5_000, run: sendDueMails },
+  { name: "forget-old-mails", everyMs: 3_600_000, run: forgetOldMails },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 

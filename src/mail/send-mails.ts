@@ -1,0 +1,83 @@
+import { before, LOG_KEPT_MS } from "../retention.ts";
+import type { Service } from "../service.ts";
+import { inTurn } from "../worker/in-turn.ts";
+import { createMailer, type Mailer } from "./mailer.ts";
+import {
+  type ClaimedMail,
+  claimMail,
+  deleteOldMails,
+  listConnectionsWithDueMails,
+  listConnectionsWithOldMails,
+  markMailFailed,
+  markMailSent,
+} from "./mails-sql.ts";
+
+/** Who has not told the outcome by then has crashed, and the mail is sent again. */
+const LEASE_MS = 60_000;
+/** Within the lease, so that no other worker sends the same mail meanwhile. */
+const DEADLINE_MS = 45_000;
+const RETRY_FIRST_MS = 60_000;
+const RETRY_MAX_MS = 3_600_000;
+export const TRIES_MAX = 20;
+
+/** Sends what is due; answers how many mails were tried. */
+export async function sendDueMails(service: Service, stopping?: AbortSignal): Promise<number> {
+  const connectionIds = await listConnectionsWithDueMails(service.db, service.clock.now());
+  if (connectionIds.length === 0) return 0;
+  const mailer = createMailer(service.config);
+  try {
+    return await inTurn(connectionIds, (connectionId) => sendNext(service, mailer, connectionId), stopping);
+  } finally {
+    mailer.close();
+  }
+}
+
+/** Claimed, sent and marked in steps of their own: no transaction waits for a mail server. */
+async function sendNext(service: Service, mailer: Mailer, connectionId: string): Promise<number> {
+  const { db, clock, log } = service;
+  const now = clock.now();
+  const mail = await claimMail(db, connectionId, now, new Date(now.getTime() + LEASE_MS));
+  if (mail === null) return 0;
+  try {
+    await withinDeadline(mailer.send({ ...mail, date: now }));
+  } catch (error) {
+    const failed = { mail: { id: mail.id }, connection: { id: connectionId }, tries: mail.tries };
+    // Not the error itself: mail servers repeat the address in their words.
+    log.warn({ ...failed, ...codesOf(error) }, "a mail could not be sent");
+    await markMailFailed(db, connectionId, mail, nextStep(mail, clock.now()));
+    return 1;
+  }
+  await markMailSent(db, connectionId, mail.id, clock.now());
+  return 1;
+}
+
+function nextStep({ tries }: ClaimedMail, now: Date): { dueAt: Date } | { failedAt: Date } {
+  if (tries >= TRIES_MAX) return { failedAt: now };
+  return { dueAt: new Date(now.getTime() + Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (tries - 1))) };
+}
+
+function codesOf(error: unknown): { code?: unknown; responseCode?: unknown } {
+  if (!(error instanceof Error)) return {};
+  const { code, responseCode } = error as Error & { code?: unknown; responseCode?: unknown }; // Set by nodemailer.
+  return { code, responseCode };
+}
+
+async function withinDeadline(sending: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = Object.assign(new Error("The mail server was too slow."), { code: "ETIMEDOUT" });
+    timer = setTimeout(reject, DEADLINE_MS, error);
+  });
+  try {
+    await Promise.race([sending, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Deletes mails that were sent or given up longer ago than the retention time; answers how many (decision 0030). */
+export async function forgetOldMails({ db, clock }: Service, stopping?: AbortSignal): Promise<number> {
+  const endedBefore = before(clock.now(), LOG_KEPT_MS);
+  const connectionIds = await listConnectionsWithOldMails(db, endedBefore);
+  return inTurn(connectionIds, (connectionId) => deleteOldMails(db, connectionId, endedBefore), stopping);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it, vi } from "vitest";
+import { addBacklogMetrics } from "../src/backlog-metrics.ts";
+import { queueMail } from "../src/mail/queue-mail.ts";
+import { createMetrics } from "../src/metrics.ts";
+import { createPartner, placeOrder } from "./support/builders.ts";
+import { runChore } from "./support/chores.ts";
+import { storeEndpoint } from "./support/dispatch.ts";
+import { connectionUuid } from "./support/orders.ts";
+import { startServiceForTest, type TestService } from "./support/test-service.ts";
+
+const DUE = "partner_orders_webhook_deliveries_due";
+const AGE = "partner_orders_webhook_delivery_oldest_due_age_seconds";
+const PAUSED = "partner_orders_webhook_endpoints_paused";
+const MAILS = "partner_orders_mails_queued";
+const AHEAD = (table: string) => `partner_orders_partitions_ahead_seconds{table="${table}"}`;
+const url = "http://127.0.0.1:9/";
+
+/** What a scrape shows, by name and labels. */
+async function scrape(test: TestService): Promise<Record<string, number>> {
+  const { registry } = createMetrics();
+  addBacklogMetrics(registry, test.service);
+  const lines = (await registry.metrics()).split("\n").filter((line) => line.startsWith("partner_orders"));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = "", value] = line.split(/ (?=[^ ]*$)/);
+      return [name, Number(value)];
+    }),
+  );
+}
+
+describe("the metrics of what waits", () => {
+  it("are 0 when nothing does", async () => {
+    const test = await startServiceForTest();
+    expect(await scrape(test)).toMatchObject({ [DUE]: 0, [AGE]: 0, [PAUSED]: 0, [MAILS]: 0 });
+  });
+
+  it("count the deliveries that are due, and tell how long the oldest has been", async () => {
+    const test = await startServiceForTest();
+    const partners = [await createPartner(test), await createPartner(test)];
+    for (const partner of partners) {
+      await storeEndpoint(test, partner, { url });
+      await placeOrder(partner);
+      test.clock.advance({ ms: 1_500 });
+    }
+    expect(await scrape(test)).toMatchObject({ [DUE]: 2, [AGE]: 3 });
+  });
+
+  it("leave out what is due later, under way, or for an endpoint that is paused or held", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count += 1) ids.push((await storeEndpoint(test, partner, { url })).id);
+    await placeOrder(partner);
+    test.clock.advance({ minutes: 1 });
+    const later = new Date(test.clock.now().getTime() + 1).toISOString();
+    await test.db.runScript(`
+      update due_deliveries set due_at = '${later}' where endpoint_id = '${ids[0]}';
+      update due_deliveries set due_at = '${later}', claim_id = delivery_id, claimed_at = now()
+        where endpoint_id = '${ids[1]}';
+      update webhook_endpoint_states set held_until = '${later}' where endpoint_id = '${ids[2]}';
+      update webhook_endpoints set status = 'paused', pause_reason = 'failing', paused_at = now()
+        where id = '${ids[3]}';`);
+    expect(await scrape(test)).toMatchObject({ [DUE]: 0, [AGE]: 0, [PAUSED]: 1 });
+    test.clock.advance({ ms: 1 });
+    expect(await scrape(test)).toMatchObject({ [DUE]: 3, [AGE]: 60.001, [PAUSED]: 1 });
+  });
+
+  it("count the mails that are still to be sent", async () => {
+    const test = await startServiceForTest();
+    const connectionId = connectionUuid(await createPartner(test));
+    for (let count = 0; count < 3; count += 1) {
+      const id = test.service.newId();
+      await queueMail(test.db, {
+        connectionId,
+        id,
+        recipient: "m@a.example",
+        subject: "",
+        body: "",
+        now: test.clock.now(),
+      });
+    }
+    await test.db.runScript(
+      "update outgoing_mails set sent_at = now() where id = (select min(id::text)::uuid from outgoing_mails)",
+    );
+    expect(await scrape(test)).toMatchObject({ [MAILS]: 2 });
+  });
+
+  it("tell how far ahead each table has partitions", async () => {
+    const test = await startServiceForTest();
+    await runChore(test, "make-partitions");
+    const ahead = (14 * 24 + 15) * 3_600;
+    expect(await scrape(test)).toMatchObject({ [AHEAD("events")]: ahead, [AHEAD("attempts")]: ahead });
+  });
+
+  it("are left out when they cannot be read, and take no other figure with them", async () => {
+    const test = await startServiceForTest();
+    await test.db.runScript("alter table outgoing_mails rename to outgoing_mails_away");
+    const log = vi.spyOn(test.service.log, "warn");
+    const shown = await scrape(test);
+    expect(shown).toMatchObject({ [DUE]: 0, [PAUSED]: 0 });
+    expect(shown).not.toHaveProperty(MAILS);
+    expect(log).toHaveBeenCalledTimes(1);
+  });
+});

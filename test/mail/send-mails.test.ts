@@ -1,0 +1,246 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import type { Queryable } from "../../src/database/database.ts";
+import { queueMail } from "../../src/mail/queue-mail.ts";
+import { TRIES_MAX } from "../../src/mail/send-mails.ts";
+import { inOneStep } from "../../src/service.ts";
+import { createPartner, type Partner } from "../support/builders.ts";
+import { runChore } from "../support/chores.ts";
+import { type MailServer, parseMail, startMailServer } from "../support/mail-server.ts";
+import { temporaryFolder } from "../support/main-process.ts";
+import { connectionUuid } from "../support/orders.ts";
+import { dumpTables } from "../support/tables.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+const RECIPIENT = "merchant@shop.example";
+const send = (test: TestService) => runChore(test, "send-mails");
+const forget = (test: TestService) => runChore(test, "forget-old-mails");
+
+async function start(): Promise<{ test: TestService; partner: Partner; server: MailServer }> {
+  const server = await startMailServer();
+  const test = await startServiceForTest({
+    config: { smtpUrl: server.url, mailFrom: "orders@fulfilment.example" },
+  });
+  return { test, partner: await createPartner(test), server };
+}
+
+/** Queues a mail in a step of its own; answers its id. */
+async function queue({ service }: TestService, partner: Partner, fields: object = {}): Promise<string> {
+  const id = service.newId();
+  const mail = { recipient: RECIPIENT, subject: "A warning", body: "Your endpoint fails.", ...fields };
+  const key = { connectionId: connectionUuid(partner), id, now: service.clock.now() };
+  await inOneStep(service, (tx) => queueMail(tx, { ...key, ...mail }));
+  return id;
+}
+
+type StoredMail = { tries: number; dueAt: Date; sentAt: Date | null; failedAt: Date | null };
+
+const stored = ({ db }: TestService): Promise<StoredMail[]> =>
+  db.query({
+    name: "test-mails",
+    text: `
+      select tries, due_at as "dueAt", sent_at as "sentAt", failed_at as "failedAt" from outgoing_mails order by id`,
+    values: [],
+  });
+
+/** The same service on a database that fails at one statement. */
+function failingAt(test: TestService, statement: string): TestService {
+  const { db } = test.service;
+  const query: Queryable["query"] = (asked) =>
+    asked.name === statement ? Promise.reject(new Error("The process has crashed.")) : db.query(asked);
+  return { ...test, service: { ...test.service, db: { ...db, query } } };
+}
+
+describe("send-mails", () => {
+  it("sends what is queued, once, from MAIL_FROM, with an id and a date of its own", async () => {
+    const { test, partner, server } = await start();
+    const id = await queue(test, partner, { subject: "Grüße", body: "Zwei\nZeilen" });
+    expect(await send(test)).toBe(1);
+    expect(server.mails).toHaveLength(1);
+    expect(server.mails[0]).toMatchObject({
+      from: "orders@fulfilment.example",
+      to: [RECIPIENT],
+      headers: {
+        from: "Partner Orders <orders@fulfilment.example>",
+        to: RECIPIENT,
+        subject: expect.stringMatching(/^=\?UTF-8\?Q\?Gr=C3=BC=C3=9Fe\?=$/),
+        "message-id": `<${id}@fulfilment.example>`,
+        date: "Mon, 02 Mar 2026 09:00:00 +0000",
+        "auto-submitted": "auto-generated",
+      },
+      body: expect.stringMatching(/^Zwei\r?\nZeilen$/),
+    });
+    expect(await stored(test)).toMatchObject([{ tries: 1, sentAt: test.clock.now(), failedAt: null }]);
+    test.clock.advance({ hours: 24 });
+    expect(await send(test)).toBe(0);
+    expect(server.mails).toHaveLength(1);
+  });
+
+  it("sends nothing of a step that was rolled back", async () => {
+    const { test, partner, server } = await start();
+    const { service } = test;
+    const step = inOneStep(service, async (tx) => {
+      const key = { connectionId: connectionUuid(partner), id: service.newId(), now: service.clock.now() };
+      await queueMail(tx, { ...key, recipient: RECIPIENT, subject: "Never", body: "sent" });
+      throw new Error("Something else fails.");
+    });
+    await expect(step).rejects.toThrow();
+    expect(await send(test)).toBe(0);
+    expect(server.mails).toEqual([]);
+  });
+
+  it("sends every mail once when several workers do it at the same time", async () => {
+    const { test, partner, server } = await start();
+    const other = await createPartner(test);
+    const ids: string[] = [];
+    for (let count = 0; count < 6; count += 1) ids.push(await queue(test, count % 2 === 0 ? partner : other));
+    const counts = await Promise.all([send(test), send(test), send(test)]);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(6);
+    expect(server.mails.map(({ headers }) => headers["message-id"]).sort()).toEqual(
+      ids.map((id) => `<${id}@fulfilment.example>`).sort(),
+    );
+  });
+
+  it("lets nobody write headers or further recipients by what is in a mail", async () => {
+    const { test, partner, server } = await start();
+    await queue(test, partner, { subject: "One\r\nBcc: all@shop.example", recipient: RECIPIENT });
+    await send(test);
+    expect(server.mails[0]?.to).toEqual([RECIPIENT]);
+    expect(server.mails[0]?.headers["bcc"]).toBeUndefined();
+  });
+});
+
+describe("a mail that cannot be sent", () => {
+  it("is tried again after a minute when the server refuses it for now", async () => {
+    const { test, partner, server } = await start();
+    const id = await queue(test, partner);
+    server.refuseWith(450);
+    expect(await send(test)).toBe(1);
+    expect(server.mails).toEqual([]);
+    server.refuseWith(null);
+    test.clock.advance({ minutes: 1, ms: -1 });
+    expect(await send(test)).toBe(0);
+    test.clock.advance({ ms: 1 });
+    expect(await send(test)).toBe(1);
+    expect(server.mails.map(({ headers }) => headers["message-id"])).toEqual([`<${id}@fulfilment.example>`]);
+    expect(await stored(test)).toMatchObject([{ tries: 2, sentAt: test.clock.now() }]);
+  });
+
+  it("is tried again when the server was down, and holds up no other", async () => {
+    const { test, partner, server } = await start();
+    await server.close();
+    await queue(test, partner);
+    await queue(test, await createPartner(test));
+    expect(await send(test)).toBe(2);
+    expect(await stored(test)).toMatchObject([
+      { tries: 1, sentAt: null, failedAt: null },
+      { tries: 1, sentAt: null, failedAt: null },
+    ]);
+    const again = await startMailServer();
+    test.clock.advance({ minutes: 1 });
+    const { service } = test;
+    const mended = { ...test, service: { ...service, config: { ...service.config, smtpUrl: again.url } } };
+    expect(await send(mended)).toBe(2);
+    expect(again.mails).toHaveLength(2);
+  });
+
+  it("waits twice as long each time, up to an hour, and is given up after twenty tries", async () => {
+    const { test, partner, server } = await start();
+    await queue(test, partner);
+    server.refuseWith(550);
+    const waitsMinutes: number[] = [];
+    for (let tries = 1; tries < TRIES_MAX; tries += 1) {
+      await send(test);
+      const [mail] = await stored(test);
+      const waitMs = (mail?.dueAt.getTime() ?? 0) - test.clock.now().getTime();
+      waitsMinutes.push(waitMs / 60_000);
+      test.clock.advance({ ms: waitMs });
+    }
+    expect(waitsMinutes).toEqual([1, 2, 4, 8, 16, 32, ...Array(13).fill(60)]);
+    await send(test);
+    expect(await stored(test)).toMatchObject([{ tries: 20, sentAt: null, failedAt: test.clock.now() }]);
+    server.refuseWith(null);
+    test.clock.advance({ hours: 24 });
+    expect(await send(test)).toBe(0);
+    expect(server.mails).toEqual([]);
+  });
+
+  it("is told in the log by its id and the codes, never by its address or its text", async () => {
+    const { test, partner, server } = await start();
+    const id = await queue(test, partner);
+    const log = vi.spyOn(test.service.log, "warn");
+    server.refuseWith(450);
+    await send(test);
+    expect(log.mock.calls).toEqual([
+      [
+        {
+          mail: { id },
+          connection: { id: connectionUuid(partner) },
+          tries: 1,
+          code: "EENVELOPE",
+          responseCode: 450,
+        },
+        "a mail could not be sent",
+      ],
+    ]);
+  });
+});
+
+describe("a worker that crashes between sending a mail and noting it", () => {
+  it("lets it be sent a second time, after a minute, and recognised by its id", async () => {
+    const { test, partner, server } = await start();
+    await queue(test, partner);
+    await expect(send(failingAt(test, "mark-mail-sent"))).rejects.toThrow();
+    expect(server.mails).toHaveLength(1);
+    test.clock.advance({ minutes: 1, ms: -1 });
+    expect(await send(test)).toBe(0);
+    test.clock.advance({ ms: 1 });
+    expect(await send(test)).toBe(1);
+    test.clock.advance({ hours: 24 });
+    expect(await send(test)).toBe(0);
+    const [first, second, ...others] = server.mails.map(({ headers }) => headers["message-id"]);
+    expect(first).toBe(second);
+    expect(others).toEqual([]);
+  });
+});
+
+describe("without SMTP_URL", () => {
+  it("mails are put as files into DATA_DIR/mail, for the service's user alone", async () => {
+    const dataDir = join(await temporaryFolder(), "data");
+    const test = await startServiceForTest({ config: { smtpUrl: null, dataDir } });
+    const id = await queue(test, await createPartner(test));
+    expect(await send(test)).toBe(1);
+    expect(await readdir(join(dataDir, "mail"))).toEqual([`${id}.eml`]);
+    const file = join(dataDir, "mail", `${id}.eml`);
+    expect(parseMail(await readFile(file, "utf8"))).toMatchObject({
+      headers: { to: RECIPIENT, subject: "A warning", "message-id": `<${id}@localhost>` },
+      body: "Your endpoint fails.",
+    });
+    expect((await stat(file)).mode & 0o077).toBe(0);
+    expect(await stored(test)).toMatchObject([{ tries: 1, sentAt: test.clock.now() }]);
+  });
+});
+
+describe("forget-old-mails", () => {
+  it("deletes what was sent or given up ninety days ago, nothing younger, and nothing that is still to be sent", async () => {
+    const { test, partner } = await start();
+    for (let count = 0; count < 4; count += 1) await queue(test, partner);
+    const ids = (await dumpTables(test))["outgoing_mails"]?.map((row) => row.split(",")[1]) ?? [];
+    const now = test.clock.now().getTime();
+    const end = (id: string | undefined, column: "sent_at" | "failed_at", at: number) =>
+      test.db.query({
+        name: `test-end-${column}`,
+        text: `update outgoing_mails set ${column} = $2 where id = $1`,
+        values: [id, new Date(at)],
+      });
+    await end(ids[0], "sent_at", now);
+    await end(ids[1], "failed_at", now);
+    await end(ids[2], "sent_at", now + 1);
+    test.clock.advance({ hours: 24 * 90 });
+    expect(await forget(test)).toBe(0);
+    test.clock.advance({ ms: 1 });
+    expect(await forget(test)).toBe(2);
+    expect(await stored(test)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { SMTPServer } from "smtp-server";
+import { onTestFinished } from "vitest";
+
+export type ReceivedMail = {
+  from: string;
+  to: string[];
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: string;
+};
+
+export type MailServer = {
+  readonly url: string;
+  /** Mails that were taken over. */
+  readonly mails: readonly ReceivedMail[];
+  /** Answers every recipient with this SMTP code from now on; null: takes everything. */
+  refuseWith(code: number | null): void;
+  close(): Promise<void>;
+};
+
+/** A real mail server for one test; it repeats the recipient in its refusals, as they do. */
+export async function startMailServer(): Promise<MailServer> {
+  const mails: ReceivedMail[] = [];
+  let refusal: number | null = null;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS", "AUTH"], // Its certificate would not be trusted.
+    onRcptTo({ address }, _session, callback) {
+      if (refusal === null) return callback();
+      callback(Object.assign(new Error(`<${address}> not now`), { responseCode: refusal }));
+    },
+    onData(stream, { envelope }, callback) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
+        const to = envelope.rcptTo.map(({ address }) => address);
+        mails.push({ from, to, ...parseMail(Buffer.concat(chunks).toString("utf8")) });
+        callback();
+      });
+    },
+  });
+  server.on("error", () => undefined); // Clients that go away.
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  const { port } = server.server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= new Promise((resolve) => server.close(resolve));
+    return closed;
+  };
+  onTestFinished(close);
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    refuseWith: (code) => {
+      refusal = code;
+    },
+    close,
+  };
+}
+
+/** The headers and the body of a mail of one part. */
+export function parseMail(text: string): Pick<ReceivedMail, "headers" | "body"> {
+  const [, head = "", body = ""] = /^(.*?)\r?\n\r?\n(.*)$/s.exec(text) ?? [];
+  const lines = head.replace(/\r?\n[ \t]+/g, " ").split(/\r?\n/);
+  const headers = lines.map((line) => /^([^:]+): (.*)$/.exec(line) ?? []);
+  return {
+    headers: Object.fromEntries(headers.map(([, name = "", value = ""]) => [name.toLowerCase(), value])),
+    body: body.trimEnd(),
+  };
+}

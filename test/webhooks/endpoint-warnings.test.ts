@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { type WarningFacts, warningMail } from "../../src/webhooks/endpoint-warnings.ts";
+
+const mail = (facts: Partial<WarningFacts> = {}) =>
+  warningMail({
+    stage: 1,
+    endpointUrl: "https://partner.example/webhooks",
+    connectionName: "Web shop",
+    failingSince: new Date("2026-03-02T09:30:00.000Z"),
+    now: new Date("2026-03-03T10:00:00.000Z"),
+    ...facts,
+  });
+
+const STAGES = [1, 2, 3] as const;
+
+describe("a warning about an endpoint", () => {
+  it.each(STAGES)("%i tells which endpoint of which connection, since when, and where to look", (stage) => {
+    const { subject, body } = mail({ stage });
+    expect(subject).toMatch(/: Web shop$/);
+    expect(body).toContain('"Web shop"');
+    expect(body).toContain("https://partner.example/webhooks");
+    expect(body).toContain("since 2026-03-02 09:30 UTC");
+    expect(body).toContain("GET /v1/deliveries?endpointId={id}");
+    expect(body).toContain("state of 2026-03-03 10:00 UTC");
+  });
+
+  it("tells by its subject how grave it is", () => {
+    expect(STAGES.map((stage) => mail({ stage }).subject)).toEqual([
+      "A webhook endpoint has been failing for a day: Web shop",
+      "A webhook endpoint has been failing for three days: Web shop",
+      "A webhook endpoint was paused: Web shop",
+    ]);
+  });
+
+  it("announces the next one, and the pause", () => {
+    expect(mail({ stage: 1 }).body).toContain("another mail after three days");
+    for (const stage of [1, 2] as const)
+      expect(mail({ stage }).body).toContain("without a success for five days is paused");
+  });
+
+  it("at the pause tells how to resume, and from when to recover", () => {
+    const { body } = mail({ stage: 3 });
+    expect(body).toContain("POST /v1/webhook-endpoints/{id}/resume");
+    expect(body).toMatch(/\/recover\n {2}\{"since": "2026-03-02T09:30:00.000Z"\}/);
+  });
+
+  it("does not offer to recover what is no longer kept", () => {
+    const { body } = mail({ stage: 3, now: new Date("2026-05-01T00:00:00.000Z") });
+    expect(body).toContain('{"since": "2026-04-01T00:00:00.000Z"}');
+  });
+
+  it.each(STAGES)("%i holds neither credentials nor the query of the address", (stage) => {
+    const endpointUrl = "https://user:password@partner.example:8443/hooks/1?token=secret#fragment";
+    const { subject, body } = mail({ stage, endpointUrl });
+    expect(body).toContain("https://partner.example:8443/hooks/1?…\n");
+    expect(subject + body).not.toMatch(/user:|password|token|secret|fragment|whsec_/);
+  });
+
+  it("has a subject of one line, whatever the connection is called", () => {
+    const { subject } = mail({ connectionName: " Web\r\nBcc: all@shop.example\u0000 " });
+    expect(subject).toMatch(/: Web Bcc: all@shop.example$/);
+  });
+});
