@@ -6,6 +6,7 @@ import {
   claimDeliveries,
   leaseEndpoints,
   listConnectionsWithDueDeliveries,
+  type Room,
   releaseEndpoints,
   type Taker,
 } from "./claim-sql.ts";
@@ -110,15 +111,26 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
       }),
     );
     if (leased.length === 0) return;
-    const rooms = leased.map((endpoint) =>
-      queueOf(endpoint).roomFor(endpoint, (sealed) => service.secrets.open(sealed, endpoint.id)),
-    );
+    const rooms = leased.flatMap((endpoint) => makeRoom(endpoint) ?? []);
     const claimId = service.newId();
     const deliveries = await retried(db, clock, () =>
       claimDeliveries(db, connectionId, claimId, taker, rooms),
     );
     const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
     for (const endpoint of leased) take(queueOf(endpoint), byEndpoint.get(endpoint.id) ?? []);
+  }
+
+  /** Null when a secret of the endpoint cannot be opened: it alone has to wait, until the key is there. */
+  function makeRoom(endpoint: LeasedEndpoint): Room | null {
+    try {
+      return queueOf(endpoint).roomFor(endpoint, (sealed) => service.secrets.open(sealed, endpoint.id));
+    } catch (err) {
+      log.error(
+        { err, endpoint: endpoint.id },
+        "an endpoint's secret cannot be opened; nothing is sent to it",
+      );
+      return null;
+    }
   }
 
   const queuesOf = (connectionId: string): ReadonlyMap<string, EndpointQueue> =>
