@@ -1,6 +1,8 @@
 import { isUnavailable } from "../database/database.ts";
 import { groupCalls } from "../database/group.ts";
 import { retried } from "../database/retry.ts";
+import { momentOf } from "../ids.ts";
+import type { Metrics } from "../metrics.ts";
 import type { Service } from "../service.ts";
 import {
   claimDeliveries,
@@ -40,7 +42,11 @@ const TIMER_MAX_MS = 2_000;
 const STOP_MS = 6_000;
 const STORE_AGAIN_MS = 250;
 
-export function createDispatcher(service: Service, sender: Sender): Dispatcher {
+export function createDispatcher(
+  service: Service,
+  sender: Sender,
+  metrics?: Pick<Metrics, "attemptMade">,
+): Dispatcher {
   const { db, clock, config, log } = service;
   const workerId = service.newId();
   const leaseMs = Math.max(LEASE_MS, 3 * config.webhookTimeoutMs);
@@ -167,6 +173,11 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
       aborting.signal,
     );
     const { attempt, verdict } = completion;
+    if (attempt !== null) {
+      const isFirst = delivery.tries === 0 && delivery.cause === "schedule";
+      const delayMs = isFirst ? attempt.startedAt.getTime() - momentOf(delivery.eventId).getTime() : null;
+      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", delayMs);
+    }
     const report =
       attempt === null || verdict.is === "returned"
         ? null
