@@ -32,7 +32,7 @@ export type Dispatcher = {
 
 const LEASE_MS = 60_000;
 /** Claims and requests that one process holds at most. */
-const CLAIMED_MAX = 4_096;
+const CLAIMED_MAX = 16_384;
 /** Of these, endpoints that are failing may hold so many: the others are not to wait for them. */
 const CLAIMED_UNHEALTHY_MAX = 2_048;
 const CLAIMS_AT_ONCE = 4;
@@ -184,9 +184,14 @@ export function createDispatcher(
         : queue.note(isSuccess(attempt), responseStatus === 410, clock.now(), config.webhookRetryMs);
     queue.sent();
     sendWaiting(queue);
+    askForMore(queue);
     await store(queue, { completion, report, isPaused: queue.isPaused });
     if (verdict.is === "retry") wakeAt(queue.connectionId, verdict.at);
     if (report?.health.heldUntil != null) wakeAt(queue.connectionId, report.health.heldUntil);
+  }
+
+  function askForMore(queue: EndpointQueue): void {
+    if (queue.mayHaveMore && queue.wantsMore(clock.now())) wake([queue.connectionId]);
   }
 
   const giveBack = (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> =>
@@ -201,7 +206,7 @@ export function createDispatcher(
     claimed -= 1;
     claimedUnhealthy -= queue.completed();
     letGoIfDone(queue);
-    if (queue.mayHaveMore && queue.wantsMore(clock.now())) wake([queue.connectionId]);
+    askForMore(queue);
     pump();
     tellIdle();
   }

@@ -6,9 +6,15 @@ import { afterFailure, afterSuccess, type EndpointHealth, isOnProbation } from "
 import type { Destination } from "./send-delivery.ts";
 import { signingKey } from "./signature.ts";
 
+/** Outcomes of one endpoint that may be waiting to be stored, before nothing more is claimed for it. */
+const UNSTORED_MAX = 512;
+/** Claimed ahead of the requests in flight at most, as a multiple of these. */
+const AHEAD_FACTOR_MAX = 8;
+
 /**
  * The deliveries that this worker has claimed for one endpoint: those that wait, those in flight, and those whose
- * outcome is being stored. About as many wait as are in flight, so that the next goes out when one comes back.
+ * outcome is being stored. Like a sender of TCP it begins with few in flight and doubles them with successes, so that
+ * endpoints that never answer hold little; and it claims further ahead the faster the endpoint is.
  */
 export class EndpointQueue {
   readonly connectionId: string;
@@ -24,6 +30,10 @@ export class EndpointQueue {
   isPaused = false;
   #inFlightMax: number;
   #inFlight = 0;
+  /** How many may be in flight at present. */
+  #window: number;
+  /** How many may wait beside them. */
+  #ahead: number;
   #sealedSecrets: readonly string[] = [];
   #keys: readonly KeyObject[] = [];
   #roomAsked = 0;
@@ -36,15 +46,15 @@ export class EndpointQueue {
     this.destination = { url, keys: [] };
     this.health = health;
     this.#inFlightMax = inFlightMax;
+    this.#window = Math.min(health.consecutiveFailures > 0 ? 1 : 2, inFlightMax);
+    this.#ahead = this.#window;
   }
 
-  /** Few at a time would make claims dear, so more is asked for only when half has been used up. */
+  /** Few at a time would make claims dear, so more is asked for only when half of what was ahead has gone out. */
   wantsMore(now: Date): boolean {
-    return (
-      !this.isHeld(now) &&
-      !this.isReleasing &&
-      this.claimed <= (isOnProbation(this.health) ? 0 : this.#inFlightMax)
-    );
+    if (this.isHeld(now) || this.isReleasing) return false;
+    if (isOnProbation(this.health)) return this.claimed === 0;
+    return this.#waiting.length <= this.#ahead / 2 && this.claimed < UNSTORED_MAX;
   }
 
   /** Takes over the endpoint as it is now, and tells how many deliveries to claim for it. */
@@ -55,7 +65,9 @@ export class EndpointQueue {
     }
     this.destination = { url, keys: this.#keys };
     this.#inFlightMax = inFlightMax;
-    this.#roomAsked = isOnProbation(this.health) ? 1 : Math.max(1, 2 * inFlightMax - this.claimed);
+    this.#window = Math.min(this.#window, inFlightMax);
+    const wished = this.#window + this.#ahead - this.#inFlight - this.#waiting.length;
+    this.#roomAsked = isOnProbation(this.health) ? 1 : Math.max(1, wished);
     return { endpointId: id, size: this.#roomAsked };
   }
 
@@ -67,9 +79,13 @@ export class EndpointQueue {
 
   /** The next delivery to send; null when none waits or enough are in flight. */
   next(): ClaimedDelivery | null {
-    if (this.#inFlight >= this.#inFlightMax) return null;
+    if (this.#inFlight >= this.#window) return null;
     const delivery = this.#waiting.shift();
-    if (delivery === undefined) return null;
+    if (delivery === undefined) {
+      // It has run dry while there was more: the claims came too late.
+      if (this.mayHaveMore) this.#ahead = Math.min(2 * this.#ahead, AHEAD_FACTOR_MAX * this.#inFlightMax);
+      return null;
+    }
     this.#inFlight += 1;
     return delivery;
   }
@@ -104,11 +120,14 @@ export class EndpointQueue {
   note(succeeded: boolean, gone: boolean, at: Date, retryMs: readonly number[]): HealthReport | null {
     const { connectionId, endpointId } = this;
     if (succeeded) {
+      this.#window = Math.min(2 * this.#window, this.#inFlightMax);
       const health = afterSuccess(this.health, at);
       if (health === null) return null;
       this.health = health;
       return { connectionId, endpointId, health, pause: null, warning: null };
     }
+    this.#window = Math.max(1, Math.floor(this.#window / 2));
+    this.#ahead = this.#window;
     const change = afterFailure(this.health, { at, gone, retryMs });
     this.health = change.health;
     if (change.pause !== null) this.isPaused = true;
