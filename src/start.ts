@@ -67,7 +67,7 @@ function startWork(service: Service, wakeUps: WakeUps, metrics: Metrics, stops: 
     timeoutMs: webhookTimeoutMs,
     allowPrivateNetworks: webhookAllowPrivateNetworks,
   });
-  const dispatcher = createDispatcher(service, sender);
+  const dispatcher = createDispatcher(service, sender, metrics);
   const stopListening = wakeUps.listen((connectionIds) => dispatcher.wake(connectionIds));
   const worker = startWorker(service, metrics, [...CHORES, findDueDeliveries(dispatcher)]);
   stops.doors.push(async () => {

@@ -12,6 +12,7 @@ import {
 import type { Completion } from "./due-delivery.ts";
 import type { EndpointHealth, HealthChange } from "./endpoint-health.ts";
 import { pauseEndpoint, saveHealth } from "./endpoint-health-sql.ts";
+import { warnMerchant } from "./warn-merchant.ts";
 
 /** What the outcomes of an endpoint, so far, say of it. */
 export type HealthReport = {
@@ -47,6 +48,8 @@ export async function completeDeliveries(
     for (const report of newestReports(reported)) {
       await saveHealth(tx, workerId, report);
       if (report.pause !== null) await pauseEndpoint(tx, report, report.pause, now);
+      if (report.warning !== null)
+        await warnMerchant(tx, report, report.warning, { id: service.newId(), now });
     }
     // Only what did not go as it mostly does needs a look at the delivery.
     const statusOf = await readStatuses(

@@ -1,11 +1,14 @@
 import { isUnavailable } from "../database/database.ts";
 import { groupCalls } from "../database/group.ts";
 import { retried } from "../database/retry.ts";
+import { momentOf } from "../ids.ts";
+import type { Metrics } from "../metrics.ts";
 import type { Service } from "../service.ts";
 import {
   claimDeliveries,
   leaseEndpoints,
   listConnectionsWithDueDeliveries,
+  type Room,
   releaseEndpoints,
   type Taker,
 } from "./claim-sql.ts";
@@ -39,7 +42,11 @@ const TIMER_MAX_MS = 2_000;
 const STOP_MS = 6_000;
 const STORE_AGAIN_MS = 250;
 
-export function createDispatcher(service: Service, sender: Sender): Dispatcher {
+export function createDispatcher(
+  service: Service,
+  sender: Sender,
+  metrics?: Pick<Metrics, "attemptMade">,
+): Dispatcher {
   const { db, clock, config, log } = service;
   const workerId = service.newId();
   const leaseMs = Math.max(LEASE_MS, 3 * config.webhookTimeoutMs);
@@ -110,15 +117,26 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
       }),
     );
     if (leased.length === 0) return;
-    const rooms = leased.map((endpoint) =>
-      queueOf(endpoint).roomFor(endpoint, (sealed) => service.secrets.open(sealed, endpoint.id)),
-    );
+    const rooms = leased.flatMap((endpoint) => makeRoom(endpoint) ?? []);
     const claimId = service.newId();
     const deliveries = await retried(db, clock, () =>
       claimDeliveries(db, connectionId, claimId, taker, rooms),
     );
     const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
     for (const endpoint of leased) take(queueOf(endpoint), byEndpoint.get(endpoint.id) ?? []);
+  }
+
+  /** Null when a secret of the endpoint cannot be opened: it alone has to wait, until the key is there. */
+  function makeRoom(endpoint: LeasedEndpoint): Room | null {
+    try {
+      return queueOf(endpoint).roomFor(endpoint, (sealed) => service.secrets.open(sealed, endpoint.id));
+    } catch (err) {
+      log.error(
+        { err, endpoint: endpoint.id },
+        "an endpoint's secret cannot be opened; nothing is sent to it",
+      );
+      return null;
+    }
   }
 
   const queuesOf = (connectionId: string): ReadonlyMap<string, EndpointQueue> =>
@@ -155,6 +173,11 @@ export function createDispatcher(service: Service, sender: Sender): Dispatcher {
       aborting.signal,
     );
     const { attempt, verdict } = completion;
+    if (attempt !== null) {
+      const isFirst = delivery.tries === 0 && delivery.cause === "schedule";
+      const delayMs = isFirst ? attempt.startedAt.getTime() - momentOf(delivery.eventId).getTime() : null;
+      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", delayMs);
+    }
     const report =
       attempt === null || verdict.is === "returned"
         ? null
