@@ -27,10 +27,14 @@ export async function storeEndpoint(
 }
 
 /** A dispatcher of its own, as a worker process has one; stopped when the test has finished. */
-export function startDispatcher({ service }: TestService): Dispatcher {
+export function startDispatcher(
+  { service }: TestService,
+  senderSettings: Partial<Parameters<typeof createSender>[0]> = {},
+): Dispatcher {
   const sender = createSender({
     timeoutMs: service.config.webhookTimeoutMs,
     allowPrivateNetworks: service.config.webhookAllowPrivateNetworks,
+    ...senderSettings,
   });
   const dispatcher = createDispatcher(service, sender);
   onTestFinished(async () => {
