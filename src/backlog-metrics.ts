@@ -82,7 +82,8 @@ async function readDueDeliveries(
       cross join lateral (
         select count(*) as count, min(d.due_at) as oldest_due_at
         from due_deliveries d
-        where d.connection_id = w.connection_id and d.endpoint_id = w.id and d.due_at <= $1) as due
+        where d.connection_id = w.connection_id and d.endpoint_id = w.id and d.due_at <= $1
+          and (d.leased_until is null or d.leased_until <= $1)) as due
       where w.status = 'active' and (s.held_until is null or s.held_until <= $1)`,
     values: [now],
   });

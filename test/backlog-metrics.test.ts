@@ -55,7 +55,7 @@ describe("the metrics of what waits", () => {
     const later = new Date(test.clock.now().getTime() + 1).toISOString();
     await test.db.runScript(`
       update due_deliveries set due_at = '${later}' where endpoint_id = '${ids[0]}';
-      update due_deliveries set due_at = '${later}', claim_id = delivery_id, claimed_at = now()
+      update due_deliveries set claim_id = delivery_id, claimed_at = due_at, leased_until = '${later}'
         where endpoint_id = '${ids[1]}';
       update webhook_endpoint_states set held_until = '${later}' where endpoint_id = '${ids[2]}';
       update webhook_endpoints set status = 'paused', pause_reason = 'failing', paused_at = now()

@@ -32,7 +32,7 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
  */
 export async function pauseEndpoint(
   tx: Queryable,
-  { connectionId, endpointId }: HealthReport,
+  { connectionId, endpointId }: Pick<HealthReport, "connectionId" | "endpointId">,
   reason: PauseReason,
   now: Date,
 ): Promise<void> {

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { uuidAt } from "../../src/ids.ts";
 import { createPartner, type Partner, placeOrder, readEvents } from "../support/builders.ts";
+import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionUuid, expectFaults, expectProblem } from "../support/orders.ts";
 import { dumpTables } from "../support/tables.ts";
-import { startTestService, type TestService } from "../support/test-service.ts";
+import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
 import {
   createEndpoint,
-  deliver,
+  deliveryOf,
   endpointPath,
   pauseEndpoint,
   readRows,
@@ -246,29 +247,29 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
 
 describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
   it("gives up what was to be sent, and keeps the log; the secrets go", async () => {
-    const { id } = await createEndpoint(partner);
-    const other = await createEndpoint(partner);
-    await post(id, "rotate-secret");
-    await post(id, "ping");
-    await post(other.id, "ping");
-    const { id: orderId } = await placeOrder(partner);
-    const event = (await readEvents(test, partner.connectionId)).find(
-      ({ data }) => data.order?.id === orderId,
-    );
-    const done = await deliver(test, id, event.id, { status: "succeeded" });
+    const local = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
+    const { url } = await startReceiverForTest();
+    const own = await createPartner(local);
+    const { id } = await createEndpoint(own, { url });
+    const { id: otherId } = await createEndpoint(own, { url });
+    const order = await placeOrder(own);
+    await sendDue(startDispatcher(local));
+    await own.client.post(endpointPath(id, "rotate-secret"));
+    for (const pinged of [id, otherId]) await own.client.post(endpointPath(pinged, "ping"));
 
-    const { status, body } = await partner.client.request("DELETE", endpointPath(id));
+    const { status, body } = await own.client.request("DELETE", endpointPath(id));
     expect([status, body]).toEqual([204, undefined]);
-    expect(await readRows(test, "due_deliveries", id)).toEqual([]);
-    expect(await readRows(test, "webhook_secrets", id)).toEqual([]);
-    const log = (await partner.client.get(`/v1/deliveries?endpointId=${id}`)).body.data;
+    expect(await readRows(local, "due_deliveries", id)).toEqual([]);
+    expect(await readRows(local, "webhook_secrets", id)).toEqual([]);
+    const log = (await own.client.get(`/v1/deliveries?endpointId=${id}`)).body.data;
     expect(log.map(({ eventType, status }: Record<string, string>) => [eventType, status]).sort()).toEqual([
       ["order.created", "succeeded"],
       ["webhook.ping", "failed"],
     ]);
-    expect((await partner.client.get(`/v1/deliveries/${done}`)).status).toBe(200);
-    expect(await readRows(test, "due_deliveries", other.id)).toHaveLength(1);
-    expect(await readRows(test, "webhook_secrets", other.id)).toHaveLength(1);
+    const done = await deliveryOf(own, id, order.id);
+    expect((await own.client.get(`/v1/deliveries/${done}`)).status).toBe(200);
+    expect(await readRows(local, "due_deliveries", otherId)).toHaveLength(1);
+    expect(await readRows(local, "webhook_secrets", otherId)).toHaveLength(1);
   });
 
   it("deletes a paused endpoint too, and a repeat is 404", async () => {

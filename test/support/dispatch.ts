@@ -1,67 +1,40 @@
 import { onTestFinished } from "vitest";
+import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
+import { isProblem } from "../../src/http/problems.ts";
+import { createEndpoint } from "../../src/webhooks/create-endpoint.ts";
 import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatcher.ts";
+import type { EndpointSettings } from "../../src/webhooks/endpoint.ts";
 import { createSender } from "../../src/webhooks/sender.ts";
-import { newSigningSecret } from "../../src/webhooks/signature.ts";
 import type { Partner } from "./builders.ts";
 import { connectionUuid } from "./orders.ts";
 import { type Receiver, type ReceiverHandler, startReceiver } from "./receivers.ts";
 import type { TestService } from "./test-service.ts";
 
-export const SPECIFIED_TYPES = [
-  "order.created",
-  "order.canceled",
-  "order.onHold",
-  "order.onHoldReleased",
-  "order.shipmentCreated",
-  "order.shipmentReturned",
-  "order.completed",
-  "product.published",
-];
-
 /** An endpoint as it lies in the tables. */
 export type StoredEndpoint = { connectionId: string; id: string; secret: string };
 
-/** Stores an endpoint without asking the API, so that a test can have any. */
+/** Registers an endpoint without asking the API: its service may have other keys, or rules of its own. */
 export async function storeEndpoint(
-  { service, db }: TestService,
+  { service }: TestService,
   partner: Pick<Partner, "connectionId">,
-  {
-    url,
-    eventTypes = SPECIFIED_TYPES,
-    inFlightMax = 8,
-  }: { url: string; eventTypes?: string[]; inFlightMax?: number },
+  { url, eventTypes = DEFAULT_EVENT_TYPES, inFlightMax = 8 }: Partial<EndpointSettings> & { url: string },
 ): Promise<StoredEndpoint> {
-  const [id, secretId, secret] = [service.newId(), service.newId(), newSigningSecret()];
-  const [connectionId, now] = [connectionUuid(partner), service.clock.now()];
-  await db.query({
-    name: "test-store-endpoint",
-    text: `
-      insert into webhook_endpoints (connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
-      select $1, $2, coalesce(max(number), 0) + 1, $3, $4, 'active', $5, $6, $6
-      from webhook_endpoints where connection_id = $1`,
-    values: [connectionId, id, url, eventTypes, inFlightMax, now],
-  });
-  await db.query({
-    name: "test-store-secret",
-    text: "insert into webhook_secrets (connection_id, endpoint_id, id, sealed, created_at) values ($1, $2, $3, $4, $5)",
-    values: [connectionId, id, secretId, service.secrets.seal(secret, id), now],
-  });
-  await db.query({
-    name: "test-store-endpoint-state",
-    text: `
-      insert into webhook_endpoint_states (
-        connection_id, endpoint_id, leased_until, consecutive_failures, last_success_at, warnings_sent)
-      values ($1, $2, $3, 0, $3, 0)`,
-    values: [connectionId, id, now],
-  });
-  return { connectionId, id, secret };
+  const connectionId = connectionUuid(partner);
+  const settings = { url, eventTypes, inFlightMax, description: null };
+  const stored = await createEndpoint(service, connectionId, settings);
+  if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.problem}.`);
+  return { connectionId, id: stored.endpoint.id, secret: stored.secret };
 }
 
 /** A dispatcher of its own, as a worker process has one; stopped when the test has finished. */
-export function startDispatcher({ service }: TestService): Dispatcher {
+export function startDispatcher(
+  { service }: TestService,
+  senderSettings: Partial<Parameters<typeof createSender>[0]> = {},
+): Dispatcher {
   const sender = createSender({
     timeoutMs: service.config.webhookTimeoutMs,
     allowPrivateNetworks: service.config.webhookAllowPrivateNetworks,
+    ...senderSettings,
   });
   const dispatcher = createDispatcher(service, sender);
   onTestFinished(async () => {

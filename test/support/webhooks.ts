@@ -1,7 +1,7 @@
-import { ensureDayPartitions } from "../../src/database/day-partitions.ts";
-import { fromTypeId, type IdPrefix, toTypeId, uuidAt } from "../../src/ids.ts";
+import { expect } from "vitest";
+import { fromTypeId, type IdPrefix } from "../../src/ids.ts";
+import { pauseEndpoint as pause } from "../../src/webhooks/endpoint-health-sql.ts";
 import { created, type Partner } from "./builders.ts";
-import { connectionUuid } from "./orders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
 export const ENDPOINTS = "/v1/webhook-endpoints";
@@ -51,109 +51,54 @@ export async function pauseEndpoint(
   endpointId: string,
   reason: "gone" | "failing" = "failing",
 ): Promise<void> {
-  await db.query({
-    name: "test-pause-endpoint",
-    text: "update webhook_endpoints set status = 'paused', pause_reason = $2, paused_at = $3 where id = $1",
-    values: [uuidIn("whe", endpointId), reason, clock.now()],
-  });
-  await db.query({
+  const id = uuidIn("whe", endpointId);
+  const [row] = await db.query<{ connection_id: string }>({
     name: "test-fail-endpoint",
     text: `
       update webhook_endpoint_states
       set consecutive_failures = 9, failing_since = $2, last_failure_at = $2, held_until = $2, warnings_sent = 3
-      where endpoint_id = $1`,
-    values: [uuidIn("whe", endpointId), clock.now()],
+      where endpoint_id = $1
+      returning connection_id`,
+    values: [id, clock.now()],
   });
+  const endpoint = { connectionId: row?.connection_id ?? "", endpointId: id };
+  await db.transaction((tx) => pause(tx, endpoint, reason, clock.now()));
 }
 
-type Due = { cause?: string; dueAt?: Date; claimed?: boolean };
-
-/** The delivery of a stored event to an endpoint, as the step that tells the event would write it; answers its id. */
-export async function deliver(
-  test: TestService,
+/** The delivery of an order's event to an endpoint, which was written with the event; answers its id. */
+export async function deliveryOf(
+  partner: Pick<Partner, "client">,
   endpointId: string,
-  eventId: string,
-  { status = "pending", due }: { status?: string; due?: Due } = {},
+  orderId: string,
+  eventType = "order.created",
 ): Promise<string> {
-  const [row] = await test.db.query<{ id: string }>({
-    name: "test-deliver",
-    text: `
-      insert into deliveries (connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, lane_id,
-                              not_after, status)
-      select e.connection_id, (left(e.id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id, e.id, e.type,
-             e.order_id, e.sequence, coalesce(e.order_id, e.id), o.expires_at, $3
-      from events e
-      join webhook_endpoints w on w.connection_id = e.connection_id and w.id = $2
-      left join orders o on o.connection_id = e.connection_id and o.id = e.order_id
-      where e.id = $1
-      on conflict (connection_id, id) do update set status = excluded.status
-      returning id`,
-    values: [uuidIn("evt", eventId), uuidIn("whe", endpointId), status],
-  });
-  if (row === undefined) throw new Error(`${eventId} is no stored event.`);
-  if (due !== undefined) await makeDue(test, row.id, due);
-  return toTypeId("dlv", row.id);
+  const { status, body } = await partner.client.get(
+    `/v1/deliveries?endpointId=${endpointId}&orderId=${orderId}`,
+  );
+  expect(status, JSON.stringify(body)).toBe(200);
+  const found = body.data.find((delivery: { eventType: string }) => delivery.eventType === eventType);
+  expect(found, `delivery of ${eventType}`).toBeDefined();
+  return found.id;
 }
 
-async function makeDue(
-  { db, clock }: TestService,
-  id: string,
-  { cause = "schedule", dueAt = clock.now(), claimed = false }: Due,
-): Promise<void> {
-  await db.query({
-    name: "test-make-due",
-    text: `
-      insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
-                                  claim_id, claimed_at, leased_until, not_after)
-      select d.connection_id, d.endpoint_id, case $2 when 'manual' then d.id else d.lane_id end, d.id, d.event_id, $2,
-             0, $3, $4, $5, $5, d.not_after
-      from deliveries d
-      where d.id = $1`,
-    values: [id, cause, dueAt, claimed ? uuidAt(dueAt) : null, claimed ? dueAt : null],
-  });
-}
-
-type AttemptFields = {
-  cause?: string;
-  durationMs?: number | null;
-  responseStatus?: number | null;
-  responseBody?: string | null;
-  error?: string | null;
-};
-
-/** One try to deliver, at the test's time. */
-export async function attempt(
+/** What is due at an endpoint is claimed by a worker that will never tell what came of it. */
+export async function loseWorker(
   { service, db, clock }: TestService,
-  partner: Partner,
-  deliveryId: string,
-  fields: AttemptFields = {},
+  endpointUuid: string,
+  leaseMs = 60_000,
 ): Promise<void> {
-  await ensureDayPartitions(db, clock.now());
-  const {
-    cause = "schedule",
-    durationMs = 12,
-    responseStatus = 200,
-    responseBody = "",
-    error = null,
-  } = fields;
+  const now = clock.now();
+  const leasedUntil = new Date(now.getTime() + leaseMs);
   await db.query({
-    name: "test-attempt",
+    name: "test-claim-for-lost-worker",
     text: `
-      insert into attempts (connection_id, id, delivery_id, cause, url, started_at, duration_ms, response_status,
-                            response_body, error)
-      values ($1, $2, $3, $4, 'https://1.1.1.1/', $5, $6, $7, $8, $9)`,
-    values: [
-      connectionUuid(partner),
-      service.newId(),
-      uuidIn("dlv", deliveryId),
-      cause,
-      clock.now(),
-      durationMs,
-      responseStatus,
-      responseBody,
-      error,
-    ],
+      update due_deliveries set claim_id = $2, claimed_at = $3, leased_until = $4
+      where endpoint_id = $1 and due_at <= $3`,
+    values: [endpointUuid, service.newId(), now, leasedUntil],
+  });
+  await db.query({
+    name: "test-lease-for-lost-worker",
+    text: "update webhook_endpoint_states set worker_id = $2, leased_until = $3 where endpoint_id = $1",
+    values: [endpointUuid, service.newId(), leasedUntil],
   });
 }
-
-/** A test that moves its clock must not depend on the days for which somebody has made partitions. */

@@ -12,6 +12,7 @@ import {
 } from "../support/dispatch.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest } from "../support/test-service.ts";
+import { loseWorker } from "../support/webhooks.ts";
 
 const startTest = () => startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
 
@@ -167,14 +168,9 @@ it("a claim whose worker died is sent again after its lease, under the same id, 
   const test = await startTest();
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest();
-  await storeEndpoint(test, partner, { url: receiver.url });
+  const endpoint = await storeEndpoint(test, partner, { url: receiver.url });
   await placeOrder(partner);
-  const { service } = test;
-  // A worker that claims, sends, and never stores what came of it.
-  await test.db.runScript(`
-    update due_deliveries set claim_id = '${service.newId()}', claimed_at = '${service.clock.now().toISOString()}',
-      leased_until = due_at + interval '60 seconds';
-    update webhook_endpoint_states set worker_id = '${service.newId()}', leased_until = leased_until + interval '60 seconds'`);
+  await loseWorker(test, endpoint.id);
   const dispatcher = startDispatcher(test);
   await sendDue(dispatcher);
   expect(receiver.requests).toHaveLength(0);
