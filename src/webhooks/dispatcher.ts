@@ -56,8 +56,8 @@ export function createDispatcher(
   const wanted = new Set<string>();
   const beingClaimed = new Set<string>();
   const timers = new Set<NodeJS.Timeout>();
-  const aborting = new AbortController();
   let stopping = false;
+  let isCutOff = false;
   let claimed = 0;
   let claimedUnhealthy = 0;
   let releasing = 0;
@@ -165,13 +165,7 @@ export function createDispatcher(
   }
 
   async function sendOne(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
-    const { completion, responseStatus } = await sendDelivery(
-      service,
-      sender,
-      delivery,
-      queue.destination,
-      aborting.signal,
-    );
+    const { completion, responseStatus } = await sendDelivery(service, sender, delivery, queue.destination);
     const { attempt, verdict } = completion;
     if (attempt !== null) {
       const isFirst = delivery.tries === 0 && delivery.cause === "schedule";
@@ -218,7 +212,7 @@ export function createDispatcher(
         return await complete(reported);
       } catch (err) {
         const isOver = clock.now() >= reported.completion.delivery.leasedUntil;
-        if (!isUnavailable(err) || isOver || aborting.signal.aborted) {
+        if (!isUnavailable(err) || isOver || isCutOff) {
           log.error(
             { err },
             "the outcome of a delivery could not be stored; it is sent again after its lease",
@@ -262,6 +256,11 @@ export function createDispatcher(
     timers.add(timer);
   }
 
+  function cutOff(): void {
+    isCutOff = true;
+    sender.cancelAll();
+  }
+
   const isIdle = (): boolean =>
     claimed === 0 && releasing === 0 && beingClaimed.size === 0 && (wanted.size === 0 || stopping);
 
@@ -289,9 +288,9 @@ export function createDispatcher(
       for (const timer of timers) clearTimeout(timer);
       for (const ofConnection of queues.values())
         for (const queue of ofConnection.values()) sendWaiting(queue);
-      const cutOff = setTimeout(() => aborting.abort(), STOP_MS);
+      const timer = setTimeout(cutOff, STOP_MS);
       await idle();
-      clearTimeout(cutOff);
+      clearTimeout(timer);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** How an endpoint has been doing. Decisions D23 and D25 in one pure place (decision 0031). */
+/** How an endpoint has been doing. Decision 0031. */
 export type EndpointHealth = {
   readonly consecutiveFailures: number;
   /** The first failure since the last success; null when all is well. */
@@ -26,7 +26,7 @@ const HOLD_MAX_MS = 5 * 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PAUSE_AFTER_MS = 5 * DAY_MS;
-const PAUSE_SPREAD_MS = 12 * HOUR_MS;
+const SPREAD_MS = 12 * HOUR_MS;
 const WARN_AFTER_MS = [DAY_MS, 3 * DAY_MS] as const;
 /** A success is noted only to the hour, so nothing is concluded from its age before another hour has passed. */
 const NOTED_MS = HOUR_MS;
@@ -82,9 +82,10 @@ function holdUntil(consecutiveFailures: number, at: Date, retryMs: readonly numb
 function withWarning(health: EndpointHealth, at: Date): HealthChange {
   const silentMs = at.getTime() - health.lastSuccessAt.getTime() - NOTED_MS;
   const spreadMs = at.getTime() - (health.failingSince ?? at).getTime();
-  if (silentMs >= PAUSE_AFTER_MS && spreadMs >= PAUSE_SPREAD_MS)
+  if (silentMs >= PAUSE_AFTER_MS && spreadMs >= SPREAD_MS)
     return { health: { ...health, warningsSent: 3 }, pause: "failing", warning: 3 };
-  const stage = WARN_AFTER_MS.filter((afterMs) => silentMs >= afterMs && spreadMs > 0).length;
+  // An endpoint that was merely quiet for days is not warned of at its first failure.
+  const stage = spreadMs < SPREAD_MS ? 0 : WARN_AFTER_MS.filter((afterMs) => silentMs >= afterMs).length;
   if (stage <= health.warningsSent || (stage !== 1 && stage !== 2))
     return { health, pause: null, warning: null };
   return { health: { ...health, warningsSent: stage }, pause: null, warning: stage };

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
 import { isPublicAddress, literalAddress, type Resolve } from "./public-address.ts";
-import { AddressNotPublicError } from "./send-failure.ts";
+import { AddressNotPublicError, NotHttpsError } from "./send-failure.ts";
 
 type Connection = {
   timeoutMs: number;
@@ -34,6 +34,8 @@ export function createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup
     // Before the listeners that are there already: with TLS, the first of them begins the handshake.
     socket.prependOnceListener("connect", () => {
       if (!isAllowed(socket.remoteAddress ?? "")) socket.destroy(new AddressNotPublicError());
+      // An endpoint may be from a time when private networks were allowed.
+      else if (!allowPrivateNetworks && options.protocol !== "https:") socket.destroy(new NotHttpsError());
     });
   };
 }

@@ -5,7 +5,7 @@ import { isProblem, notFound, type Problem } from "../http/problems.ts";
 import { inOneStep, type Service } from "../service.ts";
 import { type Endpoint, wireEndpointId } from "./endpoint.ts";
 import { holdEndpoint } from "./endpoints-sql.ts";
-import { insertPingDelivery } from "./send-by-hand-sql.ts";
+import { endHold, insertPingDelivery } from "./send-by-hand-sql.ts";
 
 export const ENDPOINT_PAUSED: Problem = {
   problem: "endpoint-paused",
@@ -35,6 +35,7 @@ export async function pingEndpoint(
       data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
     });
     await insertEvents(tx, [event], now);
+    await endHold(tx, connectionId, id);
     return { deliveryId: await insertPingDelivery(tx, endpoint, event, now) };
   });
   if (!isProblem(sent)) service.wakeDispatchers([connectionId]);

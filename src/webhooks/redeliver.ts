@@ -6,7 +6,7 @@ import type { Delivery } from "./delivery.ts";
 import { readDelivery } from "./delivery-log-sql.ts";
 import { holdEndpoint } from "./endpoints-sql.ts";
 import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
-import { insertManualDue } from "./send-by-hand-sql.ts";
+import { endHold, insertManualDue } from "./send-by-hand-sql.ts";
 
 /**
  * Sends a delivery once more, whatever became of it so far, and at once: it waits for no other of its order. A request
@@ -27,6 +27,7 @@ export async function redeliver(
     if (body === null) return notFound("event");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
     await insertManualDue(tx, connectionId, delivery, now);
+    await endHold(tx, connectionId, endpoint.id);
     return delivery;
   });
   if (!isProblem(asked)) service.wakeDispatchers([connectionId]);

@@ -49,3 +49,15 @@ export async function insertManualDue(
     values: [connectionId, delivery.endpointId, delivery.id, delivery.eventId, now, delivery.notAfter],
   });
 }
+
+/** Lets an endpoint that is left alone after failures be tried at once: somebody has asked for it by hand. */
+export async function endHold(tx: Queryable, connectionId: string, endpointId: string): Promise<void> {
+  await tx.query({
+    name: "end-hold",
+    text: `
+      update webhook_endpoint_states
+      set held_until = null
+      where connection_id = $1 and endpoint_id = $2 and held_until is not null`,
+    values: [connectionId, endpointId],
+  });
+}

@@ -22,7 +22,6 @@ export async function sendDelivery(
   sender: Sender,
   delivery: ClaimedDelivery,
   { url, keys }: Destination,
-  signal: AbortSignal,
 ): Promise<Sent> {
   const startedAt = clock.now();
   const unsent = (verdict: Verdict): Sent => ({
@@ -31,11 +30,10 @@ export async function sendDelivery(
   });
   if (delivery.body === null || isPast(delivery.notAfter, startedAt)) return unsent({ is: "failed" });
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
-  if (signal.aborted || leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS)
-    return unsent({ is: "returned" });
+  if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return unsent({ is: "returned" });
   const id = toTypeId("evt", delivery.eventId);
   const headers = signedHeaders({ id, timestamp: startedAt, body: delivery.body, keys });
-  const outcome = await sender.send({ url, headers, body: delivery.body, signal });
+  const outcome = await sender.send({ url, headers, body: delivery.body });
   if (outcome.error !== null)
     log.debug({ delivery: delivery.deliveryId, error: outcome.error }, "a delivery failed");
   const { durationMs, responseStatus, responseBody, error } = outcome;
@@ -49,7 +47,7 @@ export async function sendDelivery(
         responseBody,
         error: error ?? (isSuccess(outcome) ? null : `status ${responseStatus}`),
       },
-      verdict: verdictOf(delivery, outcome, { config, now: clock.now(), stopping: signal.aborted }),
+      verdict: verdictOf(delivery, outcome, config, clock.now()),
     },
     responseStatus,
   };
@@ -57,21 +55,17 @@ export async function sendDelivery(
 
 const isPast = (moment: Date | null, now: Date): boolean => moment !== null && moment <= now;
 
-/** Decision 0023's rule: 2xx, read within the deadline, and nothing else. */
+/** Decision 0037: 2xx, read within the deadline, and nothing else. */
 export const isSuccess = ({
   responseStatus,
   error,
 }: Pick<SendOutcome, "responseStatus" | "error">): boolean =>
   error === null && responseStatus !== null && responseStatus >= 200 && responseStatus < 300;
 
-function verdictOf(
-  delivery: ClaimedDelivery,
-  outcome: SendOutcome,
-  { config, now, stopping }: { config: Config; now: Date; stopping: boolean },
-): Verdict {
+function verdictOf(delivery: ClaimedDelivery, outcome: SendOutcome, config: Config, now: Date): Verdict {
   if (isSuccess(outcome)) return { is: "succeeded" };
   // Cut off by our own stop: on record, but no try of the schedule is used up.
-  if (stopping && outcome.error === "canceled") return { is: "returned" };
+  if (outcome.error === "canceled") return { is: "returned" };
   if (delivery.cause === "manual") return { is: "failed" };
   const at = nextTryAt({
     tries: delivery.tries + 1,

@@ -47,12 +47,20 @@ export class AddressNotPublicError extends Error {
   }
 }
 
+/** Nothing is sent in the clear. */
+export class NotHttpsError extends Error {
+  constructor() {
+    super("not https");
+    this.name = "NotHttpsError";
+  }
+}
+
 /**
  * Why a try failed, in a few stable words that the partner may read: they tell nothing of this machine, and a library's
  * own text never gets through.
  */
 export function failureOf(error: Error): string {
-  if (error instanceof AddressNotPublicError) return error.message;
+  if (error instanceof AddressNotPublicError || error instanceof NotHttpsError) return error.message;
   const code = "code" in error ? String(error.code) : "";
   const known = FAILURES[code];
   // The client has one code for a connection that ended and for an answer that made it end the connection.

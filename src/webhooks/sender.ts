@@ -13,8 +13,6 @@ export type SendRequest = {
   headers: Readonly<Record<string, string>>;
   /** The bytes that are sent are this text's, in UTF-8. */
   body: string;
-  /** Ends the send early, as `canceled`. */
-  signal?: AbortSignal;
 };
 
 /** What came of a send. Whether it was a success is for the caller to decide, by `responseStatus` and `error`. */
@@ -36,6 +34,8 @@ export type Sender = {
   send(request: SendRequest): Promise<SendOutcome>;
   /** Origins that connections are kept for; those fall away some seconds after their last use. */
   originCount(): number;
+  /** Ends early, as `canceled`, what is under way. */
+  cancelAll(): void;
   /** Takes no more, waits for what is under way, closes all connections. */
   close(): Promise<void>;
 };
@@ -67,20 +67,20 @@ export function createSender({
   });
   const commonHeaders = ["content-type", "application/json", "user-agent", `PartnerOrders/${readVersion()}`];
 
-  let underWay = 0;
+  const underWay = new Set<Exchange>();
   let whenIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
 
-  function send({ url, headers, body, signal }: SendRequest): Promise<SendOutcome> {
+  function send({ url, headers, body }: SendRequest): Promise<SendOutcome> {
     return new Promise((resolve) => {
-      underWay += 1;
       const settle = (outcome: SendOutcome) => {
-        underWay -= 1;
-        if (underWay === 0) whenIdle?.();
+        underWay.delete(exchange);
+        if (underWay.size === 0) whenIdle?.();
         resolve(outcome);
       };
-      const exchange = new Exchange(settle, timeoutMs, signal);
-      if (closing !== null || signal?.aborted) return exchange.end("canceled");
+      const exchange = new Exchange(settle, timeoutMs);
+      underWay.add(exchange);
+      if (closing !== null) return exchange.end("canceled");
       const target = URL.parse(url);
       if (target === null) return exchange.end("not sent");
       const { origin, pathname, search } = target;
@@ -96,7 +96,7 @@ export function createSender({
   async function end(): Promise<void> {
     await new Promise<void>((resolve) => {
       whenIdle = resolve;
-      if (underWay === 0) resolve();
+      if (underWay.size === 0) resolve();
     });
     await agent.destroy(); // A mere close would wait for connections that nobody waits for any more.
   }
@@ -106,7 +106,11 @@ export function createSender({
     return closing;
   }
 
-  return { send, originCount: () => Object.keys(agent.stats).length, close };
+  function cancelAll(): void {
+    for (const exchange of underWay) exchange.end("canceled");
+  }
+
+  return { send, cancelAll, originCount: () => Object.keys(agent.stats).length, close };
 }
 
 /**
@@ -117,8 +121,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: SendOutcome) => void;
   readonly #startedAt = performance.now();
   readonly #deadline: NodeJS.Timeout;
-  readonly #signal: AbortSignal | undefined;
-  readonly #cancel = () => this.end("canceled");
   #controller: Dispatcher.DispatchController | null = null;
   #isEnded = false;
   #status: number | null = null;
@@ -126,12 +128,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #readBytes = 0;
 
-  constructor(resolve: (outcome: SendOutcome) => void, timeoutMs: number, signal: AbortSignal | undefined) {
+  constructor(resolve: (outcome: SendOutcome) => void, timeoutMs: number) {
     this.#resolve = resolve;
     // Node keeps all timers of one length in one list, so this one costs next to nothing.
     this.#deadline = setTimeout(() => this.end("timeout"), timeoutMs);
-    this.#signal = signal;
-    signal?.addEventListener("abort", this.#cancel, { once: true });
   }
 
   /** The connection is there and nothing is written yet. */
@@ -178,7 +178,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isEnded) return;
     this.#isEnded = true;
     clearTimeout(this.#deadline);
-    this.#signal?.removeEventListener("abort", this.#cancel);
     const outcome = {
       durationMs: Math.round(performance.now() - this.#startedAt),
       responseStatus: this.#status,
