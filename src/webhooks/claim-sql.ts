@@ -144,7 +144,7 @@ export async function claimDeliveries(
         select room.endpoint_id, due.*
         from unnest($5::uuid[], $6::integer[]) as room (endpoint_id, size)
         cross join lateral (
-          select d.lane_id, d.delivery_id, d.cause, d.claim_id as lost_claim_id, d.claimed_at as lost_at
+          select d.ctid as place, d.delivery_id, d.cause, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
           where d.connection_id = $1 and d.endpoint_id = room.endpoint_id and d.due_at <= $2
             and (d.leased_until is null or d.leased_until <= $2)
@@ -162,7 +162,7 @@ export async function claimDeliveries(
         set claim_id = $4, claimed_at = $2, leased_until = $3,
             tries = d.tries + case when p.lost_claim_id is null then 0 else 1 end
         from picked p
-        where d.connection_id = $1 and d.endpoint_id = p.endpoint_id and d.lane_id = p.lane_id
+        where d.connection_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
         returning d.endpoint_id, d.lane_id, d.delivery_id, d.event_id, d.cause, d.tries, d.not_after
       )
       select c.endpoint_id, c.lane_id, c.delivery_id, c.event_id, c.cause, c.tries, c.not_after, e.body,

@@ -36,6 +36,8 @@ const CLAIMED_MAX = 16_384;
 /** Of these, endpoints that are failing may hold so many: the others are not to wait for them. */
 const CLAIMED_UNHEALTHY_MAX = 2_048;
 const CLAIMS_AT_ONCE = 4;
+/** Outcomes that may wait to be stored before nothing more is claimed: the database sets the pace. */
+const UNSTORED_MAX = 512;
 /** A retry that is due within this time is waited for; later ones are found by polling. */
 const TIMER_MAX_MS = 2_000;
 /** How long requests under way may take when the process is asked to end. */
@@ -60,6 +62,7 @@ export function createDispatcher(
   let isCutOff = false;
   let claimed = 0;
   let claimedUnhealthy = 0;
+  let unstored = 0;
   let releasing = 0;
   let idleWaiters: (() => void)[] = [];
 
@@ -90,7 +93,13 @@ export function createDispatcher(
   /** A connection at a time, in turn: one that has come round goes to the end of the line when it comes again. */
   function pump(): void {
     for (const connectionId of wanted) {
-      if (stopping || beingClaimed.size >= CLAIMS_AT_ONCE || claimed >= CLAIMED_MAX) return;
+      if (
+        stopping ||
+        beingClaimed.size >= CLAIMS_AT_ONCE ||
+        claimed >= CLAIMED_MAX ||
+        unstored >= UNSTORED_MAX
+      )
+        return;
       if (beingClaimed.has(connectionId)) continue;
       wanted.delete(connectionId);
       beingClaimed.add(connectionId);
@@ -196,7 +205,9 @@ export function createDispatcher(
     });
 
   async function store(queue: EndpointQueue, reported: Reported): Promise<void> {
+    unstored += 1;
     await storeWhileLeased(reported);
+    unstored -= 1;
     claimed -= 1;
     claimedUnhealthy -= queue.completed();
     letGoIfDone(queue);

@@ -6,8 +6,6 @@ import { afterFailure, afterSuccess, type EndpointHealth, isOnProbation } from "
 import type { Destination } from "./send-delivery.ts";
 import { signingKey } from "./signature.ts";
 
-/** Outcomes of one endpoint that may be waiting to be stored, before nothing more is claimed for it. */
-const UNSTORED_MAX = 512;
 /** Claimed ahead of the requests in flight at most, as a multiple of these. */
 const AHEAD_FACTOR_MAX = 8;
 
@@ -54,7 +52,7 @@ export class EndpointQueue {
   wantsMore(now: Date): boolean {
     if (this.isHeld(now) || this.isReleasing) return false;
     if (isOnProbation(this.health)) return this.claimed === 0;
-    return this.#waiting.length <= this.#ahead / 2 && this.claimed < UNSTORED_MAX;
+    return this.#waiting.length <= this.#ahead / 2;
   }
 
   /** Takes over the endpoint as it is now, and tells how many deliveries to claim for it. */
