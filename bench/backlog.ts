@@ -2,10 +2,9 @@ import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { createSecretBox } from "../src/webhooks/secret-box.ts";
 import { newSigningSecret } from "../src/webhooks/signature.ts";
+import { SECRET_KEY } from "./processes.ts";
 import type { Site } from "./site.ts";
 
-/** The key that the benchmark's services seal with. */
-export const SECRET_KEY = Buffer.alloc(32, 7);
 const secrets = createSecretBox([SECRET_KEY]);
 
 const TABLES =

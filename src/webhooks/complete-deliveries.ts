@@ -10,18 +10,9 @@ import {
   settleDeliveries,
 } from "./complete-sql.ts";
 import type { Completion } from "./due-delivery.ts";
-import type { EndpointHealth, HealthChange } from "./endpoint-health.ts";
+import type { HealthReport } from "./endpoint-health.ts";
 import { pauseEndpoint, saveHealth } from "./endpoint-health-sql.ts";
 import { warnMerchant } from "./warn-merchant.ts";
-
-/** What the outcomes of an endpoint, so far, say of it. */
-export type HealthReport = {
-  readonly connectionId: string;
-  readonly endpointId: string;
-  readonly health: EndpointHealth;
-  readonly pause: HealthChange["pause"];
-  readonly warning: HealthChange["warning"];
-};
 
 /** A claim's outcome, and what is to be noted of its endpoint, if anything. */
 export type Reported = {

@@ -1,4 +1,3 @@
-import { isUnavailable } from "../database/database.ts";
 import { groupCalls } from "../database/group.ts";
 import { retried } from "../database/retry.ts";
 import { momentOf } from "../ids.ts";
@@ -12,9 +11,10 @@ import {
   releaseEndpoints,
   type Taker,
 } from "./claim-sql.ts";
-import { completeDeliveries, type Reported } from "./complete-deliveries.ts";
+import type { Reported } from "./complete-deliveries.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
+import { createOutcomeStore } from "./outcome-store.ts";
 import { isSuccess, sendDelivery } from "./send-delivery.ts";
 import type { Sender } from "./sender.ts";
 
@@ -42,7 +42,6 @@ const UNSTORED_MAX = 512;
 const TIMER_MAX_MS = 2_000;
 /** How long requests under way may take when the process is asked to end. */
 const STOP_MS = 6_000;
-const STORE_AGAIN_MS = 250;
 
 export function createDispatcher(
   service: Service,
@@ -59,21 +58,13 @@ export function createDispatcher(
   const beingClaimed = new Set<string>();
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
-  let isCutOff = false;
   let claimed = 0;
   let claimedUnhealthy = 0;
   let unstored = 0;
   let releasing = 0;
   let idleWaiters: (() => void)[] = [];
 
-  const complete = groupCalls<Reported, void>({
-    run: async (reported) => {
-      wake(await completeDeliveries(service, workerId, reported));
-      return reported.map(() => undefined);
-    },
-    sizeMax: 256,
-    concurrencyMax: 1, // Reports of an endpoint's health must be stored in their order.
-  });
+  const outcomes = createOutcomeStore(service, workerId, wake);
 
   const release = groupCalls<{ connectionId: string; endpointId: string }, void>({
     run: async (endpoints) => {
@@ -206,7 +197,7 @@ export function createDispatcher(
 
   async function store(queue: EndpointQueue, reported: Reported): Promise<void> {
     unstored += 1;
-    await storeWhileLeased(reported);
+    await outcomes.store(reported);
     unstored -= 1;
     claimed -= 1;
     claimedUnhealthy -= queue.completed();
@@ -214,25 +205,6 @@ export function createDispatcher(
     askForMore(queue);
     pump();
     tellIdle();
-  }
-
-  /** While the database is away the outcome is kept, until the lease is over and somebody else may send again. */
-  async function storeWhileLeased(reported: Reported): Promise<void> {
-    for (;;) {
-      try {
-        return await complete(reported);
-      } catch (err) {
-        const isOver = clock.now() >= reported.completion.delivery.leasedUntil;
-        if (!isUnavailable(err) || isOver || isCutOff) {
-          log.error(
-            { err },
-            "the outcome of a delivery could not be stored; it is sent again after its lease",
-          );
-          return;
-        }
-        await new Promise((resolve) => setTimeout(resolve, STORE_AGAIN_MS));
-      }
-    }
   }
 
   /** Not while something is being claimed for it: the claim needs the lease. */
@@ -268,8 +240,8 @@ export function createDispatcher(
   }
 
   function cutOff(): void {
-    isCutOff = true;
     sender.cancelAll();
+    outcomes.giveUp();
   }
 
   const isIdle = (): boolean =>

@@ -1,6 +1,5 @@
 import type { Queryable } from "../database/database.ts";
-import type { HealthReport } from "./complete-deliveries.ts";
-import type { PauseReason } from "./endpoint-health.ts";
+import type { HealthReport, PauseReason } from "./endpoint-health.ts";
 
 /** Notes how an endpoint is doing. Only the worker that holds the endpoint may. */
 export async function saveHealth(tx: Queryable, workerId: string, report: HealthReport): Promise<void> {

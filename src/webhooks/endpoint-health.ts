@@ -20,6 +20,15 @@ export type HealthChange = {
   readonly warning: 1 | 2 | 3 | null;
 };
 
+/** What the outcomes of an endpoint, so far, say of it. */
+export type HealthReport = {
+  readonly connectionId: string;
+  readonly endpointId: string;
+  readonly health: EndpointHealth;
+  readonly pause: HealthChange["pause"];
+  readonly warning: HealthChange["warning"];
+};
+
 /** Failures in a row after which an endpoint is left alone for a while. */
 export const HOLD_AFTER_FAILURES = 10;
 const HOLD_MAX_MS = 5 * 60_000;

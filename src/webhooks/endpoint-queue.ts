@@ -1,8 +1,13 @@
 import type { KeyObject } from "node:crypto";
 import type { Room } from "./claim-sql.ts";
-import type { HealthReport } from "./complete-deliveries.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
-import { afterFailure, afterSuccess, type EndpointHealth, isOnProbation } from "./endpoint-health.ts";
+import {
+  afterFailure,
+  afterSuccess,
+  type EndpointHealth,
+  type HealthReport,
+  isOnProbation,
+} from "./endpoint-health.ts";
 import type { Destination } from "./send-delivery.ts";
 import { signingKey } from "./signature.ts";
 

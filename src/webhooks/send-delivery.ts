@@ -29,6 +29,8 @@ export async function sendDelivery(
     responseStatus: null,
   });
   if (delivery.body === null || isPast(delivery.notAfter, startedAt)) return unsent({ is: "failed" });
+  // More tries than the schedule has come from lost claims only, as of outcomes that cannot be stored.
+  if (delivery.tries > scheduleOf(delivery, config).length) return unsent({ is: "failed" });
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return unsent({ is: "returned" });
   const id = toTypeId("evt", delivery.eventId);
@@ -53,6 +55,9 @@ export async function sendDelivery(
   };
 }
 
+const scheduleOf = ({ notAfter }: ClaimedDelivery, config: Config): readonly number[] =>
+  notAfter === null ? config.webhookRetryMs : config.webhookTestRetryMs;
+
 const isPast = (moment: Date | null, now: Date): boolean => moment !== null && moment <= now;
 
 /** Decision 0037: 2xx, read within the deadline, and nothing else. */
@@ -70,7 +75,7 @@ function verdictOf(delivery: ClaimedDelivery, outcome: SendOutcome, config: Conf
   const at = nextTryAt({
     tries: delivery.tries + 1,
     now,
-    retryMs: delivery.notAfter === null ? config.webhookRetryMs : config.webhookTestRetryMs,
+    retryMs: scheduleOf(delivery, config),
     random: Math.random(),
     retryAfter: outcome.retryAfter,
     responseStatus: outcome.responseStatus,

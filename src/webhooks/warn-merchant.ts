@@ -1,6 +1,6 @@
 import type { Queryable } from "../database/database.ts";
 import { queueMail } from "../mail/queue-mail.ts";
-import type { HealthReport } from "./complete-deliveries.ts";
+import type { HealthReport } from "./endpoint-health.ts";
 import { warningMail } from "./endpoint-warnings.ts";
 
 /** Queues the warning about an endpoint in trouble, to the merchant whose partner does not hear of its orders. */
