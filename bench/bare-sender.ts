@@ -1,5 +1,5 @@
-import { createSender } from "../src/webhooks/sender.ts";
-import { newSigningSecret, signedHeaders, signingKey } from "../src/webhooks/signature.ts";
+import { createSender } from "../src/webhooks/sending/sender.ts";
+import { newSigningSecret, signedHeaders, signingKey } from "../src/webhooks/sending/signature.ts";
 
 /**
  * What the dispatcher is measured against: the same HTTP client and signing in a bare loop, without a database.

@@ -1,7 +1,7 @@
 import type { Queryable } from "../database/database.ts";
 import type { NewId } from "../ids.ts";
 import { inOneStep, type Service } from "../service.ts";
-import { listWantedTypes } from "../webhooks/wanted-types-sql.ts";
+import { listWantedTypes } from "../webhooks/endpoints/wanted-types-sql.ts";
 import { lockDueOrders, saveAcceptances } from "./acceptance-sql.ts";
 import { asOf } from "./lifecycle.ts";
 import { tellOptIns } from "./opt-in-events.ts";

@@ -3,7 +3,7 @@ import { type EventRow, eventRow } from "../events/event.ts";
 import type { OptInEventType } from "../events/event-types.ts";
 import { insertEvents } from "../events/events-sql.ts";
 import type { NewId } from "../ids.ts";
-import { listWantedTypes } from "../webhooks/wanted-types-sql.ts";
+import { listWantedTypes } from "../webhooks/endpoints/wanted-types-sql.ts";
 import type { Order } from "./order.ts";
 import { toWireOrder } from "./order-wire.ts";
 
