@@ -15,6 +15,8 @@ export type Sent = { readonly completion: Completion; readonly responseStatus: n
 
 /** A send must end this long before its lease does, so that its outcome can still be stored. */
 const LEASE_MARGIN_MS = 10_000;
+/** Claims that may be lost beyond the schedule: one whose outcome can never be stored is not sent again for ever. */
+const LOST_MAX = 5;
 
 /** Sends a claimed delivery once, if it still may be sent. It never rejects. */
 export async function sendDelivery(
@@ -29,8 +31,7 @@ export async function sendDelivery(
     responseStatus: null,
   });
   if (delivery.body === null || isPast(delivery.notAfter, startedAt)) return unsent({ is: "failed" });
-  // More tries than the schedule has come from lost claims only, as of outcomes that cannot be stored.
-  if (delivery.tries > scheduleOf(delivery, config).length) return unsent({ is: "failed" });
+  if (delivery.tries > scheduleOf(delivery, config).length + LOST_MAX) return unsent({ is: "failed" });
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return unsent({ is: "returned" });
   const id = toTypeId("evt", delivery.eventId);
