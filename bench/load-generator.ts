@@ -15,6 +15,8 @@ export type Load = {
   idPrefix: string;
   connections: number;
   seconds: number;
+  /** Send no more than so many a second. */
+  perSecondMax?: number;
   /** Stop after so many requests instead of after `seconds`. */
   amount?: number;
 };
@@ -42,6 +44,7 @@ async function run(load: Load): Promise<LoadResult> {
     url: load.url,
     connections: load.connections,
     ...(load.amount === undefined ? { duration: load.seconds } : { amount: load.amount }),
+    ...(load.perSecondMax === undefined ? {} : { overallRate: load.perSecondMax }),
     requests: [{ method: load.method, headers: load.headers, setupRequest: next }],
   });
   return {

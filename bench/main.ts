@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import type { Load, LoadResult } from "./load-generator.ts";
+import type { LoadResult } from "./load-generator.ts";
+import { CONNECTIONS, createOrders, creation, loadOf } from "./loads.ts";
 import { preloadOrders } from "./preload.ts";
 import {
   generateLoad,
@@ -23,6 +24,7 @@ import {
   type Site,
   startPostgres,
 } from "./site.ts";
+import { measureWebhooks } from "./webhooks.ts";
 
 const { values } = parseArgs({
   options: {
@@ -32,67 +34,20 @@ const { values } = parseArgs({
     stored: { type: "string", default: "1000000" },
     /** Orders created for the measurement of memory; 0 leaves it out. */
     memory: { type: "string", default: "1000000" },
+    /** Deliveries of the webhooks' backlog; 0 leaves webhooks out. */
+    deliveries: { type: "string", default: "100000" },
+    /** Leaves the partner API out. */
+    "webhooks-only": { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const stored = Number(values.stored);
+const deliveries = Number(values.deliveries);
 const memoryOrders = Number(values.memory);
-const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 3;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
-
-/** Two lines, as partners typically send. */
-const orderTemplate = (site: Site): string =>
-  JSON.stringify({
-    externalOrderId: "{id}",
-    lines: [
-      { productId: site.partner.productIds[0], quantity: 1 },
-      { productId: site.partner.productIds[1], quantity: 2 },
-    ],
-    shippingAddress: {
-      firstName: "Ada",
-      lastName: "Lovelace",
-      address1: "12 St James Square",
-      city: "London",
-      zip: "SW1Y 4JH",
-      countryCode: "GB",
-    },
-  });
-
-let loads = 0;
-
-function loadOf(site: Site, path: string, to: string, change: Partial<Load> = {}): Load {
-  loads += 1;
-  const headers = { authorization: `Bearer ${site.partner.key}`, "content-type": "application/json" };
-  return {
-    url: to + path,
-    method: "GET",
-    headers,
-    idPrefix: `load-${loads}`,
-    connections: CONNECTIONS,
-    seconds,
-    ...change,
-  };
-}
-
-const creation = (site: Site, to = site.service.url, change: Partial<Load> = {}): Load =>
-  loadOf(site, "/v1/orders", to, { method: "POST", bodyTemplate: orderTemplate(site), ...change });
-
-/** Creates for a while and holds the answers against the database: every 201 is an order, with its lines and event. */
-async function createOrders(site: Site, change: Partial<Load> = {}): Promise<LoadResult> {
-  const before = await countOrders(site);
-  const result = await generateLoad(creation(site, site.service.url, change));
-  const made = (await countOrders(site)) - before;
-  // The generator hangs up at the end of its time, so up to one order a connection is stored without being counted.
-  if (result.failed > 0 || made < result.ok || made > result.ok + CONNECTIONS) {
-    throw new Error(
-      `${result.ok} creations were answered, ${result.failed} failed, ${made} orders are stored.`,
-    );
-  }
-  return result;
-}
 
 async function measureCreation(empty: Site, full: Site, direct: Site, bare: Started): Promise<Figure[]> {
   const results = {
@@ -232,10 +187,7 @@ async function settle(databaseUrl: string): Promise<void> {
   await client.end();
 }
 
-async function measure(postgres: Postgres): Promise<void> {
-  say(
-    `${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections; starting PostgreSQL and the services …`,
-  );
+async function measureApi(postgres: Postgres): Promise<Figure[]> {
   const [empty, full, direct] = [
     await openSite(postgres, "bench_empty"),
     await openSite(postgres, "bench_full"),
@@ -261,10 +213,27 @@ async function measure(postgres: Postgres): Promise<void> {
   if (memoryOrders > 0) figures.push(await measureMemory(empty));
 
   await Promise.all([closeSite(empty), closeSite(full), direct.db.close(), stop(bare)]);
-  process.stdout.write(`\n${table(figures)}\n`);
+  return figures;
+}
+
+async function measureSending(postgres: Postgres): Promise<Figure[]> {
+  const site = await openSite(postgres, "bench_webhooks");
+  const figures = await measureWebhooks(site, { rounds, deliveries, say });
+  await closeSite(site);
+  return figures;
+}
+
+async function measure(postgres: Postgres): Promise<void> {
   say(
-    `\nWritten to ${await writeReport(figures, { rounds, seconds, connections: CONNECTIONS, stored, memoryOrders })}`,
+    `${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections; PostgreSQL and the services are starting …`,
   );
+  const figures = [
+    ...(values["webhooks-only"] ? [] : await measureApi(postgres)),
+    ...(deliveries > 0 ? await measureSending(postgres) : []),
+  ];
+  process.stdout.write(`\n${table(figures)}\n`);
+  const settings = { rounds, seconds, connections: CONNECTIONS, stored, memoryOrders, deliveries };
+  say(`\nWritten to ${await writeReport(figures, settings)}`);
 }
 
 const postgres = await startPostgres();

@@ -5,6 +5,9 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { Load, LoadResult } from "./load-generator.ts";
 
+/** The key that the benchmark's services seal with. */
+export const SECRET_KEY = Buffer.alloc(32, 7);
+
 const execute = promisify(execFile);
 const path = (name: string): string => new URL(name, import.meta.url).pathname;
 
@@ -34,14 +37,32 @@ export async function stopAll(): Promise<void> {
 
 export type Started = { url: string; child: ChildProcess };
 
-/** Starts the bare server; answers its address. */
-export async function startBareServer(orderFile: string, productsFile: string): Promise<Started> {
-  const child = spawn(process.execPath, [path("bare-server.ts"), orderFile, productsFile], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+/** Starts a server that prints its address as its first line. */
+async function startServer(script: string, ...values: string[]): Promise<Started> {
+  const child = spawn(process.execPath, [path(script), ...values], { stdio: ["ignore", "pipe", "inherit"] });
   children.add(child);
   for await (const line of createInterface({ input: child.stdout })) return { url: line, child };
-  throw new Error("The bare server did not start.");
+  throw new Error(`${script} did not start.`);
+}
+
+/** The Fastify server that creations and reads are measured against. */
+export const startBareServer = (orderFile: string, productsFile: string): Promise<Started> =>
+  startServer("bare-server.ts", orderFile, productsFile);
+
+/** A receiver of webhooks; every `slowEvery`-th answer takes `slowMs`. */
+export const startWebhookReceiver = (slowEvery = 0, slowMs = 0): Promise<Started> =>
+  startServer("webhook-receiver.ts", String(slowEvery), String(slowMs));
+
+/** Sends so many webhooks in a bare loop; answers how many a second. */
+export async function runBareSender(
+  url: string,
+  amount: number,
+  parallel: number,
+  body: string,
+): Promise<number> {
+  const values = [url, String(amount), String(parallel), body];
+  const { stdout } = await execute(process.execPath, [path("bare-sender.ts"), ...values]);
+  return Number(stdout.trim());
 }
 
 /** Starts the service as an operator would, on its own database; answers when it is ready. */
@@ -62,6 +83,8 @@ export async function startService(
       OPERATOR_TOKEN: token,
       RATE_LIMIT_PER_MINUTE: "0",
       LOG_LEVEL: "warn",
+      WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true",
+      WEBHOOK_SECRET_KEYS: SECRET_KEY.toString("base64"),
     },
   });
   children.add(child);

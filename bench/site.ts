@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded-postgres.ts";
+import { fromTypeId } from "../src/ids.ts";
 import { type Started, startService, stop } from "./processes.ts";
 
 /** A partner of a running service: what a load needs to place orders. */
@@ -10,7 +11,7 @@ export type Partner = { key: string; connectionId: string; connectionUuid: strin
 
 /** The service on a database of its own, as an operator would run it, with one partner. */
 export type Site = {
-  service: Started & { backOfficeUrl: string };
+  service: Started & { backOfficeUrl: string; token: string };
   databaseUrl: string;
   db: Database;
   partner: Partner;
@@ -54,8 +55,22 @@ export async function closeSite(site: Site): Promise<void> {
   await stop(site.service);
 }
 
-/** A merchant with 50 products, all exposed to its only connection. */
-async function createPartner(backOfficeUrl: string, token: string): Promise<Omit<Partner, "connectionUuid">> {
+/** Further partners of the site, each with a merchant and two products of its own. */
+export async function addPartners({ service }: Pick<Site, "service">, count: number): Promise<Partner[]> {
+  const partners: Partner[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const partner = await createPartner(service.backOfficeUrl, service.token, 2);
+    partners.push({ ...partner, connectionUuid: fromTypeId("con", partner.connectionId) ?? "" });
+  }
+  return partners;
+}
+
+/** A merchant with products, all exposed to its only connection. */
+async function createPartner(
+  backOfficeUrl: string,
+  token: string,
+  products = 50,
+): Promise<Omit<Partner, "connectionUuid">> {
   const call = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${backOfficeUrl}/api${path}`, {
       method,
@@ -71,7 +86,7 @@ async function createPartner(backOfficeUrl: string, token: string): Promise<Omit
   });
   const connection = await call("POST", `/merchants/${merchant.id}/connections`, { name: "Partner" });
   const productIds: string[] = [];
-  for (let index = 0; index < 50; index += 1) {
+  for (let index = 0; index < products; index += 1) {
     const product = {
       sku: `SKU-${index}`,
       name: `Product ${index}`,

@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 
 /**
  * A partner's server for webhooks, in a process of its own: answers 200 at once, or after `slowMs` for one request in
- * `slowEvery`. Paths that begin with /dead never answer. `GET /stats` tells what arrived, `DELETE /stats` forgets it.
+ * `slowEvery`. Paths that begin with /dead never answer. `GET /stats` tells what arrived (`/count` how much), `DELETE /stats`
+ * forgets it.
  */
 const [slowEvery = "0", slowMs = "0"] = process.argv.slice(2);
 const every = Number(slowEvery);
@@ -14,6 +15,10 @@ let delays: number[] = [];
 const server = createServer((request, response) => {
   const arrivedAt = Date.now();
   const { url = "/", method } = request;
+  if (url === "/count") {
+    response.end(String(count));
+    return;
+  }
   if (url === "/stats") {
     if (method === "DELETE") [count, delays] = [0, []];
     response.end(JSON.stringify({ count, delays }));

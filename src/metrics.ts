@@ -16,6 +16,8 @@ export type Metrics = {
   /** Counts what a worker's chore did, such as orders accepted. */
   choreDone(chore: string, count: number): void;
   choreFailed(chore: string): void;
+  /** A webhook's attempt; `delayMs` is the time from its event to its first attempt, null for later ones. */
+  attemptMade(outcome: "succeeded" | "failed", delayMs: number | null): void;
 };
 
 export function createMetrics(): Metrics {
@@ -40,6 +42,18 @@ export function createMetrics(): Metrics {
     labelNames: ["chore"],
     registers: [registry],
   });
+  const attempts = new Counter({
+    name: "partner_orders_webhook_attempts_total",
+    help: "Attempts to deliver an event, by outcome.",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  const delays = new Histogram({
+    name: "partner_orders_webhook_first_attempt_delay_seconds",
+    help: "Time from an event to its first attempt.",
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30, 300],
+    registers: [registry],
+  });
   return {
     registry,
     requests: {
@@ -50,5 +64,9 @@ export function createMetrics(): Metrics {
     },
     choreDone: (chore, count) => chores.inc({ chore }, count),
     choreFailed: (chore) => choreFailures.inc({ chore }),
+    attemptMade: (outcome, delayMs) => {
+      attempts.inc({ outcome });
+      if (delayMs !== null) delays.observe(delayMs / 1_000);
+    },
   };
 }

@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 import type { Database, Queryable } from "./database/database.ts";
 import { retried } from "./database/retry.ts";
 import type { NewId } from "./ids.ts";
-import type { SecretBox } from "./webhooks/secret-box.ts";
+import type { SecretBox } from "./webhooks/endpoints/secret-box.ts";
 
 /** What every operation works with, made once at start. */
 export type Service = {

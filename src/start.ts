@@ -14,11 +14,11 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPartnerApi } from "./partner-api/app.ts";
 import { readOrMakeSecret } from "./secret-file.ts";
 import type { Service } from "./service.ts";
-import { checkSecretKeys } from "./webhooks/check-secret-keys.ts";
-import { createDispatcher, type Dispatcher } from "./webhooks/dispatcher.ts";
-import { createSecretBox } from "./webhooks/secret-box.ts";
-import { createSender } from "./webhooks/sender.ts";
-import { createWakeUps, type WakeUps } from "./webhooks/wake-ups.ts";
+import { checkSecretKeys } from "./webhooks/endpoints/check-secret-keys.ts";
+import { createSecretBox } from "./webhooks/endpoints/secret-box.ts";
+import { createDispatcher, type Dispatcher } from "./webhooks/sending/dispatcher.ts";
+import { createSender } from "./webhooks/sending/sender.ts";
+import { createWakeUps, type WakeUps } from "./webhooks/sending/wake-ups.ts";
 import { CHORES, type Chore, startWorker } from "./worker/worker.ts";
 
 export type RunningService = {
@@ -67,7 +67,7 @@ function startWork(service: Service, wakeUps: WakeUps, metrics: Metrics, stops: 
     timeoutMs: webhookTimeoutMs,
     allowPrivateNetworks: webhookAllowPrivateNetworks,
   });
-  const dispatcher = createDispatcher(service, sender);
+  const dispatcher = createDispatcher(service, sender, metrics);
   const stopListening = wakeUps.listen((connectionIds) => dispatcher.wake(connectionIds));
   const worker = startWorker(service, metrics, [...CHORES, findDueDeliveries(dispatcher)]);
   stops.doors.push(async () => {

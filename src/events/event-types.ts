@@ -17,6 +17,7 @@ const OPT_IN_EVENT_TYPES = [
   "order.shipmentUpdated",
   "order.paymentFailed",
 ] as const;
+export type OptInEventType = (typeof OPT_IN_EVENT_TYPES)[number];
 
 /** What an endpoint may name, and a feed be narrowed to. */
 export const EVENT_TYPES = [...DEFAULT_EVENT_TYPES, ...OPT_IN_EVENT_TYPES] as const;

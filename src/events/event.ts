@@ -5,7 +5,7 @@ export type EventRow = {
   readonly connectionId: string;
   readonly id: string;
   readonly type: string;
-  /** Null for events that are not about an order; `sequence` likewise. */
+  /** Null for events that are not about an order; `sequence` likewise. An opt-in event has that of the event before it. */
   readonly orderId: string | null;
   readonly sequence: number | null;
   readonly body: string;

@@ -4,6 +4,7 @@ import { isProblem, type Problem } from "../http/problems.ts";
 import { inOneStep, type Service } from "../service.ts";
 import { isStorableText } from "../text.ts";
 import type { Outcome } from "./lifecycle.ts";
+import { tellOptIns } from "./opt-in-events.ts";
 import type { Order, OrderRef } from "./order.ts";
 import { orderEvents } from "./order-events.ts";
 import { lockOrder, saveOrder } from "./orders-sql.ts";
@@ -31,7 +32,7 @@ export async function changeOrder(service: Service, change: OrderChange): Promis
     if (!isProblem(outcome)) await storeOutcome(tx, order, outcome, service, now);
     return outcome;
   });
-  if (!isProblem(outcome) && outcome.outcome === "applied") service.wakeDispatchers([change.connectionId]);
+  if (!isProblem(outcome)) service.wakeDispatchers([change.connectionId]);
   return outcome;
 }
 
@@ -47,4 +48,5 @@ async function storeOutcome(
   await saveOrder(tx, before, outcome.order);
   if (outcome.outcome === "applied")
     await insertEvents(tx, orderEvents(outcome.order, outcome.facts, newId, now), now);
+  await tellOptIns(tx, before.connectionId, [{ before, after: outcome.order }], { newId, now });
 }

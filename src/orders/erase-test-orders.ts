@@ -1,7 +1,7 @@
 import type { Queryable } from "../database/database.ts";
 import { deleteEventsOfOrders } from "../events/events-sql.ts";
 import { inOneStep, type Service } from "../service.ts";
-import { deleteDeliveriesOfOrders } from "../webhooks/erase-deliveries-sql.ts";
+import { deleteDeliveriesOfOrders } from "../webhooks/log/erase-deliveries-sql.ts";
 
 /**
  * Erases test orders whose time is over, with everything that belongs to them: lines, shipments, events,

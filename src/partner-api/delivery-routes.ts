@@ -6,9 +6,9 @@ import { cursorField, limitField, pageOf } from "../http/schemas.ts";
 import { fromTypeId, type IdPrefix } from "../ids.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import type { Service } from "../service.ts";
-import { DELIVERY_STATUSES, DeliverySchema } from "../webhooks/delivery.ts";
-import { readDeliveryPage, readWireDelivery } from "../webhooks/delivery-log.ts";
-import { redeliver } from "../webhooks/redeliver.ts";
+import { DELIVERY_STATUSES, DeliverySchema } from "../webhooks/log/delivery.ts";
+import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
+import { redeliver } from "../webhooks/log/redeliver.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { findOrderId, orderIdFilter } from "./order-filter.ts";
 

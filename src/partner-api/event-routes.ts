@@ -28,7 +28,7 @@ const EventSchema = Type.Object(
     connectionId: Type.String(),
     sequence: nullable(
       Type.Integer(),
-      "Counts 1, 2, 3 … within the order; null when the event is not about an order.",
+      "Counts 1, 2, 3 … within the order; null when the event is not about an order, and for the types that endpoints must name.",
     ),
     data: Type.Object(
       {

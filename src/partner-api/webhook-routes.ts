@@ -5,12 +5,10 @@ import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, pageOf } from "../http/schemas.ts";
 import { fromTypeId } from "../ids.ts";
 import type { Service } from "../service.ts";
-import { changeEndpoint } from "../webhooks/change-endpoint.ts";
-import { createEndpoint } from "../webhooks/create-endpoint.ts";
-import { deleteEndpoint } from "../webhooks/delete-endpoint.ts";
-import { DeliverySchema } from "../webhooks/delivery.ts";
-import { readWireDelivery } from "../webhooks/delivery-log.ts";
-import { EndpointSchema, EndpointWithSecretSchema, toWireEndpoint } from "../webhooks/endpoint.ts";
+import { changeEndpoint } from "../webhooks/endpoints/change-endpoint.ts";
+import { createEndpoint } from "../webhooks/endpoints/create-endpoint.ts";
+import { deleteEndpoint } from "../webhooks/endpoints/delete-endpoint.ts";
+import { EndpointSchema, EndpointWithSecretSchema, toWireEndpoint } from "../webhooks/endpoints/endpoint.ts";
 import {
   changedSettings,
   EndpointChangeSchema,
@@ -20,11 +18,13 @@ import {
   RotationSchema,
   sinceFaults,
   urlFaults,
-} from "../webhooks/endpoint-request.ts";
-import { listEndpoints, readEndpoint } from "../webhooks/endpoints-sql.ts";
-import { pingEndpoint } from "../webhooks/ping-endpoint.ts";
-import { recoverEndpoint, resumeEndpoint } from "../webhooks/resume-endpoint.ts";
-import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../webhooks/rotate-secret.ts";
+} from "../webhooks/endpoints/endpoint-request.ts";
+import { listEndpoints, readEndpoint } from "../webhooks/endpoints/endpoints-sql.ts";
+import { pingEndpoint } from "../webhooks/endpoints/ping-endpoint.ts";
+import { recoverEndpoint, resumeEndpoint } from "../webhooks/endpoints/resume-endpoint.ts";
+import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../webhooks/endpoints/rotate-secret.ts";
+import { DeliverySchema } from "../webhooks/log/delivery.ts";
+import { readWireDelivery } from "../webhooks/log/delivery-log.ts";
 import type { PartnerCaller } from "./authentication.ts";
 
 const tag = "Webhook endpoints";

@@ -7,10 +7,10 @@ import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
 import type { Service } from "../service.ts";
-import { forgetOldLog } from "../webhooks/forget-old-log.ts";
-import { recoverDeliveries } from "../webhooks/recover-deliveries.ts";
-import { listConnectionsWithRecoveries } from "../webhooks/recovery-sql.ts";
-import { resealSecrets } from "../webhooks/reseal-secrets.ts";
+import { resealSecrets } from "../webhooks/endpoints/reseal-secrets.ts";
+import { forgetOldLog } from "../webhooks/log/forget-old-log.ts";
+import { recoverDeliveries } from "../webhooks/sending/recover-deliveries.ts";
+import { listConnectionsWithRecoveries } from "../webhooks/sending/recovery-sql.ts";
 import { inTurn } from "./in-turn.ts";
 
 /**

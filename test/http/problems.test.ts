@@ -6,7 +6,7 @@ import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/http/problems.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createPartnerApi } from "../../src/partner-api/app.ts";
-import { ENDPOINTS_MAX } from "../../src/webhooks/create-endpoint.ts";
+import { ENDPOINTS_MAX } from "../../src/webhooks/endpoints/create-endpoint.ts";
 import { anOrder, createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { ERRORS_BASE_URL, expectRefusal, type Refused, startWire, type Wire } from "../support/refusals.ts";
 import { OPERATOR_TOKEN, startServiceForTest } from "../support/test-service.ts";

@@ -9,7 +9,7 @@ import { readConfig } from "../../src/config.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { newIdsFrom } from "../../src/ids.ts";
 import { createLog } from "../../src/log.ts";
-import { createSecretBox } from "../../src/webhooks/secret-box.ts";
+import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LINTER = join(ROOT, "node_modules", "@redocly", "cli", "bin", "cli.js");

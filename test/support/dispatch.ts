@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
 import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
 import { isProblem } from "../../src/http/problems.ts";
-import { createEndpoint } from "../../src/webhooks/create-endpoint.ts";
-import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatcher.ts";
-import type { EndpointSettings } from "../../src/webhooks/endpoint.ts";
-import { createSender } from "../../src/webhooks/sender.ts";
+import { createEndpoint } from "../../src/webhooks/endpoints/create-endpoint.ts";
+import type { EndpointSettings } from "../../src/webhooks/endpoints/endpoint.ts";
+import { createDispatcher, type Dispatcher } from "../../src/webhooks/sending/dispatcher.ts";
+import { createSender } from "../../src/webhooks/sending/sender.ts";
 import type { Partner } from "./builders.ts";
 import { connectionUuid } from "./orders.ts";
 import { type Receiver, type ReceiverHandler, startReceiver } from "./receivers.ts";

@@ -8,7 +8,7 @@ import { createLog } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createPartnerApi } from "../../src/partner-api/app.ts";
 import type { Service } from "../../src/service.ts";
-import { createSecretBox } from "../../src/webhooks/secret-box.ts";
+import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
 import { type AnswerCheck, createAnswerCheck } from "./answer-check.ts";
 import { TEMPLATE } from "./global-setup.ts";
 import { createTestClock, type TestClock } from "./test-clock.ts";

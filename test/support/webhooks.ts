@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { fromTypeId, type IdPrefix } from "../../src/ids.ts";
-import { pauseEndpoint as pause } from "../../src/webhooks/endpoint-health-sql.ts";
+import { pauseEndpoint as pause } from "../../src/webhooks/sending/endpoint-health-sql.ts";
 import { created, type Partner } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 

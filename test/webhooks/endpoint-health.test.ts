@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { afterFailure, afterSuccess, type EndpointHealth } from "../../src/webhooks/endpoint-health.ts";
+import {
+  afterFailure,
+  afterSuccess,
+  type EndpointHealth,
+} from "../../src/webhooks/sending/endpoint-health.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { startServiceForTest } from "../support/test-service.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type WarningFacts, warningMail } from "../../src/webhooks/endpoint-warnings.ts";
+import { type WarningFacts, warningMail } from "../../src/webhooks/sending/endpoint-warnings.ts";
 
 const mail = (facts: Partial<WarningFacts> = {}) =>
   warningMail({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { recoverDeliveries } from "../../src/webhooks/recover-deliveries.ts";
-import { listConnectionsWithRecoveries } from "../../src/webhooks/recovery-sql.ts";
+import { recoverDeliveries } from "../../src/webhooks/sending/recover-deliveries.ts";
+import { listConnectionsWithRecoveries } from "../../src/webhooks/sending/recovery-sql.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   readDeliveries,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import type { Service } from "../../src/service.ts";
-import { checkSecretKeys } from "../../src/webhooks/check-secret-keys.ts";
-import { createSecretBox } from "../../src/webhooks/secret-box.ts";
+import { checkSecretKeys } from "../../src/webhooks/endpoints/check-secret-keys.ts";
+import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { runChore } from "../support/chores.ts";
 import {

@@ -1,0 +1,218 @@
+import { activateEndpoints, addBacklog, addEndpoints, countDeliveries, emptyWebhooks } from "./backlog.ts";
+import { createOrders, creation } from "./loads.ts";
+import { runBareSender, type Started, startWebhookReceiver, stop } from "./processes.ts";
+import { type Figure, median } from "./report.ts";
+import { addPartners, emptyOrders, type Site } from "./site.ts";
+
+const ENDPOINTS = 100;
+/** As many requests as all endpoints together may have in flight would be; more makes the bare loop no faster. */
+const BARE_PARALLEL = 128;
+const BODY = JSON.stringify({
+  type: "order.created",
+  timestamp: new Date().toISOString(),
+  filling: "x".repeat(820),
+});
+
+type Options = { rounds: number; deliveries: number; say: (text: string) => void };
+
+/** Sending: a backlog against a bare loop, slow answers, creation beside it, dead endpoints, and the time to the first byte. */
+export async function measureWebhooks(site: Site, options: Options): Promise<Figure[]> {
+  const [receiver, slow] = [await startWebhookReceiver(), await startWebhookReceiver(100, 1_000)];
+  try {
+    return [
+      ...(await measureBacklog(site, receiver, slow, options)),
+      ...(await measureBesideCreation(site, receiver, options)),
+      ...(await measureDelays(site, receiver, options)),
+      await measureDeadEndpoints(site, receiver, options),
+    ];
+  } finally {
+    await Promise.all([stop(receiver), stop(slow)]);
+  }
+}
+
+/** Sends a whole backlog; answers how many a second. Every delivery must have arrived, and be on record. */
+async function drain(site: Site, receiver: Started, deliveries: number): Promise<number> {
+  await forget(receiver);
+  await emptyOrders(site);
+  await emptyWebhooks(site);
+  await addEndpoints(
+    site,
+    Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/hooks/${index}`),
+  );
+  await addBacklog(site, deliveries / ENDPOINTS, BODY);
+  const startedAt = performance.now();
+  await activateEndpoints(site);
+  await allSent(site);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { count } = await stats(receiver);
+  const { delivered } = await countDeliveries(site);
+  if (count !== deliveries || delivered !== deliveries)
+    throw new Error(`Of ${deliveries} deliveries ${count} arrived, and ${delivered} are on record.`);
+  return deliveries / seconds;
+}
+
+async function allSent(site: Site): Promise<void> {
+  while ((await countDeliveries(site)).due > 0) await pause(100);
+}
+
+async function measureBacklog(
+  site: Site,
+  receiver: Started,
+  slow: Started,
+  options: Options,
+): Promise<Figure[]> {
+  const { rounds, deliveries, say } = options;
+  const seen = { bare: [] as number[], ours: [] as number[], slow: [] as number[] };
+  for (let round = 0; round <= rounds; round += 1) {
+    const amount = round === 0 ? deliveries / 10 : deliveries; // Round 0 warms up and is not counted.
+    const bare = await runBareSender(`${receiver.url}/hooks`, amount, BARE_PARALLEL, BODY);
+    const ours = await drain(site, receiver, amount);
+    const withSlow = await drain(site, slow, amount);
+    say(`  webhooks ${round}: ${[bare, ours, withSlow].map(Math.round).join(" / ")}`);
+    if (round === 0) continue;
+    seen.bare.push(bare);
+    seen.ours.push(ours);
+    seen.slow.push(withSlow);
+  }
+  const ratio = (ours: number[], theirs: number[]) =>
+    median(ours.map((speed, round) => speed / (theirs[round] ?? Number.NaN)));
+  return [
+    {
+      name: `send a backlog of ${deliveries.toLocaleString("en")}, against a bare loop`,
+      perSecond: median(seen.ours),
+      referencePerSecond: median(seen.bare),
+      ratio: ratio(seen.ours, seen.bare),
+      ratioMin: 0.5,
+    },
+    {
+      name: "the same when one answer in a hundred takes a second",
+      perSecond: median(seen.slow),
+      referencePerSecond: median(seen.ours),
+      ratio: ratio(seen.slow, seen.ours),
+      ratioMin: 0.8,
+    },
+  ];
+}
+
+/** Orders at half the top speed, each with a delivery: all of them must be sent, and creation must not suffer. */
+async function measureBesideCreation(site: Site, receiver: Started, { say }: Options): Promise<Figure[]> {
+  await emptyOrders(site);
+  await emptyWebhooks(site);
+  const top = (await createOrders(site, { seconds: 5 })).perSecond;
+  const perSecondMax = Math.round(top / 2);
+  const without = (await createOrders(site, { seconds: 8, perSecondMax })).perSecond;
+  await emptyOrders(site);
+  await addEndpoints(site, [`${receiver.url}/hooks/beside`]);
+  await activateEndpoints(site);
+  await forget(receiver);
+  const backlogs: number[] = [];
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      backlogs.push((await countDeliveries(site)).due);
+      await pause(500);
+    }
+  })();
+  const withWebhooks = await createOrders(site, { seconds: 8, perSecondMax });
+  isOver = true;
+  await watching;
+  await allSent(site);
+  const { delays } = await stats(receiver);
+  say(`  beside creation: ${Math.round(without)} / ${Math.round(withWebhooks.perSecond)}`);
+  return [
+    {
+      name: "create at half the top speed with webhooks, against without",
+      perSecond: withWebhooks.perSecond,
+      referencePerSecond: without,
+      ratio: withWebhooks.perSecond / without,
+      ratioMin: 0.8,
+      note: `backlog at most ${Math.max(...backlogs)}, ${delays.length} arrived`,
+    },
+    { name: "event to the receiver meanwhile", ...quantiles(delays) },
+  ];
+}
+
+async function measureDelays(site: Site, receiver: Started, { say }: Options): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const perSecondMax of [1, 100, 1_000]) {
+    await emptyOrders(site);
+    await emptyWebhooks(site);
+    await addEndpoints(site, [`${receiver.url}/hooks/delay`]);
+    await activateEndpoints(site);
+    await forget(receiver);
+    const seconds = perSecondMax === 1 ? 10 : 6;
+    const connections = perSecondMax === 1 ? 1 : 64;
+    const { perSecond } = await createOrders(site, { seconds, perSecondMax, connections });
+    await allSent(site);
+    const { delays } = await stats(receiver);
+    say(`  ${perSecondMax} orders a second: ${delays.length} arrived`);
+    figures.push({
+      name: `event to the receiver at ${perSecondMax} orders a second`,
+      perSecond,
+      ...quantiles(delays),
+    });
+  }
+  return figures;
+}
+
+/** 10 000 endpoints of 50 connections: all living, and then half of them taking requests without ever answering. */
+async function measureDeadEndpoints(site: Site, receiver: Started, { say }: Options): Promise<Figure> {
+  const partners = await addPartners(site, 50);
+  const perConnection = 200;
+  const run = async (isDead: (index: number) => boolean): Promise<number[]> => {
+    await emptyOrders(site);
+    await emptyWebhooks(site);
+    const sites = partners.map((partner) => ({ ...site, partner }));
+    for (const own of sites)
+      await addEndpoints(
+        own,
+        Array.from(
+          { length: perConnection },
+          (_, index) => `${receiver.url}/${isDead(index) ? "dead" : "hooks"}/${index}`,
+        ),
+      );
+    await activateEndpoints(site);
+    await forget(receiver);
+    const living = Array.from({ length: perConnection }, (_, index) => index).filter(
+      (index) => !isDead(index),
+    ).length;
+    for (let round = 1; round <= 3; round += 1) {
+      for (const own of sites) await placeOne(own);
+      while ((await stats(receiver)).count < round * living * sites.length) await pause(50);
+    }
+    return (await stats(receiver)).delays;
+  };
+  const alive = quantiles(await run(() => false));
+  const halfDead = quantiles(await run((index) => index % 2 === 1));
+  say(`  dead endpoints: ${alive.p50Ms} ms / ${halfDead.p50Ms} ms`);
+  return {
+    name: "10 000 endpoints, half of them dead: delay of the living ones without, against with",
+    ratio: alive.p50Ms / halfDead.p50Ms,
+    ratioMin: 0.5,
+    ...halfDead,
+    note: `without dead ones p50 ${Math.round(alive.p50Ms)} ms, p99 ${Math.round(alive.p99Ms)} ms`,
+  };
+}
+
+/** One order of a partner. */
+async function placeOne(site: Site): Promise<void> {
+  const { headers, bodyTemplate = "", url } = creation(site);
+  const id = `one-${Math.random()}`;
+  const answer = await fetch(url, { method: "POST", headers, body: bodyTemplate.replace("{id}", id) });
+  if (answer.status !== 201) throw new Error(`An order was answered ${answer.status}.`);
+}
+
+type Stats = { count: number; delays: number[] };
+const stats = async (receiver: Started): Promise<Stats> =>
+  (await (await fetch(`${receiver.url}/stats`)).json()) as Stats; // Written by webhook-receiver.ts.
+const forget = async (receiver: Started): Promise<void> => {
+  await fetch(`${receiver.url}/stats`, { method: "DELETE" });
+};
+
+function quantiles(delays: readonly number[]): { p50Ms: number; p99Ms: number } {
+  const sorted = delays.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

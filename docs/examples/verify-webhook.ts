@@ -1,0 +1,18 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+
+const TOLERANCE_SECONDS = 300;
+
+/** @param body the bytes that came */
+export function isGenuine(secret: string, headers: IncomingHttpHeaders, body: Buffer): boolean {
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
+  const ageSeconds = Math.abs(Date.now() / 1_000 - Number(timestamp));
+  if (!(ageSeconds <= TOLERANCE_SECONDS)) return false; // Also when there is no number.
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
+  return String(signatures)
+    .split(" ")
+    .filter((one) => one.startsWith("v1,"))
+    .map((one) => Buffer.from(one.slice(3), "base64"))
+    .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
+}

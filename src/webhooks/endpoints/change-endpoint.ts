@@ -1,0 +1,18 @@
+import { inOneStep, type Service } from "../../service.ts";
+import type { Endpoint, EndpointSettings } from "./endpoint.ts";
+import { lockEndpoint, updateEndpointSettings } from "./endpoints-sql.ts";
+
+/** Changes the settings that are given; null when there is no such endpoint. */
+export async function changeEndpoint(
+  service: Service,
+  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+  change: Partial<EndpointSettings>,
+): Promise<Endpoint | null> {
+  return inOneStep(service, async (tx) => {
+    const endpoint = await lockEndpoint(tx, connectionId, id);
+    if (endpoint === null) return null;
+    const changed: Endpoint = { ...endpoint, ...change, updatedAt: service.clock.now() };
+    await updateEndpointSettings(tx, changed, changed, changed.updatedAt);
+    return changed;
+  });
+}

@@ -1,0 +1,52 @@
+import { lockConnection } from "../../connections/connections-sql.ts";
+import type { Problem } from "../../http/problems.ts";
+import { inOneStep, type Service } from "../../service.ts";
+import { newSigningSecret } from "../sending/signature.ts";
+import type { Endpoint, EndpointSettings } from "./endpoint.ts";
+import { countEndpoints, insertEndpoint } from "./endpoints-sql.ts";
+import { insertSecret } from "./secrets-sql.ts";
+
+/** Decision 0029. */
+export const ENDPOINTS_MAX = 200;
+
+const LIMIT_REACHED: Problem = {
+  problem: "endpoint-limit-reached",
+  detail: `The connection has ${ENDPOINTS_MAX} webhook endpoints already; delete one first.`,
+};
+
+/**
+ * Registers an endpoint. Its signing secret is answered here, once, and stored sealed. The connection's row is locked,
+ * so that of creations at the same time each gets a number of its own, and none exceeds the limit.
+ */
+export async function createEndpoint(
+  service: Service,
+  connectionId: string,
+  settings: EndpointSettings,
+): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
+  const { clock, newId, secrets } = service;
+  return inOneStep(service, async (tx) => {
+    await lockConnection(tx, connectionId);
+    const { live, lastNumber } = await countEndpoints(tx, connectionId);
+    if (live >= ENDPOINTS_MAX) return LIMIT_REACHED;
+    const now = clock.now();
+    const endpoint: Endpoint = {
+      ...settings,
+      connectionId,
+      id: newId(),
+      number: lastNumber + 1,
+      status: "active",
+      pauseReason: null,
+      pausedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await insertEndpoint(tx, endpoint);
+    const secret = newSigningSecret();
+    await insertSecret(tx, endpoint, {
+      id: newId(),
+      sealed: secrets.seal(secret, endpoint.id),
+      createdAt: now,
+    });
+    return { endpoint, secret };
+  });
+}

@@ -1,0 +1,70 @@
+import type { Queryable } from "../../database/database.ts";
+import { DAY_MS } from "../../database/day-partitions.ts";
+import { EVENTS_KEPT_MS } from "../../events/event-feed.ts";
+import { uuidAt } from "../../ids.ts";
+import { inOneStep, type Service } from "../../service.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { lockEndpoint, markEndpointDeleted } from "./endpoints-sql.ts";
+import { deleteSecrets } from "./secrets-sql.ts";
+
+type EndpointKey = Pick<Endpoint, "connectionId" | "id">;
+
+/** Deliveries looked at in one statement: an endpoint that was paused for days may have very many that wait. */
+const BATCH_SIZE = 5_000;
+
+/**
+ * Deletes an endpoint; false when there is no such one. Nothing is sent to it any more, and what was to be sent is
+ * given up. Its row and its deliveries stay for the log (decision 0029).
+ */
+export async function deleteEndpoint(service: Service, key: EndpointKey): Promise<boolean> {
+  const deleted = await inOneStep(service, async (tx) => {
+    const endpoint = await lockEndpoint(tx, key.connectionId, key.id);
+    if (endpoint === null) return false;
+    await markEndpointDeleted(tx, endpoint, service.clock.now());
+    await deleteSecrets(tx, endpoint);
+    await deleteDueDeliveries(tx, endpoint);
+    return true;
+  });
+  if (!deleted) return false;
+  let position = uuidAt(new Date(service.clock.now().getTime() - EVENTS_KEPT_MS - DAY_MS)); // Nothing older waits.
+  for (;;) {
+    const next = await giveUpPendingDeliveries(service.db, key, position);
+    if (next === null) return true;
+    position = next;
+  }
+}
+
+async function deleteDueDeliveries(tx: Queryable, { connectionId, id }: EndpointKey): Promise<void> {
+  await tx.query({
+    name: "delete-due-deliveries-of-endpoint",
+    text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2",
+    values: [connectionId, id],
+  });
+}
+
+/** Looks at a batch of deliveries after a position, whatever became of them; answers where it ended, null at the end. */
+async function giveUpPendingDeliveries(
+  db: Queryable,
+  { connectionId, id }: EndpointKey,
+  position: string,
+): Promise<string | null> {
+  const rows = await db.query<{ id: string }>({
+    name: "give-up-pending-deliveries",
+    text: `
+      with page as materialized (
+        select d.id, d.status
+        from deliveries d
+        where d.connection_id = $1 and d.endpoint_id = $2 and d.id > $3
+        order by d.id
+        limit $4
+      ), given_up as (
+        update deliveries d
+        set status = 'failed'
+        from page p
+        where d.connection_id = $1 and d.id = p.id and p.status = 'pending' and d.status = 'pending'
+      )
+      select id from page order by id desc limit 1`,
+    values: [connectionId, id, position, BATCH_SIZE],
+  });
+  return rows[0]?.id ?? null;
+}

@@ -1,0 +1,109 @@
+import { type Static, Type } from "typebox";
+import { DEFAULT_EVENT_TYPES, EVENT_TYPES } from "../../events/event-types.ts";
+import type { Fault } from "../../http/problems.ts";
+import { dateTime, nullable } from "../../http/schemas.ts";
+import { type EndpointSettings, IN_FLIGHT_MAX_DEFAULT, IN_FLIGHT_MAX_LIMIT } from "./endpoint.ts";
+import { endpointUrlFault } from "./public-address.ts";
+import { RECOVERY_MAX_MS } from "./resume-endpoint.ts";
+import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "./rotate-secret.ts";
+
+const urlField = Type.String({
+  description: "Begins with https:// and leads to a public address.",
+  examples: ["https://partner.example/webhooks"],
+});
+const descriptionField = nullable(
+  Type.String({ maxLength: 255, format: "text" }),
+  "For people; null for none.",
+);
+const eventTypesField = Type.Array(Type.Enum([...EVENT_TYPES]), {
+  minItems: 1,
+  maxItems: 100,
+  description: "What is to be sent to it. Doubles count once.",
+});
+const maxInFlightField = Type.Integer({
+  minimum: 1,
+  maximum: IN_FLIGHT_MAX_LIMIT,
+  description: `Requests that may be under way to it at the same time; ${IN_FLIGHT_MAX_DEFAULT} unless set.`,
+});
+
+export const EndpointRequestSchema = Type.Object(
+  {
+    url: urlField,
+    description: Type.Optional(descriptionField),
+    eventTypes: Type.Optional({
+      ...eventTypesField,
+      description:
+        "What is to be sent to it; doubles count once. Absent: every type but `order.accepted`, `order.inProgress`, `order.shipmentUpdated` and `order.paymentFailed`, which have to be named.",
+    }),
+    maxInFlight: Type.Optional(maxInFlightField),
+  },
+  { title: "WebhookEndpointRequest" },
+);
+
+export const EndpointChangeSchema = Type.Object(
+  {
+    url: Type.Optional(urlField),
+    description: Type.Optional(descriptionField),
+    eventTypes: Type.Optional(eventTypesField),
+    maxInFlight: Type.Optional(maxInFlightField),
+  },
+  { title: "WebhookEndpointChange" },
+);
+
+export const RotationSchema = Type.Object(
+  {
+    overlapHours: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: OVERLAP_HOURS_MAX,
+        default: OVERLAP_HOURS_DEFAULT,
+        description: "How long older secrets sign beside the new one, at most; 0 ends them at once.",
+      }),
+    ),
+  },
+  { title: "SecretRotation" },
+);
+
+export const RecoveryRequestSchema = Type.Object(
+  { since: dateTime("Not ahead, and at most 30 days ago.") },
+  { title: "RecoveryRequest" },
+);
+
+/** Absent fields have their defaults. */
+export const newSettings = (request: Static<typeof EndpointRequestSchema>): EndpointSettings => ({
+  url: request.url,
+  description: request.description ?? null,
+  eventTypes: [...new Set(request.eventTypes ?? DEFAULT_EVENT_TYPES)],
+  inFlightMax: request.maxInFlight ?? IN_FLIGHT_MAX_DEFAULT,
+});
+
+/** Absent fields stay as they are. */
+export const changedSettings = ({
+  url,
+  description,
+  eventTypes,
+  maxInFlight,
+}: Static<typeof EndpointChangeSchema>): Partial<EndpointSettings> => ({
+  ...(url !== undefined && { url }),
+  ...(description !== undefined && { description }),
+  ...(eventTypes !== undefined && { eventTypes: [...new Set(eventTypes)] }),
+  ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
+});
+
+/** What only a look at the address itself can tell of a body that has one. */
+export async function urlFaults(body: unknown, allowPrivateNetworks: boolean): Promise<Fault[]> {
+  const { url } = (body ?? {}) as { url?: unknown }; // Of a body of any form a name that it does not have is undefined.
+  const detail = typeof url === "string" ? await endpointUrlFault(url, { allowPrivateNetworks }) : null;
+  return detail === null ? [] : [{ pointer: "/url", detail }];
+}
+
+/** How a recovery's beginning does not lie where it must. */
+export function sinceFaults(body: unknown, now: Date): Fault[] {
+  const { since } = (body ?? {}) as { since?: unknown }; // As above.
+  if (typeof since !== "string") return [];
+  const ageMs = now.getTime() - Date.parse(since);
+  if (ageMs >= 0 && ageMs <= RECOVERY_MAX_MS) return [];
+  // A leap second passes the schema and is no moment of the clock.
+  const detail = ageMs > RECOVERY_MAX_MS ? "must be at most 30 days ago" : "must not lie ahead";
+  return [{ pointer: "/since", detail }];
+}

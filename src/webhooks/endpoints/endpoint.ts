@@ -1,0 +1,74 @@
+import { type Static, Type } from "typebox";
+import { EVENT_TYPES, type EventType } from "../../events/event-types.ts";
+import { dateTime, nullable } from "../../http/schemas.ts";
+import { toTypeId } from "../../ids.ts";
+
+/** `gone`: it answered 410. `failing`: it had no success for days. */
+export const PAUSE_REASONS = ["gone", "failing"] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
+
+export const IN_FLIGHT_MAX_DEFAULT = 8;
+export const IN_FLIGHT_MAX_LIMIT = 100;
+
+/** Where a connection wants its events sent. A deleted one is not seen by anything that works with this type. */
+export type Endpoint = {
+  readonly connectionId: string;
+  readonly id: string;
+  /** Counts within the connection; part of the ids of its deliveries (decision 0028). */
+  readonly number: number;
+  readonly url: string;
+  readonly description: string | null;
+  readonly eventTypes: readonly EventType[];
+  readonly status: "active" | "paused";
+  /** Null while it is active; `pausedAt` likewise. */
+  readonly pauseReason: PauseReason | null;
+  readonly pausedAt: Date | null;
+  readonly inFlightMax: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+/** What a partner says of an endpoint, and changes at will. */
+export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax">;
+
+const endpointFields = {
+  id: Type.String({ examples: ["whe_01m7y7np16fe68bxp4h91tdmdn"] }),
+  url: Type.String(),
+  description: nullable(Type.String()),
+  eventTypes: Type.Array(Type.Enum([...EVENT_TYPES]), { description: "What is sent to it." }),
+  status: Type.Enum(["active", "paused"], { description: "Nothing is sent while it is paused." }),
+  pauseReason: nullable(
+    Type.Enum([...PAUSE_REASONS]),
+    "`gone`: it answered 410. `failing`: no success for days. Null while it is active.",
+  ),
+  pausedAt: nullable(dateTime(), "Null while it is active."),
+  maxInFlight: Type.Integer({ description: "Requests that may be under way to it at the same time." }),
+  createdAt: dateTime(),
+  updatedAt: dateTime("When it was last changed, paused or resumed."),
+};
+export const EndpointSchema = Type.Object(endpointFields, { title: "WebhookEndpoint" });
+export const EndpointWithSecretSchema = Type.Object(
+  {
+    ...endpointFields,
+    secret: Type.String({
+      description: "The signing secret; it is shown this once and never again.",
+      examples: ["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"],
+    }),
+  },
+  { title: "WebhookEndpointWithSecret" },
+);
+
+export const toWireEndpoint = (endpoint: Endpoint): Static<typeof EndpointSchema> => ({
+  id: wireEndpointId(endpoint.id),
+  url: endpoint.url,
+  description: endpoint.description,
+  eventTypes: [...endpoint.eventTypes],
+  status: endpoint.status,
+  pauseReason: endpoint.pauseReason,
+  pausedAt: endpoint.pausedAt?.toISOString() ?? null,
+  maxInFlight: endpoint.inFlightMax,
+  createdAt: endpoint.createdAt.toISOString(),
+  updatedAt: endpoint.updatedAt.toISOString(),
+});
+
+export const wireEndpointId = (endpointId: string): string => toTypeId("whe", endpointId);

@@ -1,0 +1,216 @@
+import type { Queryable } from "../../database/database.ts";
+import type { EventType } from "../../events/event-types.ts";
+import type { PagePosition } from "../../http/cursor.ts";
+import type { Endpoint, EndpointSettings, PauseReason } from "./endpoint.ts";
+
+type EndpointRow = {
+  connection_id: string;
+  id: string;
+  number: number;
+  url: string;
+  description: string | null;
+  event_types: EventType[];
+  status: "active" | "paused";
+  pause_reason: PauseReason | null;
+  paused_at: Date | null;
+  in_flight_max: number;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/** Oldest first, without deleted ones; one row more than the page, if there is one. */
+export async function listEndpoints(
+  db: Queryable,
+  connectionId: string,
+  { afterId, limit }: PagePosition,
+): Promise<Endpoint[]> {
+  const rows = await db.query<EndpointRow>({
+    name: "list-endpoints",
+    text: `
+      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+             in_flight_max, created_at, updated_at
+      from webhook_endpoints
+      where connection_id = $1 and id > $2 and status <> 'deleted'
+      order by id
+      limit $3 + 1`,
+    values: [connectionId, afterId, limit],
+  });
+  return rows.map(toEndpoint);
+}
+
+export async function readEndpoint(
+  db: Queryable,
+  connectionId: string,
+  endpointId: string,
+): Promise<Endpoint | null> {
+  const [row] = await db.query<EndpointRow>({
+    name: "read-endpoint",
+    text: `
+      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+             in_flight_max, created_at, updated_at
+      from webhook_endpoints
+      where connection_id = $1 and id = $2 and status <> 'deleted'`,
+    values: [connectionId, endpointId],
+  });
+  return row === undefined ? null : toEndpoint(row);
+}
+
+/**
+ * Reads an endpoint for a change: nobody else changes it until the transaction ends. Steps that only write deliveries
+ * to it do not wait for that.
+ */
+export async function lockEndpoint(
+  tx: Queryable,
+  connectionId: string,
+  endpointId: string,
+): Promise<Endpoint | null> {
+  const [row] = await tx.query<EndpointRow>({
+    name: "lock-endpoint",
+    text: `
+      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+             in_flight_max, created_at, updated_at
+      from webhook_endpoints
+      where connection_id = $1 and id = $2 and status <> 'deleted'
+      for no key update`,
+    values: [connectionId, endpointId],
+  });
+  return row === undefined ? null : toEndpoint(row);
+}
+
+/** Reads an endpoint that must stay as it is until the transaction ends: neither paused nor deleted meanwhile. */
+export async function holdEndpoint(
+  tx: Queryable,
+  connectionId: string,
+  endpointId: string,
+): Promise<Endpoint | null> {
+  const [row] = await tx.query<EndpointRow>({
+    name: "hold-endpoint",
+    text: `
+      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+             in_flight_max, created_at, updated_at
+      from webhook_endpoints
+      where connection_id = $1 and id = $2 and status <> 'deleted'
+      for share`,
+    values: [connectionId, endpointId],
+  });
+  return row === undefined ? null : toEndpoint(row);
+}
+
+/** How many endpoints a connection has, and the highest number that one of them, or a deleted one, bears. */
+export async function countEndpoints(
+  tx: Queryable,
+  connectionId: string,
+): Promise<{ live: number; lastNumber: number }> {
+  const [row] = await tx.query<{ live: number; last_number: number }>({
+    name: "count-endpoints",
+    text: `
+      select (count(*) filter (where status <> 'deleted'))::integer as live,
+             coalesce(max(number), 0) as last_number
+      from webhook_endpoints
+      where connection_id = $1`,
+    values: [connectionId],
+  });
+  return { live: row?.live ?? 0, lastNumber: row?.last_number ?? 0 };
+}
+
+/** Writes a new, active endpoint, and the state it begins with. */
+export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise<void> {
+  await tx.query({
+    name: "insert-endpoint",
+    text: `
+      insert into webhook_endpoints (connection_id, id, number, url, description, event_types, status,
+                                     in_flight_max, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, 'active', $7, $8, $8)`,
+    values: [
+      endpoint.connectionId,
+      endpoint.id,
+      endpoint.number,
+      endpoint.url,
+      endpoint.description,
+      endpoint.eventTypes,
+      endpoint.inFlightMax,
+      endpoint.createdAt,
+    ],
+  });
+  await tx.query({
+    name: "insert-endpoint-state",
+    text: `
+      insert into webhook_endpoint_states (connection_id, endpoint_id, leased_until, consecutive_failures,
+                                           last_success_at, warnings_sent)
+      values ($1, $2, $3, 0, $3, 0)`,
+    values: [endpoint.connectionId, endpoint.id, endpoint.createdAt],
+  });
+}
+
+/** The caller holds the endpoint's lock. */
+export async function updateEndpointSettings(
+  tx: Queryable,
+  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+  { url, description, eventTypes, inFlightMax }: EndpointSettings,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "update-endpoint-settings",
+    text: `
+      update webhook_endpoints
+      set url = $3, description = $4, event_types = $5, in_flight_max = $6, updated_at = $7
+      where connection_id = $1 and id = $2`,
+    values: [connectionId, id, url, description, eventTypes, inFlightMax, now],
+  });
+}
+
+/** Makes a paused endpoint active, as if it had never failed. The caller holds its lock. */
+export async function activateEndpoint(
+  tx: Queryable,
+  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "activate-endpoint",
+    text: `
+      update webhook_endpoints
+      set status = 'active', pause_reason = null, paused_at = null, updated_at = $3
+      where connection_id = $1 and id = $2`,
+    values: [connectionId, id, now],
+  });
+  await tx.query({
+    name: "reset-endpoint-state",
+    text: `
+      update webhook_endpoint_states
+      set consecutive_failures = 0, failing_since = null, last_failure_at = null, held_until = null,
+          last_success_at = $3, warnings_sent = 0
+      where connection_id = $1 and endpoint_id = $2`,
+    values: [connectionId, id, now],
+  });
+}
+
+/** The row stays, for the log of its deliveries. The caller holds the endpoint's lock. */
+export async function markEndpointDeleted(
+  tx: Queryable,
+  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "mark-endpoint-deleted",
+    text: `
+      update webhook_endpoints
+      set status = 'deleted', pause_reason = null, paused_at = null, updated_at = $3
+      where connection_id = $1 and id = $2`,
+    values: [connectionId, id, now],
+  });
+}
+
+const toEndpoint = (row: EndpointRow): Endpoint => ({
+  connectionId: row.connection_id,
+  id: row.id,
+  number: row.number,
+  url: row.url,
+  description: row.description,
+  eventTypes: row.event_types,
+  status: row.status,
+  pauseReason: row.pause_reason,
+  pausedAt: row.paused_at,
+  inFlightMax: row.in_flight_max,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

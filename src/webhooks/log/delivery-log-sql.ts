@@ -1,0 +1,161 @@
+import type { Queryable } from "../../database/database.ts";
+import { NEWEST_FIRST, type PagePosition, START } from "../../http/cursor.ts";
+import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
+
+type DeliveryRow = {
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  event_type: string;
+  order_id: string | null;
+  not_after: Date | null;
+  status: DeliveryStatus;
+  next_attempt_at: Date | null;
+};
+
+/** What a list of deliveries is narrowed to; null does not narrow. */
+export type DeliveryFilter = {
+  endpointId: string | null;
+  orderId: string | null;
+  eventId: string | null;
+  status: DeliveryStatus | null;
+};
+
+/**
+ * Deliveries as `toDelivery` reads them; $1 is the connection. One is due in its lane, or beside it when it was asked
+ * for by hand, or both. Each is looked up by its whole key: an endpoint that is down may have very many rows there.
+ */
+const SELECT_DELIVERIES = `
+      select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
+             least(
+               (select q.due_at
+                from due_deliveries q
+                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.lane_id = d.lane_id
+                  and q.delivery_id = d.id and q.claim_id is null),
+               (select q.due_at
+                from due_deliveries q
+                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.lane_id = d.id
+                  and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at
+      from deliveries d`;
+
+/**
+ * A test order's deliveries are not seen from the moment on in which it is to be erased. One row more than the page,
+ * if there is one.
+ */
+const PAGE_OF_THEM = `
+        and d.id < $2 and d.id >= $3 and ($4::uuid is null or d.event_id = $4)
+        and ($5::text is null or d.status = $5)
+        and (d.not_after is null or d.not_after > $6)
+      order by d.id desc
+      limit $7 + 1`;
+
+/** The ids of an event's deliveries differ in their last 32 bits only, so these are a range (decision 0028). */
+function pageValues(
+  connectionId: string,
+  { eventId, status }: DeliveryFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): unknown[] {
+  const [first, last] = eventId === null ? [START, NEWEST_FIRST] : rangeOfEvent(eventId);
+  const before = afterId < last ? afterId : last; // Ids compare as their text does.
+  return [connectionId, before, first, eventId, status, now, limit];
+}
+
+function rangeOfEvent(eventId: string): [first: string, last: string] {
+  const shared = eventId.slice(0, 28);
+  return [`${shared}00000000`, `${shared}ffffffff`];
+}
+
+/** Newest first. */
+export async function listDeliveries(
+  db: Queryable,
+  connectionId: string,
+  filter: DeliveryFilter,
+  position: PagePosition,
+  now: Date,
+): Promise<Delivery[]> {
+  const rows = await db.query<DeliveryRow>({
+    name: "list-deliveries",
+    text: `${SELECT_DELIVERIES} where d.connection_id = $1 ${PAGE_OF_THEM}`,
+    values: pageValues(connectionId, filter, position, now),
+  });
+  return rows.map(toDelivery);
+}
+
+/** The same of one endpoint only. A statement of its own, because it starts from the endpoint's index. */
+export async function listDeliveriesOfEndpoint(
+  db: Queryable,
+  connectionId: string,
+  filter: DeliveryFilter,
+  position: PagePosition,
+  now: Date,
+): Promise<Delivery[]> {
+  const rows = await db.query<DeliveryRow>({
+    name: "list-deliveries-of-endpoint",
+    text: `${SELECT_DELIVERIES} where d.connection_id = $1 and d.endpoint_id = $8 ${PAGE_OF_THEM}`,
+    values: [...pageValues(connectionId, filter, position, now), filter.endpointId],
+  });
+  return rows.map(toDelivery);
+}
+
+/** The same of one order only, which has few. */
+export async function listDeliveriesOfOrder(
+  db: Queryable,
+  connectionId: string,
+  filter: DeliveryFilter,
+  position: PagePosition,
+  now: Date,
+): Promise<Delivery[]> {
+  const rows = await db.query<DeliveryRow>({
+    name: "list-deliveries-of-order",
+    text: `${SELECT_DELIVERIES}
+      where d.connection_id = $1 and d.lane_id = $8 and ($9::uuid is null or d.endpoint_id = $9) ${PAGE_OF_THEM}`,
+    values: [...pageValues(connectionId, filter, position, now), filter.orderId, filter.endpointId],
+  });
+  return rows.map(toDelivery);
+}
+
+export async function readDelivery(
+  db: Queryable,
+  connectionId: string,
+  deliveryId: string,
+  now: Date,
+): Promise<Delivery | null> {
+  const [row] = await db.query<DeliveryRow>({
+    name: "read-delivery",
+    text: `${SELECT_DELIVERIES}
+      where d.connection_id = $1 and d.id = $2 and (d.not_after is null or d.not_after > $3)`,
+    values: [connectionId, deliveryId, now],
+  });
+  return row === undefined ? null : toDelivery(row);
+}
+
+/** All attempts of these deliveries, oldest first. None of them is older than `oldestId`; that spares partitions. */
+export async function listAttempts(
+  db: Queryable,
+  connectionId: string,
+  deliveryIds: readonly string[],
+  oldestId: string,
+): Promise<Attempt[]> {
+  return db.query<Attempt>({
+    name: "list-attempts",
+    text: `
+      select a.delivery_id as "deliveryId", a.cause, a.started_at as "startedAt", a.duration_ms as "durationMs",
+             a.response_status as "responseStatus", a.response_body as "responseBody", a.error
+      from attempts a
+      where a.connection_id = $1 and a.delivery_id = any($2::uuid[]) and a.id >= $3
+      order by a.started_at, a.id`,
+    values: [connectionId, deliveryIds, oldestId],
+  });
+}
+
+const toDelivery = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  endpointId: row.endpoint_id,
+  eventId: row.event_id,
+  eventType: row.event_type,
+  orderId: row.order_id,
+  notAfter: row.not_after,
+  status: row.status,
+  nextAttemptAt: row.next_attempt_at,
+});

@@ -1,0 +1,65 @@
+import type { Static } from "typebox";
+import type { Queryable } from "../../database/database.ts";
+import { type PagePosition, toPage } from "../../http/cursor.ts";
+import { momentOf, uuidAt } from "../../ids.ts";
+import { type Attempt, type Delivery, type DeliverySchema, toWireDelivery } from "./delivery.ts";
+import {
+  type DeliveryFilter,
+  listAttempts,
+  listDeliveries,
+  listDeliveriesOfEndpoint,
+  listDeliveriesOfOrder,
+  readDelivery,
+} from "./delivery-log-sql.ts";
+
+type WireDelivery = Static<typeof DeliverySchema>;
+type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
+
+/** The clock of who makes an attempt may be a little behind that of who made the delivery. */
+const CLOCKS_APART_MAX_MS = 3_600_000;
+
+/** A page of a connection's deliveries with their attempts, newest first. */
+export async function readDeliveryPage(
+  db: Queryable,
+  connectionId: string,
+  filter: DeliveryFilter,
+  position: PagePosition,
+  now: Date,
+): Promise<DeliveryPage> {
+  const rows = await listerFor(filter)(db, connectionId, filter, position, now);
+  const shown = rows.slice(0, position.limit);
+  const attempts = await readAttempts(db, connectionId, shown);
+  return toPage(rows, position, (delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? []));
+}
+
+function listerFor({ orderId, endpointId }: DeliveryFilter): typeof listDeliveries {
+  if (orderId !== null) return listDeliveriesOfOrder;
+  return endpointId === null ? listDeliveries : listDeliveriesOfEndpoint;
+}
+
+/** One delivery with its attempts; null when the connection has no such one. */
+export async function readWireDelivery(
+  db: Queryable,
+  connectionId: string,
+  deliveryId: string,
+  now: Date,
+): Promise<WireDelivery | null> {
+  const delivery = await readDelivery(db, connectionId, deliveryId, now);
+  if (delivery === null) return null;
+  const attempts = await readAttempts(db, connectionId, [delivery]);
+  return toWireDelivery(delivery, attempts.get(delivery.id) ?? []);
+}
+
+/** Attempts by delivery, oldest first. */
+async function readAttempts(
+  db: Queryable,
+  connectionId: string,
+  deliveries: readonly Delivery[],
+): Promise<Map<string, Attempt[]>> {
+  if (deliveries.length === 0) return new Map();
+  const ids = deliveries.map(({ id }) => id);
+  const earliestMs = Math.min(...ids.map((id) => momentOf(id).getTime()));
+  const oldestId = uuidAt(new Date(Math.max(0, earliestMs - CLOCKS_APART_MAX_MS)));
+  const attempts = await listAttempts(db, connectionId, ids, oldestId);
+  return Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+}

@@ -1,0 +1,99 @@
+import { type Static, Type } from "typebox";
+import { dateTime, nullable } from "../../http/schemas.ts";
+import { momentOf, toTypeId } from "../../ids.ts";
+import { wireOrderId } from "../../orders/order-wire.ts";
+import { wireEndpointId } from "../endpoints/endpoint.ts";
+
+export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export const ATTEMPT_CAUSES = ["schedule", "manual", "recovery"] as const;
+type AttemptCause = (typeof ATTEMPT_CAUSES)[number];
+
+/** One event for one endpoint, as the log shows it. */
+export type Delivery = {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly orderId: string | null;
+  /** When the test order that it is about is erased, and it with it; null for all else. */
+  readonly notAfter: Date | null;
+  readonly status: DeliveryStatus;
+  /** When it is sent next; null when nothing is planned, or while it is under way. */
+  readonly nextAttemptAt: Date | null;
+};
+
+/** One try to deliver. */
+export type Attempt = {
+  readonly deliveryId: string;
+  readonly cause: AttemptCause;
+  readonly startedAt: Date;
+  /** Null when it is not known how it ended. */
+  readonly durationMs: number | null;
+  /** Null when there was no answer; `responseBody` likewise. */
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  readonly error: string | null;
+};
+
+const AttemptSchema = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1, description: "Counts the attempts of the delivery by time." }),
+    trigger: Type.Enum([...ATTEMPT_CAUSES], {
+      description: "Whether the schedule, `redeliver` or `recover` asked for it.",
+    }),
+    startedAt: dateTime(),
+    durationMs: nullable(Type.Integer(), "Null when it is not known how the attempt ended."),
+    responseStatus: nullable(Type.Integer(), "Null when there was no answer."),
+    responseBody: nullable(Type.String(), "The first 1024 bytes of the answer; null when there was none."),
+    error: nullable(Type.String(), "What went wrong, in words; null when the endpoint answered in time."),
+  },
+  { title: "DeliveryAttempt" },
+);
+
+export const DeliverySchema = Type.Object(
+  {
+    id: Type.String({ examples: ["dlv_01m7y7np16fe68bxp4h91tdmdn"] }),
+    endpointId: Type.String(),
+    eventId: Type.String({ description: "Also the `webhook-id` of every attempt." }),
+    eventType: Type.String(),
+    orderId: nullable(Type.String(), "The service's id of the order; null when the event is not about one."),
+    status: Type.Enum([...DELIVERY_STATUSES], {
+      description: "`failed`: no further attempt is planned, unless it is asked for.",
+    }),
+    nextAttemptAt: nullable(
+      dateTime(),
+      "Null when no attempt is planned yet or any more, and during an attempt.",
+    ),
+    createdAt: dateTime("When the event happened."),
+    attempts: Type.Array(AttemptSchema, { description: "Oldest first." }),
+  },
+  { title: "Delivery" },
+);
+
+export const toWireDelivery = (
+  delivery: Delivery,
+  attempts: readonly Attempt[],
+): Static<typeof DeliverySchema> => ({
+  id: toTypeId("dlv", delivery.id),
+  endpointId: wireEndpointId(delivery.endpointId),
+  eventId: toTypeId("evt", delivery.eventId),
+  eventType: delivery.eventType,
+  orderId:
+    delivery.orderId === null
+      ? null
+      : wireOrderId({ id: delivery.orderId, testMode: delivery.notAfter !== null }),
+  status: delivery.status,
+  nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
+  createdAt: momentOf(delivery.id).toISOString(),
+  attempts: attempts.map((attempt, index) => ({
+    number: index + 1,
+    trigger: attempt.cause,
+    startedAt: attempt.startedAt.toISOString(),
+    durationMs: attempt.durationMs,
+    responseStatus: attempt.responseStatus,
+    responseBody: attempt.responseBody,
+    error: attempt.error,
+  })),
+});

@@ -1,0 +1,102 @@
+import type { Queryable } from "../../database/database.ts";
+import { momentOf, uuidAt } from "../../ids.ts";
+
+/** The clocks of processes differ a little, so an attempt's id may be older than its delivery's. */
+const CLOCKS_DIFFER_MS = 3_600_000;
+
+/**
+ * Erases what was owed and sent about test orders, together with the orders themselves. The lanes go first: whoever
+ * is just storing the outcome of an attempt holds its lane, so that attempt is there to be erased afterwards.
+ */
+export async function deleteDeliveriesOfOrders(
+  tx: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+): Promise<void> {
+  const deliveries = await listDeliveriesOfOrders(tx, connectionId, orderIds);
+  const [oldest] = deliveries;
+  if (oldest === undefined) return;
+  await deleteLanes(tx, connectionId, deliveries);
+  await deleteDeliveries(tx, connectionId, deliveries);
+  await deleteAttempts(
+    tx,
+    connectionId,
+    deliveries,
+    new Date(momentOf(oldest.id).getTime() - CLOCKS_DIFFER_MS),
+  );
+}
+
+type Delivery = { readonly id: string; readonly endpointId: string; readonly laneId: string };
+
+/** Oldest first. Uses deliveries_lane_idx. */
+const listDeliveriesOfOrders = (
+  tx: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+): Promise<Delivery[]> =>
+  tx.query<Delivery>({
+    name: "list-deliveries-of-orders",
+    text: `
+      select id, endpoint_id as "endpointId", lane_id as "laneId"
+      from deliveries
+      where connection_id = $1 and lane_id = any($2::uuid[])
+      order by id`,
+    values: [connectionId, orderIds],
+  });
+
+/** The order's lane, and the one that a delivery has of its own while it is sent by hand. */
+async function deleteLanes(
+  tx: Queryable,
+  connectionId: string,
+  deliveries: readonly Delivery[],
+): Promise<void> {
+  await tx.query({
+    name: "delete-lanes-of-deliveries",
+    text: `
+      with locked as materialized (
+        select d.endpoint_id, d.lane_id
+        from due_deliveries d
+        where d.connection_id = $1
+          and (d.endpoint_id, d.lane_id) in (
+            select lane.endpoint_id, lane.lane_id
+            from unnest($2::uuid[] || $2::uuid[], $3::uuid[] || $4::uuid[]) as lane (endpoint_id, lane_id))
+        order by d.connection_id, d.endpoint_id, d.lane_id -- As everybody locks them, so nobody waits in a circle.
+        for update
+      )
+      delete from due_deliveries d
+      using locked l
+      where d.connection_id = $1 and d.endpoint_id = l.endpoint_id and d.lane_id = l.lane_id`,
+    values: [
+      connectionId,
+      deliveries.map(({ endpointId }) => endpointId),
+      deliveries.map(({ laneId }) => laneId),
+      deliveries.map(({ id }) => id),
+    ],
+  });
+}
+
+async function deleteDeliveries(
+  tx: Queryable,
+  connectionId: string,
+  deliveries: readonly Delivery[],
+): Promise<void> {
+  await tx.query({
+    name: "delete-deliveries",
+    text: "delete from deliveries where connection_id = $1 and id = any($2::uuid[])",
+    values: [connectionId, deliveries.map(({ id }) => id)],
+  });
+}
+
+/** By their own id as well, so that only the partitions since then are looked into. */
+async function deleteAttempts(
+  tx: Queryable,
+  connectionId: string,
+  deliveries: readonly Delivery[],
+  since: Date,
+): Promise<void> {
+  await tx.query({
+    name: "delete-attempts-of-deliveries",
+    text: "delete from attempts where connection_id = $1 and delivery_id = any($2::uuid[]) and id >= $3",
+    values: [connectionId, deliveries.map(({ id }) => id), uuidAt(since)],
+  });
+}

@@ -1,0 +1,65 @@
+import type { Queryable } from "../../database/database.ts";
+import { uuidAt } from "../../ids.ts";
+import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../retention.ts";
+import { inOneStep, type Service } from "../../service.ts";
+import { inTurn } from "../../worker/in-turn.ts";
+import { advanceLanes } from "../sending/complete-sql.ts";
+import {
+  deleteExpiredSecrets,
+  deleteOldDeliveries,
+  deleteOldRecoveries,
+  failExpiredInLanes,
+  failExpiredOutsideLanes,
+  listConnectionsWithOldLog,
+  lockExpiredHeads,
+} from "./retention-sql.ts";
+
+/** Rows taken in one transaction: small enough that it is short. */
+const BATCH_SIZE = 500;
+
+/**
+ * Gives up what waits although its event is no longer kept, and deletes what of the log is older than the retention
+ * time (decision 0030). Answers how many things it did.
+ */
+export async function forgetOldLog(service: Service, stopping?: AbortSignal): Promise<number> {
+  const limits = limitsAt(service.clock.now());
+  const connectionIds = await listConnectionsWithOldLog(service.db, limits);
+  return inTurn(connectionIds, (connectionId) => forgetBatch(service, connectionId, limits), stopping);
+}
+
+type Limits = ReturnType<typeof limitsAt>;
+
+const limitsAt = (now: Date) => ({
+  now,
+  /** Events with a lesser id, and so their deliveries, are not sent any more. */
+  eventsFrom: uuidAt(before(now, EVENTS_KEPT_MS)),
+  logFrom: before(now, LOG_KEPT_MS),
+  logFromId: uuidAt(before(now, LOG_KEPT_MS)),
+});
+
+async function forgetBatch(service: Service, connectionId: string, limits: Limits): Promise<number> {
+  const { db } = service;
+  const expired = await inOneStep(service, (tx) => expireLanes(tx, connectionId, limits));
+  if (expired.goesOn) service.wakeDispatchers([connectionId]);
+  return (
+    expired.count +
+    (await failExpiredOutsideLanes(db, connectionId, limits.eventsFrom, BATCH_SIZE)) +
+    (await deleteOldDeliveries(db, connectionId, limits.logFromId, BATCH_SIZE)) +
+    (await deleteExpiredSecrets(db, connectionId, limits.now)) +
+    (await deleteOldRecoveries(db, connectionId, limits.logFrom))
+  );
+}
+
+/** What waits behind an expired head and is younger moves up: a lane must never lose its head alone. */
+async function expireLanes(
+  tx: Queryable,
+  connectionId: string,
+  { now, eventsFrom }: Limits,
+): Promise<{ count: number; goesOn: boolean }> {
+  const heads = await lockExpiredHeads(tx, connectionId, { now, eventsFrom, limit: BATCH_SIZE });
+  if (heads.length === 0) return { count: 0, goesOn: false };
+  await failExpiredInLanes(tx, connectionId, heads, eventsFrom);
+  const ended = heads.map((head) => ({ ...head, connectionId, goesOn: head.endpointIsActive }));
+  const connectionsThatGoOn = await advanceLanes(tx, ended, now);
+  return { count: heads.length, goesOn: connectionsThatGoOn.length > 0 };
+}

@@ -1,0 +1,172 @@
+import type { Queryable } from "../../database/database.ts";
+
+/** Where something of the log is old enough to go. A scan over all shards; each look goes by an index or a small table. */
+export async function listConnectionsWithOldLog(
+  db: Queryable,
+  {
+    now,
+    eventsFrom,
+    logFrom,
+    logFromId,
+  }: { now: Date; eventsFrom: string; logFrom: Date; logFromId: string },
+): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-old-log",
+    text: `
+      select c.id as connection_id
+      from connections c
+      where exists (select from deliveries d where d.connection_id = c.id and d.id < $4)
+         or exists (select from deliveries d where d.connection_id = c.id and d.status = 'pending' and d.id < $2)
+         or exists (select from due_deliveries d where d.connection_id = c.id and d.event_id < $2)
+         or exists (select from webhook_secrets s where s.connection_id = c.id and s.expires_at <= $1)
+         or exists (select from webhook_recoveries r where r.connection_id = c.id and r.finished_at < $3)
+      order by c.id`,
+    values: [now, eventsFrom, logFrom, logFromId],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+/** A lane whose head tells of an event that is no longer kept. */
+export type ExpiredHead = {
+  readonly endpointId: string;
+  readonly laneId: string;
+  readonly deliveryId: string;
+  readonly claimId: string | null;
+  readonly endpointIsActive: boolean;
+};
+
+/** Locks lanes whose head is too old to be sent, apart from those where an attempt is under way. */
+export async function lockExpiredHeads(
+  tx: Queryable,
+  connectionId: string,
+  { now, eventsFrom, limit }: { now: Date; eventsFrom: string; limit: number },
+): Promise<ExpiredHead[]> {
+  const rows = await tx.query<{
+    endpoint_id: string;
+    lane_id: string;
+    delivery_id: string;
+    claim_id: string | null;
+    endpoint_is_active: boolean;
+  }>({
+    name: "lock-expired-heads",
+    text: `
+      select d.endpoint_id, d.lane_id, d.delivery_id, d.claim_id, w.status = 'active' as endpoint_is_active
+      from due_deliveries d
+      join webhook_endpoints w on w.connection_id = $1 and w.id = d.endpoint_id
+      where d.connection_id = $1 and d.event_id < $2 and (d.leased_until is null or d.leased_until <= $3)
+      order by d.endpoint_id, d.lane_id
+      limit $4
+      for update of d skip locked`,
+    values: [connectionId, eventsFrom, now, limit],
+  });
+  return rows.map((row) => ({
+    endpointId: row.endpoint_id,
+    laneId: row.lane_id,
+    deliveryId: row.delivery_id,
+    claimId: row.claim_id,
+    endpointIsActive: row.endpoint_is_active,
+  }));
+}
+
+/** Gives up what waits in these lanes and is too old to be sent, and the heads themselves. */
+export async function failExpiredInLanes(
+  tx: Queryable,
+  connectionId: string,
+  heads: readonly ExpiredHead[],
+  eventsFrom: string,
+): Promise<void> {
+  await tx.query({
+    name: "fail-expired-in-lanes",
+    text: `
+      update deliveries d
+      set status = 'failed'
+      from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as head (endpoint_id, lane_id, delivery_id)
+      where d.connection_id = $1 and d.endpoint_id = head.endpoint_id and d.status = 'pending' and d.id < $5
+        and (d.lane_id = head.lane_id or d.id = head.delivery_id)`,
+    values: [
+      connectionId,
+      heads.map(({ endpointId }) => endpointId),
+      heads.map(({ laneId }) => laneId),
+      heads.map(({ deliveryId }) => deliveryId),
+      eventsFrom,
+    ],
+  });
+}
+
+/** Gives up a batch of what is too old to be sent and not in any lane, as after a long pause; answers how many. */
+export async function failExpiredOutsideLanes(
+  db: Queryable,
+  connectionId: string,
+  eventsFrom: string,
+  limit: number,
+): Promise<number> {
+  const rows = await db.query({
+    name: "fail-expired-outside-lanes",
+    text: `
+      update deliveries
+      set status = 'failed'
+      where connection_id = $1 and id in (
+        select d.id
+        from deliveries d
+        where d.connection_id = $1 and d.status = 'pending' and d.id < $2
+          and not exists (
+            select from due_deliveries h
+            where h.connection_id = $1 and h.endpoint_id = d.endpoint_id and h.lane_id in (d.lane_id, d.id))
+        order by d.id
+        limit $3
+        for update skip locked -- What somebody is just changing is looked at in the next round.
+      )
+      returning id`,
+    values: [connectionId, eventsFrom, limit],
+  });
+  return rows.length;
+}
+
+/** Deletes a batch of deliveries from before a moment, except for any that still waits; answers how many. */
+export async function deleteOldDeliveries(
+  db: Queryable,
+  connectionId: string,
+  logFromId: string,
+  limit: number,
+): Promise<number> {
+  const rows = await db.query({
+    name: "delete-old-deliveries",
+    text: `
+      delete from deliveries
+      where connection_id = $1 and id in (
+        select d.id
+        from deliveries d
+        where d.connection_id = $1 and d.id < $2 and d.status <> 'pending'
+        order by d.id
+        limit $3
+        for update skip locked
+      )
+      returning id`,
+    values: [connectionId, logFromId, limit],
+  });
+  return rows.length;
+}
+
+/** Deletes signing secrets that a rotation has ended; answers how many. */
+export async function deleteExpiredSecrets(db: Queryable, connectionId: string, now: Date): Promise<number> {
+  const rows = await db.query({
+    name: "delete-expired-secrets",
+    text: "delete from webhook_secrets where connection_id = $1 and expires_at <= $2 returning id",
+    values: [connectionId, now],
+  });
+  return rows.length;
+}
+
+/** Deletes what tells of recoveries that were finished before a moment; answers how many. */
+export async function deleteOldRecoveries(
+  db: Queryable,
+  connectionId: string,
+  logFrom: Date,
+): Promise<number> {
+  const rows = await db.query({
+    name: "delete-old-recoveries",
+    text: "delete from webhook_recoveries where connection_id = $1 and finished_at < $2 returning id",
+    values: [connectionId, logFrom],
+  });
+  return rows.length;
+}

@@ -1,0 +1,198 @@
+import type { Queryable } from "../../database/database.ts";
+import type { Cause, ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
+
+/** Connections with deliveries that could be sent now: all that a worker finds without being told. A scan over all shards. */
+export async function listConnectionsWithDueDeliveries(
+  db: Queryable,
+  workerId: string,
+  now: Date,
+): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-due-deliveries",
+    text: `
+      select distinct s.connection_id
+      from webhook_endpoint_states s
+      join webhook_endpoints w on w.connection_id = s.connection_id and w.id = s.endpoint_id
+      where w.status = 'active'
+        and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
+        and (s.held_until is null or s.held_until <= $2)
+        and exists (
+          select from due_deliveries d
+          where d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id and d.due_at <= $2
+            and (d.leased_until is null or d.leased_until <= $2))`,
+    values: [workerId, now],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+/** Who takes, when, and until when it is theirs. */
+export type Taker = { readonly workerId: string; readonly now: Date; readonly leasedUntil: Date };
+
+/**
+ * Takes the endpoints of a connection that have something due and that no other worker sends to. One worker at a
+ * time, so that the limit of requests in flight holds whatever the number of workers.
+ */
+export async function leaseEndpoints(
+  db: Queryable,
+  connectionId: string,
+  { workerId, now, leasedUntil }: Taker,
+  options: { except: readonly string[]; healthyOnly: boolean },
+): Promise<LeasedEndpoint[]> {
+  const rows = await db.query<{
+    id: string;
+    url: string;
+    in_flight_max: number;
+    sealed_secrets: string[];
+    consecutive_failures: number;
+    failing_since: Date | null;
+    last_failure_at: Date | null;
+    last_success_at: Date;
+    held_until: Date | null;
+    warnings_sent: number;
+  }>({
+    name: "lease-endpoints",
+    text: `
+      update webhook_endpoint_states s
+      set worker_id = $2, leased_until = $4
+      from webhook_endpoints w
+      where s.connection_id = $1 and w.connection_id = $1 and w.id = s.endpoint_id and w.status = 'active'
+        and (s.worker_id is null or s.worker_id = $2 or s.leased_until <= $3)
+        and (s.held_until is null or s.held_until <= $3)
+        and (s.consecutive_failures = 0 or not $6)
+        and s.endpoint_id <> all($5::uuid[])
+        and exists (
+          select from due_deliveries d
+          where d.connection_id = $1 and d.endpoint_id = s.endpoint_id and d.due_at <= $3
+            and (d.leased_until is null or d.leased_until <= $3))
+      returning w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since, s.last_failure_at,
+                s.last_success_at, s.held_until, s.warnings_sent,
+                array(
+                  select k.sealed
+                  from webhook_secrets k
+                  where k.connection_id = $1 and k.endpoint_id = w.id and (k.expires_at is null or k.expires_at > $3)
+                  order by k.created_at desc, k.id desc) as sealed_secrets`,
+    values: [connectionId, workerId, now, leasedUntil, options.except, options.healthyOnly],
+  });
+  return rows.map((row) => ({
+    connectionId,
+    id: row.id,
+    url: row.url,
+    inFlightMax: row.in_flight_max,
+    sealedSecrets: row.sealed_secrets,
+    health: {
+      consecutiveFailures: row.consecutive_failures,
+      failingSince: row.failing_since,
+      lastFailureAt: row.last_failure_at,
+      lastSuccessAt: row.last_success_at,
+      heldUntil: row.held_until,
+      warningsSent: row.warnings_sent,
+    },
+  }));
+}
+
+/** Lets go of endpoints that this worker has nothing more to send to, so that others need not wait for the lease's end. */
+export async function releaseEndpoints(
+  db: Queryable,
+  workerId: string,
+  endpoints: readonly { connectionId: string; endpointId: string }[],
+): Promise<void> {
+  await db.query({
+    name: "release-endpoints",
+    text: `
+      update webhook_endpoint_states s
+      set worker_id = null
+      from unnest($2::uuid[], $3::uuid[]) as o (connection_id, endpoint_id)
+      where s.connection_id = o.connection_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1`,
+    values: [
+      workerId,
+      endpoints.map(({ connectionId }) => connectionId),
+      endpoints.map(({ endpointId }) => endpointId),
+    ],
+  });
+}
+
+/** How many more deliveries of an endpoint may be claimed. */
+export type Room = { readonly endpointId: string; readonly size: number };
+
+export const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
+
+/**
+ * Claims deliveries of endpoints that this worker holds, those due the longest first. One whose lease ran out goes on
+ * record as an attempt of unknown outcome and counts as a try; its id is the lost claim's, so it is recorded once.
+ */
+export async function claimDeliveries(
+  db: Queryable,
+  connectionId: string,
+  claimId: string,
+  { now, leasedUntil }: Taker,
+  rooms: readonly Room[],
+): Promise<ClaimedDelivery[]> {
+  const rows = await db.query<{
+    endpoint_id: string;
+    lane_id: string;
+    own_lane_id: string;
+    delivery_id: string;
+    event_id: string;
+    cause: Cause;
+    tries: number;
+    not_after: Date | null;
+    body: string | null;
+  }>({
+    name: "claim-deliveries",
+    text: `
+      with picked as (
+        select room.endpoint_id, due.*
+        from unnest($5::uuid[], $6::integer[]) as room (endpoint_id, size)
+        cross join lateral (
+          select d.ctid as place, d.delivery_id, d.cause, d.claim_id as lost_claim_id, d.claimed_at as lost_at
+          from due_deliveries d
+          where d.connection_id = $1 and d.endpoint_id = room.endpoint_id and d.due_at <= $2
+            and (d.leased_until is null or d.leased_until <= $2)
+          order by d.due_at
+          limit room.size
+          for update skip locked) as due
+      ), lost as (
+        insert into attempts (connection_id, id, delivery_id, cause, started_at, error)
+        select $1, p.lost_claim_id, p.delivery_id, p.cause, p.lost_at, $7
+        from picked p
+        where p.lost_claim_id is not null
+        on conflict do nothing
+      ), claimed as (
+        update due_deliveries d
+        set claim_id = $4, claimed_at = $2, leased_until = $3,
+            tries = d.tries + case when p.lost_claim_id is null then 0 else 1 end
+        from picked p
+        where d.connection_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
+        returning d.endpoint_id, d.lane_id, d.delivery_id, d.event_id, d.cause, d.tries, d.not_after
+      )
+      select c.endpoint_id, c.lane_id, c.delivery_id, c.event_id, c.cause, c.tries, c.not_after, e.body,
+             case when c.cause <> 'manual' then c.lane_id else (
+               select d.lane_id from deliveries d where d.connection_id = $1 and d.id = c.delivery_id
+             ) end as own_lane_id
+      from claimed c
+      left join events e on e.connection_id = $1 and e.id = c.event_id`,
+    values: [
+      connectionId,
+      now,
+      leasedUntil,
+      claimId,
+      rooms.map(({ endpointId }) => endpointId),
+      rooms.map(({ size }) => size),
+      LOST_ATTEMPT,
+    ],
+  });
+  return rows.map((row) => ({
+    connectionId,
+    endpointId: row.endpoint_id,
+    laneId: row.lane_id,
+    ownLaneId: row.own_lane_id,
+    deliveryId: row.delivery_id,
+    eventId: row.event_id,
+    claimId,
+    cause: row.cause,
+    tries: row.tries,
+    notAfter: row.not_after,
+    leasedUntil,
+    body: row.body,
+  }));
+}

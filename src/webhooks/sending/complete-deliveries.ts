@@ -1,0 +1,122 @@
+import type { Queryable } from "../../database/database.ts";
+import { inOneStep, type Service } from "../../service.ts";
+import {
+  advanceLanes,
+  type EndedHead,
+  insertAttempts,
+  lockLanes,
+  readStatuses,
+  returnToLanes,
+  settleDeliveries,
+} from "./complete-sql.ts";
+import type { Completion } from "./due-delivery.ts";
+import type { HealthReport } from "./endpoint-health.ts";
+import { pauseEndpoint, saveHealth } from "./endpoint-health-sql.ts";
+import { warnMerchant } from "./warn-merchant.ts";
+
+/** A claim's outcome, and what is to be noted of its endpoint, if anything. */
+export type Reported = {
+  readonly completion: Completion;
+  readonly report: HealthReport | null;
+  /** Whether the endpoint was paused when the outcome came in: its lanes stop where they are. */
+  readonly isPaused: boolean;
+};
+
+/**
+ * Makes outcomes true: attempts go on record, deliveries end or go back, lanes move on, and endpoints are noted as
+ * healthy, failing or paused; all in one step. Answers the connections whose lanes have moved on. The outcome of a
+ * claim that somebody else has taken over goes on record, and changes nothing.
+ */
+export async function completeDeliveries(
+  service: Service,
+  workerId: string,
+  reported: readonly Reported[],
+): Promise<string[]> {
+  const completions = reported.map(({ completion }) => completion);
+  return inOneStep(service, async (tx) => {
+    const now = service.clock.now();
+    const live = await lockLanes(tx, completions);
+    for (const report of newestReports(reported)) {
+      await saveHealth(tx, workerId, report);
+      if (report.pause !== null) await pauseEndpoint(tx, report, report.pause, now);
+      if (report.warning !== null)
+        await warnMerchant(tx, report, report.warning, { id: service.newId(), now });
+    }
+    // Only what did not go as it mostly does needs a look at the delivery.
+    const statusOf = await readStatuses(
+      tx,
+      completions.filter((one) => !live.has(one) || one.verdict.is !== "succeeded"),
+    );
+    await insertAttempts(
+      tx,
+      completions.filter((one) => live.has(one) || statusOf(one) !== null), // Nothing stays behind of one that was erased.
+    );
+    const lanes = reported
+      .filter(({ completion }) => live.has(completion))
+      .map(({ completion, isPaused }) => ({
+        completion,
+        isPaused,
+        isPending: completion.verdict.is === "succeeded" || statusOf(completion) === "pending",
+      }));
+    return moveLanes(tx, lanes, now);
+  });
+}
+
+/** Outcomes come in the order in which they were observed, so the last report of an endpoint holds them all. */
+function newestReports(reported: readonly Reported[]): HealthReport[] {
+  const newest = new Map<string, HealthReport>();
+  for (const { report } of reported) {
+    if (report === null) continue;
+    const earlier = newest.get(report.endpointId);
+    newest.set(report.endpointId, {
+      ...report,
+      pause: report.pause ?? earlier?.pause ?? null,
+      warning: report.warning ?? earlier?.warning ?? null,
+    });
+  }
+  return [...newest.values()].sort((a, b) => (a.endpointId < b.endpointId ? -1 : 1));
+}
+
+type Live = {
+  readonly completion: Completion;
+  readonly isPaused: boolean;
+  /** False when a try by hand has succeeded meanwhile. */
+  readonly isPending: boolean;
+};
+
+async function moveLanes(tx: Queryable, live: readonly Live[], now: Date): Promise<string[]> {
+  const settled = (status: "succeeded" | "failed") =>
+    live.filter((one) => statusAfter(one) === status).map(({ completion }) => completion);
+  await settleDeliveries(tx, "succeeded", settled("succeeded"));
+  await settleDeliveries(tx, "failed", settled("failed"));
+  const returned = live.filter((one) => staysInLane(one));
+  await returnToLanes(
+    tx,
+    returned.map(({ completion }) => ({
+      completion,
+      dueAt: completion.verdict.is === "retry" ? completion.verdict.at : now,
+      tries: completion.delivery.tries + (completion.verdict.is === "retry" ? 1 : 0),
+    })),
+  );
+  return advanceLanes(tx, live.filter((one) => !staysInLane(one)).flatMap(endedHeads), now);
+}
+
+/** A try by hand that fails changes nothing: neither what was delivered before, nor the schedule that goes on. */
+function statusAfter({ completion: { verdict, delivery }, isPending }: Live): "succeeded" | "failed" | null {
+  if (verdict.is === "succeeded") return "succeeded";
+  return verdict.is === "failed" && delivery.cause !== "manual" && isPending ? "failed" : null;
+}
+
+const staysInLane = ({ completion: { verdict, delivery }, isPaused, isPending }: Live): boolean =>
+  (verdict.is === "retry" || verdict.is === "returned") &&
+  !isPaused &&
+  (isPending || delivery.cause === "manual");
+
+function endedHeads({ completion: { delivery, verdict }, isPaused }: Live): EndedHead[] {
+  const { connectionId, endpointId, laneId, deliveryId, claimId, ownLaneId } = delivery;
+  const head = { connectionId, endpointId, laneId, deliveryId, claimId, goesOn: !isPaused };
+  if (delivery.cause !== "manual") return [head];
+  const ended = { ...head, goesOn: false };
+  // A try by hand that succeeds makes the scheduled one needless, unless that is under way itself.
+  return verdict.is === "succeeded" ? [ended, { ...head, laneId: ownLaneId, claimId: null }] : [ended];
+}

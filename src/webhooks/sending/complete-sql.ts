@@ -1,0 +1,203 @@
+import type { Queryable } from "../../database/database.ts";
+import type { Completion } from "./due-delivery.ts";
+
+const keyOf = (connectionId: string, deliveryId: string): string => `${connectionId} ${deliveryId}`;
+
+/**
+ * Locks the lanes of outcomes, always in the order of their keys. Whoever adds a delivery to one of these lanes from
+ * now on waits, so a later statement of the transaction sees all that was added before. Answers the outcomes whose
+ * claims are still theirs who made them.
+ */
+export async function lockLanes(tx: Queryable, completions: readonly Completion[]): Promise<Set<Completion>> {
+  // A delivery that is sent by hand has a lane of its own beside the one it belongs to.
+  const lanes = completions.flatMap(({ delivery }) =>
+    [...new Set([delivery.laneId, delivery.ownLaneId])].map((laneId) => ({ ...delivery, laneId })),
+  );
+  const rows = await tx.query<{ connection_id: string; delivery_id: string; claim_id: string | null }>({
+    name: "lock-lanes",
+    text: `
+      select due.connection_id, due.delivery_id, due.claim_id
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as lane (connection_id, endpoint_id, lane_id)
+      join due_deliveries due on due.connection_id = lane.connection_id and due.endpoint_id = lane.endpoint_id
+        and due.lane_id = lane.lane_id
+      order by due.connection_id, due.endpoint_id, due.lane_id
+      for update of due`,
+    values: [
+      lanes.map(({ connectionId }) => connectionId),
+      lanes.map(({ endpointId }) => endpointId),
+      lanes.map(({ laneId }) => laneId),
+    ],
+  });
+  const held = new Set(rows.map((row) => `${keyOf(row.connection_id, row.delivery_id)} ${row.claim_id}`));
+  return new Set(
+    completions.filter(({ delivery: { connectionId, deliveryId, claimId } }) =>
+      held.has(`${keyOf(connectionId, deliveryId)} ${claimId}`),
+    ),
+  );
+}
+
+/** How the deliveries of outcomes stand; null for one that was erased. */
+export async function readStatuses(
+  tx: Queryable,
+  completions: readonly Completion[],
+): Promise<(completion: Completion) => DeliveryStatus | null> {
+  if (completions.length === 0) return () => null;
+  const rows = await tx.query<{ connection_id: string; id: string; status: DeliveryStatus }>({
+    name: "read-delivery-statuses",
+    text: `
+      select d.connection_id, d.id, d.status
+      from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, id)
+      join deliveries d on d.connection_id = asked.connection_id and d.id = asked.id`,
+    values: [
+      completions.map(({ delivery }) => delivery.connectionId),
+      completions.map(({ delivery }) => delivery.deliveryId),
+    ],
+  });
+  const statuses = new Map(rows.map((row) => [keyOf(row.connection_id, row.id), row.status]));
+  return ({ delivery }) => statuses.get(keyOf(delivery.connectionId, delivery.deliveryId)) ?? null;
+}
+
+type DeliveryStatus = "pending" | "succeeded" | "failed";
+
+/**
+ * Puts attempts on record. One that is there already, as of unknown outcome, stays as it is: its claim was taken over
+ * and its delivery sent again.
+ */
+export async function insertAttempts(tx: Queryable, completions: readonly Completion[]): Promise<void> {
+  const made = completions.flatMap(({ delivery, attempt }) =>
+    attempt === null ? [] : { delivery, attempt },
+  );
+  if (made.length === 0) return;
+  await tx.query({
+    name: "insert-attempts",
+    text: `
+      insert into attempts (
+        connection_id, id, delivery_id, cause, started_at, duration_ms, response_status, response_body, error)
+      select *
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::integer[], $7::integer[],
+                  $8::text[], $9::text[])
+      on conflict do nothing`,
+    values: [
+      made.map(({ delivery }) => delivery.connectionId),
+      made.map(({ delivery }) => delivery.claimId),
+      made.map(({ delivery }) => delivery.deliveryId),
+      made.map(({ delivery }) => delivery.cause),
+      made.map(({ attempt }) => attempt.startedAt),
+      made.map(({ attempt }) => attempt.durationMs),
+      made.map(({ attempt }) => attempt.responseStatus),
+      made.map(({ attempt }) => attempt.responseBody),
+      made.map(({ attempt }) => attempt.error),
+    ],
+  });
+}
+
+/** Ends deliveries. */
+export async function settleDeliveries(
+  tx: Queryable,
+  status: "succeeded" | "failed",
+  completions: readonly Completion[],
+): Promise<void> {
+  if (completions.length === 0) return;
+  await tx.query({
+    name: "settle-deliveries",
+    text: `
+      update deliveries d
+      set status = $3
+      from unnest($1::uuid[], $2::uuid[]) as o (connection_id, id)
+      where d.connection_id = o.connection_id and d.id = o.id`,
+    values: [
+      completions.map(({ delivery }) => delivery.connectionId),
+      completions.map(({ delivery }) => delivery.deliveryId),
+      status,
+    ],
+  });
+}
+
+/** Puts claims back into their lanes, due again at a moment of their own. */
+export async function returnToLanes(
+  tx: Queryable,
+  returned: readonly { completion: Completion; dueAt: Date; tries: number }[],
+): Promise<void> {
+  if (returned.length === 0) return;
+  await tx.query({
+    name: "return-to-lanes",
+    text: `
+      update due_deliveries d
+      set due_at = o.due_at, tries = o.tries, claim_id = null, claimed_at = null, leased_until = null
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
+        as o (connection_id, endpoint_id, lane_id, claim_id, due_at, tries)
+      where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.lane_id = o.lane_id
+        and d.claim_id = o.claim_id`,
+    values: [
+      returned.map(({ completion }) => completion.delivery.connectionId),
+      returned.map(({ completion }) => completion.delivery.endpointId),
+      returned.map(({ completion }) => completion.delivery.laneId),
+      returned.map(({ completion }) => completion.delivery.claimId),
+      returned.map(({ dueAt }) => dueAt),
+      returned.map(({ tries }) => tries),
+    ],
+  });
+}
+
+/** A head to be taken out of its lane: that of a claim, or one that nobody has claimed. */
+export type EndedHead = {
+  readonly connectionId: string;
+  readonly endpointId: string;
+  readonly laneId: string;
+  readonly deliveryId: string;
+  readonly claimId: string | null;
+  /** False for a lane whose endpoint is paused: its deliveries wait for the resume. */
+  readonly goesOn: boolean;
+};
+
+/**
+ * Takes heads out of their lanes, which must be locked; the next delivery that waits becomes the head. Answers the
+ * connections of lanes that go on.
+ */
+export async function advanceLanes(tx: Queryable, ended: readonly EndedHead[], now: Date): Promise<string[]> {
+  if (ended.length === 0) return [];
+  const rows = await tx.query<{ connection_id: string }>({
+    name: "advance-lanes",
+    text: `
+      with ended as materialized (
+        select *
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[])
+          as ended (connection_id, endpoint_id, lane_id, delivery_id, claim_id, goes_on)
+      ), following as materialized (
+        select e.connection_id, e.endpoint_id, e.lane_id, e.delivery_id, e.claim_id,
+               n.id as next_id, n.event_id as next_event_id, n.not_after as next_not_after
+        from ended e
+        left join lateral (
+          select d.id, d.event_id, d.not_after
+          from deliveries d
+          where d.connection_id = e.connection_id and d.endpoint_id = e.endpoint_id and d.lane_id = e.lane_id
+            and d.status = 'pending' and e.goes_on
+          order by d.sequence, d.id
+          limit 1) as n on true
+      ), emptied as (
+        delete from due_deliveries d
+        using following f
+        where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
+          and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
+          and f.next_id is null
+      )
+      update due_deliveries d
+      set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
+          cause = 'schedule', tries = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
+      from following f
+      where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
+        and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
+        and f.next_id is not null
+      returning d.connection_id`,
+    values: [
+      ended.map(({ connectionId }) => connectionId),
+      ended.map(({ endpointId }) => endpointId),
+      ended.map(({ laneId }) => laneId),
+      ended.map(({ deliveryId }) => deliveryId),
+      ended.map(({ claimId }) => claimId),
+      ended.map(({ goesOn }) => goesOn),
+      now,
+    ],
+  });
+  return [...new Set(rows.map((row) => row.connection_id))];
+}

@@ -1,0 +1,279 @@
+import { groupCalls } from "../../database/group.ts";
+import { retried } from "../../database/retry.ts";
+import { momentOf } from "../../ids.ts";
+import type { Metrics } from "../../metrics.ts";
+import type { Service } from "../../service.ts";
+import {
+  claimDeliveries,
+  leaseEndpoints,
+  listConnectionsWithDueDeliveries,
+  type Room,
+  releaseEndpoints,
+  type Taker,
+} from "./claim-sql.ts";
+import type { Reported } from "./complete-deliveries.ts";
+import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
+import { EndpointQueue } from "./endpoint-queue.ts";
+import { createOutcomeStore } from "./outcome-store.ts";
+import { isSuccess, sendDelivery } from "./send-delivery.ts";
+import type { Sender } from "./sender.ts";
+
+/** Sends what is due. Any number of dispatchers may run, in as many processes. */
+export type Dispatcher = {
+  /** Looks at these connections at once. */
+  wake(connectionIds: Iterable<string>): void;
+  /** Looks for itself what is due. */
+  poll(): Promise<void>;
+  /** Resolves when nothing is under way and nothing is left to look at. */
+  idle(): Promise<void>;
+  /** Sends nothing new, gives back what it has not begun, waits a little for what it has, and lets go of the rest. */
+  stop(): Promise<void>;
+};
+
+const LEASE_MS = 60_000;
+/** Claims and requests that one process holds at most. */
+const CLAIMED_MAX = 16_384;
+/** Of these, endpoints that are failing may hold so many: the others are not to wait for them. */
+const CLAIMED_UNHEALTHY_MAX = 2_048;
+const CLAIMS_AT_ONCE = 4;
+/** Outcomes that may wait to be stored before nothing more is claimed: the database sets the pace. */
+const UNSTORED_MAX = 512;
+/** A retry that is due within this time is waited for; later ones are found by polling. */
+const TIMER_MAX_MS = 2_000;
+/** How long requests under way may take when the process is asked to end. */
+const STOP_MS = 6_000;
+
+export function createDispatcher(
+  service: Service,
+  sender: Sender,
+  metrics?: Pick<Metrics, "attemptMade">,
+): Dispatcher {
+  const { db, clock, config, log } = service;
+  const workerId = service.newId();
+  const leaseMs = Math.max(LEASE_MS, 3 * config.webhookTimeoutMs);
+  /** By connection and endpoint. */
+  const queues = new Map<string, Map<string, EndpointQueue>>();
+  /** Connections to look at, in turn. */
+  const wanted = new Set<string>();
+  const beingClaimed = new Set<string>();
+  const timers = new Set<NodeJS.Timeout>();
+  let stopping = false;
+  let claimed = 0;
+  let claimedUnhealthy = 0;
+  let unstored = 0;
+  let releasing = 0;
+  let idleWaiters: (() => void)[] = [];
+
+  const outcomes = createOutcomeStore(service, workerId, wake);
+
+  const release = groupCalls<{ connectionId: string; endpointId: string }, void>({
+    run: async (endpoints) => {
+      await releaseEndpoints(db, workerId, endpoints);
+      return endpoints.map(() => undefined);
+    },
+    sizeMax: 256,
+    concurrencyMax: 1,
+  });
+
+  function wake(connectionIds: Iterable<string>): void {
+    if (stopping) return;
+    for (const connectionId of connectionIds) wanted.add(connectionId);
+    pump();
+  }
+
+  /** A connection at a time, in turn: one that has come round goes to the end of the line when it comes again. */
+  function pump(): void {
+    for (const connectionId of wanted) {
+      if (
+        stopping ||
+        beingClaimed.size >= CLAIMS_AT_ONCE ||
+        claimed >= CLAIMED_MAX ||
+        unstored >= UNSTORED_MAX
+      )
+        return;
+      if (beingClaimed.has(connectionId)) continue;
+      wanted.delete(connectionId);
+      beingClaimed.add(connectionId);
+      void claim(connectionId)
+        .catch((err: unknown) => log.error({ err }, "deliveries could not be claimed; they are found again"))
+        .finally(() => {
+          beingClaimed.delete(connectionId);
+          for (const queue of queuesOf(connectionId).values()) letGoIfDone(queue);
+          pump();
+          tellIdle();
+        });
+    }
+  }
+
+  async function claim(connectionId: string): Promise<void> {
+    const now = clock.now();
+    const taker: Taker = { workerId, now, leasedUntil: new Date(now.getTime() + leaseMs) };
+    const full = [...queuesOf(connectionId).values()].filter((queue) => !queue.wantsMore(now));
+    for (const queue of full) queue.mayHaveMore = true;
+    const leased = await retried(db, clock, () =>
+      leaseEndpoints(db, connectionId, taker, {
+        except: full.map(({ endpointId }) => endpointId),
+        healthyOnly: claimedUnhealthy >= CLAIMED_UNHEALTHY_MAX,
+      }),
+    );
+    if (leased.length === 0) return;
+    const rooms = leased.flatMap((endpoint) => makeRoom(endpoint) ?? []);
+    const claimId = service.newId();
+    const deliveries = await retried(db, clock, () =>
+      claimDeliveries(db, connectionId, claimId, taker, rooms),
+    );
+    const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
+    for (const endpoint of leased) take(queueOf(endpoint), byEndpoint.get(endpoint.id) ?? []);
+  }
+
+  /** Null when a secret of the endpoint cannot be opened: it alone has to wait, until the key is there. */
+  function makeRoom(endpoint: LeasedEndpoint): Room | null {
+    try {
+      return queueOf(endpoint).roomFor(endpoint, (sealed) => service.secrets.open(sealed, endpoint.id));
+    } catch (err) {
+      log.error(
+        { err, endpoint: endpoint.id },
+        "an endpoint's secret cannot be opened; nothing is sent to it",
+      );
+      return null;
+    }
+  }
+
+  const queuesOf = (connectionId: string): ReadonlyMap<string, EndpointQueue> =>
+    queues.get(connectionId) ?? new Map();
+
+  function queueOf(endpoint: LeasedEndpoint): EndpointQueue {
+    const ofConnection = queues.get(endpoint.connectionId) ?? new Map<string, EndpointQueue>();
+    const queue = ofConnection.get(endpoint.id) ?? new EndpointQueue(endpoint);
+    queues.set(endpoint.connectionId, ofConnection.set(endpoint.id, queue));
+    return queue;
+  }
+
+  function take(queue: EndpointQueue, deliveries: readonly ClaimedDelivery[]): void {
+    claimed += deliveries.length;
+    if (queue.health.consecutiveFailures > 0) claimedUnhealthy += queue.addUnhealthy(deliveries.length);
+    queue.add(deliveries);
+    sendWaiting(queue);
+  }
+
+  function sendWaiting(queue: EndpointQueue): void {
+    if (stopping || queue.isHeld(clock.now())) {
+      for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
+      return;
+    }
+    for (let next = queue.next(); next !== null; next = queue.next()) void sendOne(queue, next);
+  }
+
+  async function sendOne(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
+    const { completion, responseStatus } = await sendDelivery(service, sender, delivery, queue.destination);
+    const { attempt, verdict } = completion;
+    if (attempt !== null) {
+      const isFirst = delivery.tries === 0 && delivery.cause === "schedule";
+      const delayMs = isFirst ? attempt.startedAt.getTime() - momentOf(delivery.eventId).getTime() : null;
+      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", delayMs);
+    }
+    const report =
+      attempt === null || verdict.is === "returned"
+        ? null
+        : queue.note(isSuccess(attempt), responseStatus === 410, clock.now(), config.webhookRetryMs);
+    queue.sent();
+    sendWaiting(queue);
+    askForMore(queue);
+    await store(queue, { completion, report, isPaused: queue.isPaused });
+    if (verdict.is === "retry") wakeAt(queue.connectionId, verdict.at);
+    if (report?.health.heldUntil != null) wakeAt(queue.connectionId, report.health.heldUntil);
+  }
+
+  function askForMore(queue: EndpointQueue): void {
+    if (queue.mayHaveMore && queue.wantsMore(clock.now())) wake([queue.connectionId]);
+  }
+
+  const giveBack = (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> =>
+    store(queue, {
+      completion: { delivery, attempt: null, verdict: { is: "returned" } },
+      report: null,
+      isPaused: queue.isPaused,
+    });
+
+  async function store(queue: EndpointQueue, reported: Reported): Promise<void> {
+    unstored += 1;
+    await outcomes.store(reported);
+    unstored -= 1;
+    claimed -= 1;
+    claimedUnhealthy -= queue.completed();
+    letGoIfDone(queue);
+    askForMore(queue);
+    pump();
+    tellIdle();
+  }
+
+  /** Not while something is being claimed for it: the claim needs the lease. */
+  function letGoIfDone(queue: EndpointQueue): void {
+    if (queue.claimed > 0 || queue.isReleasing || beingClaimed.has(queue.connectionId)) return;
+    queue.isReleasing = true;
+    queue.mayHaveMore = queue.mayHaveMore && !queue.isHeld(clock.now());
+    releasing += 1;
+    release(queue)
+      .catch((err: unknown) => log.warn({ err }, "an endpoint could not be released; its lease runs out"))
+      .finally(() => {
+        releasing -= 1;
+        forget(queue);
+        if (queue.mayHaveMore) wake([queue.connectionId]);
+        tellIdle();
+      });
+  }
+
+  function forget(queue: EndpointQueue): void {
+    const ofConnection = queues.get(queue.connectionId);
+    ofConnection?.delete(queue.endpointId);
+    if (ofConnection?.size === 0) queues.delete(queue.connectionId);
+  }
+
+  function wakeAt(connectionId: string, at: Date): void {
+    const waitMs = at.getTime() - clock.now().getTime();
+    if (stopping || waitMs > TIMER_MAX_MS) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      wake([connectionId]);
+    }, waitMs);
+    timers.add(timer);
+  }
+
+  function cutOff(): void {
+    sender.cancelAll();
+    outcomes.giveUp();
+  }
+
+  const isIdle = (): boolean =>
+    claimed === 0 && releasing === 0 && beingClaimed.size === 0 && (wanted.size === 0 || stopping);
+
+  function tellIdle(): void {
+    if (!isIdle()) return;
+    for (const tell of idleWaiters) tell();
+    idleWaiters = [];
+  }
+
+  const idle = (): Promise<void> =>
+    new Promise((resolve) => {
+      idleWaiters.push(resolve);
+      tellIdle();
+    });
+
+  return {
+    wake,
+    async poll() {
+      wake(await listConnectionsWithDueDeliveries(db, workerId, clock.now()));
+    },
+    idle,
+    async stop() {
+      stopping = true;
+      wanted.clear();
+      for (const timer of timers) clearTimeout(timer);
+      for (const ofConnection of queues.values())
+        for (const queue of ofConnection.values()) sendWaiting(queue);
+      const timer = setTimeout(cutOff, STOP_MS);
+      await idle();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { openInbox } from "../../docs/examples/inbox.ts";
+import { type KnownOrders, keepOrder } from "../../docs/examples/keep-order.ts";
+import { createReceiver } from "../../docs/examples/receiver.ts";
+import { reconcile } from "../../docs/examples/reconcile.ts";
+import { isGenuine } from "../../docs/examples/verify-webhook.ts";
+import { placeTestOrder } from "../support/builders.ts";
+import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
+import { freePort } from "../support/main-process.ts";
+import { startPartnerListener } from "../support/partner-listener.ts";
+import type { ReceivedRequest } from "../support/receivers.ts";
+import { applied } from "../support/sandbox.ts";
+import { createEndpoint, endpointPath } from "../support/webhooks.ts";
+
+const EXAMPLES = new URL("../../docs/examples/", import.meta.url);
+const GUIDE = readFileSync(new URL("../../docs/receiving-webhooks.md", import.meta.url), "utf8");
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+it("the guide shows its examples as they are, and no other code", () => {
+  const shown = [...GUIDE.matchAll(/^```(?:ts|python)\n(.*?)^```$/gms)].map(([, code]) => code);
+  const examples = readdirSync(EXAMPLES).map((name) => readFileSync(new URL(name, EXAMPLES), "utf8"));
+  expect(shown.toSorted()).toEqual(examples.toSorted());
+});
+
+it("an order's events are received, each is kept once, and the order is known as it stands", async () => {
+  const { partner, dispatcher, inbox, endpoint } = await startPartner();
+  const order = await placeTestOrder(partner);
+  await applied(partner, order.id, "ship");
+  await sendDue(dispatcher);
+  const { body: log } = await partner.client.get(`/v1/deliveries?endpointId=${endpoint.id}`);
+  expect(log.data.map((delivery: { status: string }) => delivery.status)).toEqual(["succeeded", "succeeded"]);
+  for (const { id } of log.data) await partner.client.post(`/v1/deliveries/${id}/redeliver`);
+  await sendDue(dispatcher);
+  const orders: KnownOrders = new Map();
+  expect(workOff(inbox, orders)).toEqual(["next", "next"]);
+  expect(orders.get(order.id)).toMatchObject({ sequence: 2, order: { status: "IN_PROGRESS" } });
+});
+
+it("what was not sent by the service, or was changed on the way, is refused and not kept", async () => {
+  const { inbox, url, partner, request } = await startPartner();
+  await placeTestOrder(partner);
+  const { body, headers } = await request();
+  const signed = pick(headers);
+  const send = async (sentBody: string, sentHeaders: Record<string, string>) =>
+    (await fetch(url, { method: "POST", body: sentBody, headers: sentHeaders })).status;
+  expect(await send(body.replace("test_", "TEST_"), signed)).toBe(401);
+  expect(await send(body, { ...signed, "webhook-id": "evt_other" })).toBe(401);
+  expect(await send(body, {})).toBe(401);
+  vi.setSystemTime(Date.now() + 301_000);
+  expect(await send(body, signed)).toBe(401);
+  vi.setSystemTime(Date.now() - 301_000);
+  expect(inbox.next()).toBeNull();
+  expect(await send(body, signed)).toBe(204);
+  expect(inbox.next()).toEqual(JSON.parse(body));
+});
+
+it("an inbox that cannot store an event has it sent again", async () => {
+  const { inbox, partner, dispatcher } = await startPartner();
+  inbox.close();
+  await placeTestOrder(partner);
+  await sendDue(dispatcher);
+  const { body: log } = await partner.client.get("/v1/deliveries");
+  expect(log.data).toMatchObject([{ status: "pending", attempts: [{ responseStatus: 500 }] }]);
+});
+
+it("verification by hand takes what is genuine, also during a rotation, and nothing else", async () => {
+  const { partner, endpoint, request } = await startPartner();
+  const rotated = await partner.client.post(endpointPath(endpoint.id, "rotate-secret"), {});
+  await placeTestOrder(partner);
+  const { body, headers } = await request();
+  expect(String(headers["webhook-signature"]).split(" ")).toHaveLength(2);
+  const bytes = Buffer.from(body);
+  for (const secret of [endpoint.secret, rotated.body.secret])
+    expect(isGenuine(secret, headers, bytes)).toBe(true);
+  expect(isGenuine(`whsec_${"A".repeat(43)}=`, headers, bytes)).toBe(false);
+  expect(isGenuine(endpoint.secret, headers, Buffer.from(`${body} `))).toBe(false);
+  expect(isGenuine(endpoint.secret, { ...headers, "webhook-signature": "v1," }, bytes)).toBe(false);
+  expect(isGenuine(endpoint.secret, {}, bytes)).toBe(false);
+  vi.setSystemTime(Date.now() + 301_000);
+  expect(isGenuine(endpoint.secret, headers, bytes)).toBe(false);
+});
+
+it.skipIf(!hasPython)("the same in Python", async () => {
+  const { partner, endpoint, request } = await startPartner();
+  await placeTestOrder(partner);
+  const { body, headers } = await request();
+  const signed = pick(headers);
+  expect(isGenuineInPython(endpoint.secret, signed, body)).toBe(true);
+  expect(isGenuineInPython(endpoint.secret, signed, `${body} `)).toBe(false);
+  expect(isGenuineInPython(endpoint.secret, { ...signed, "webhook-id": "evt_other" }, body)).toBe(false);
+  expect(isGenuineInPython(endpoint.secret, { ...signed, "webhook-timestamp": "1" }, body)).toBe(false);
+  expect(isGenuineInPython(endpoint.secret, {}, body)).toBe(false);
+});
+
+it("the feed brings what was missed, once, and goes on from where it was read to", async () => {
+  const { inbox, partner, dispatcher, url, endpoint, api } = await startPartner();
+  expect(await reconcile(api, partner.key, inbox)).toBe(2); // Products published before there was an endpoint.
+  const orders: KnownOrders = new Map();
+  workOff(inbox, orders);
+  const order = await placeTestOrder(partner);
+  await sendDue(dispatcher);
+  await partner.client.request("DELETE", endpointPath(endpoint.id));
+  await applied(partner, order.id, "ship");
+  await applied(partner, order.id, "complete");
+  expect(await reconcile(api, partner.key, inbox)).toBe(2);
+  expect(await reconcile(api, partner.key, inbox)).toBe(0);
+  expect(workOff(inbox, orders)).toEqual(["next", "next", "next"]);
+  expect(orders.get(order.id)).toMatchObject({ sequence: 3, order: { status: "COMPLETED" } });
+  await createEndpoint(partner, { url });
+  await applied(partner, order.id, "returnShipment");
+  expect(await reconcile(api, partner.key, inbox)).toBe(1);
+  await sendDue(dispatcher);
+  expect(workOff(inbox, orders)).toEqual(["next"]);
+});
+
+it("a missing event shows in the sequence, and an older one changes nothing", () => {
+  const orders: KnownOrders = new Map();
+  const event = (sequence: number | null, status?: string) =>
+    keepOrder(orders, {
+      id: `evt_${sequence}`,
+      type: "",
+      sequence,
+      data: status === undefined ? {} : { order: { id: "ord_1", status } },
+    });
+  expect(event(1, "CREATED")).toBe("next");
+  expect(event(3, "COMPLETED")).toBe("gap");
+  expect(event(2, "IN_PROGRESS")).toBe("older");
+  expect(event(null)).toBe("not counted");
+  expect(orders.get("ord_1")).toEqual({ sequence: 3, order: { id: "ord_1", status: "COMPLETED" } });
+});
+
+/** A partner whose receiver is that of the guide, at an endpoint that it has registered. */
+async function startPartner() {
+  const listener = await startPartnerListener({ config: { webhookAllowPrivateNetworks: true } });
+  onTestFinished(listener.close);
+  const { test, partner, url: api } = listener;
+  // Receivers compare a request's time with their own, so they must live in the time of the test.
+  vi.useFakeTimers({ toFake: ["Date"], now: test.clock.now() });
+  onTestFinished(() => void vi.useRealTimers());
+  const inbox = openInbox(":memory:");
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/webhooks`;
+  const endpoint = await createEndpoint(partner, { url });
+  const server = createReceiver(endpoint.secret, inbox).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const dispatcher = startDispatcher(test);
+
+  /** What the service sends at this moment, as it would come to another address. */
+  async function request(): Promise<ReceivedRequest> {
+    const receiver = await startReceiverForTest();
+    await partner.client.request("PATCH", endpointPath(endpoint.id), { body: { url: receiver.url } });
+    await sendDue(dispatcher);
+    const [first] = receiver.requests;
+    if (first === undefined) throw new Error("Nothing was sent.");
+    return first;
+  }
+
+  return { partner, api, inbox, url, endpoint, dispatcher, request };
+}
+
+/** Does the work that waits in the inbox; answers what became of each event. */
+function workOff(inbox: ReturnType<typeof openInbox>, orders: KnownOrders): string[] {
+  const outcomes: string[] = [];
+  for (let event = inbox.next(); event !== null; event = inbox.next()) {
+    outcomes.push(keepOrder(orders, event));
+    inbox.done(event);
+  }
+  return outcomes;
+}
+
+const pick = (headers: ReceivedRequest["headers"]): Record<string, string> =>
+  Object.fromEntries(
+    ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) => [name, String(headers[name])]),
+  );
+
+/** At the time of the test. */
+function isGenuineInPython(secret: string, headers: Record<string, string>, body: string): boolean {
+  const program = `
+import json, sys, time
+sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True
+from verify_webhook import is_genuine
+given = json.load(sys.stdin)
+time.time = lambda: given["now"]
+print(is_genuine(given["secret"], given["headers"], given["body"].encode()))`;
+  const input = JSON.stringify({ secret, headers, body, now: Date.now() / 1_000 });
+  const { stdout, stderr } = spawnSync("python3", ["-c", program, EXAMPLES.pathname], {
+    input,
+    encoding: "utf8",
+  });
+  expect(stderr).toBe("");
+  return stdout.trim() === "True";
+}

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import { createPartner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
+import { received, sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
+import { connectionUuid } from "../support/orders.ts";
+import { transition } from "../support/sandbox.ts";
+import { startServiceForTest } from "../support/test-service.ts";
+
+async function start(eventTypes?: string[]) {
+  const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
+  const partner = await createPartner(test);
+  const receiver = await startReceiverForTest();
+  const body = { url: receiver.url, ...(eventTypes && { eventTypes }) };
+  expect((await partner.client.post("/v1/webhook-endpoints", body)).status).toBe(201);
+  return { test, partner, receiver, accept: () => acceptDueOrders(test.service, connectionUuid(partner)) };
+}
+
+it("an endpoint that names order.accepted hears of it when the window has closed, after what happened before", async () => {
+  const { test, partner, receiver, accept } = await start(["order.created", "order.accepted"]);
+  const order = await placeOrder(partner);
+  test.clock.advance({ hours: 2 });
+  expect(await accept()).toBe(1);
+  await sendDue(startDispatcher(test));
+  expect(received(receiver)).toEqual([
+    { type: "order.created", sequence: 1, orderId: order.id },
+    { type: "order.accepted", sequence: null, orderId: order.id },
+  ]);
+  expect(JSON.parse(receiver.requests[1]?.body ?? "").data.order.status).toBe("ACCEPTED");
+});
+
+it("it hears of it too when a cancel comes too late, and only once", async () => {
+  const { test, partner, receiver, accept } = await start(["order.accepted"]);
+  const order = await placeOrder(partner);
+  test.clock.advance({ hours: 2 });
+  expect((await partner.client.post(`/v1/orders/${order.id}/cancel`)).status).toBe(409);
+  expect(await accept()).toBe(0);
+  await sendDue(startDispatcher(test));
+  expect(received(receiver)).toEqual([{ type: "order.accepted", sequence: null, orderId: order.id }]);
+});
+
+it("nobody else hears of it, it is in no feed, and the sequence has no gap", async () => {
+  const { test, partner, receiver, accept } = await start();
+  await placeOrder(partner);
+  test.clock.advance({ hours: 2 });
+  expect(await accept()).toBe(1);
+  await sendDue(startDispatcher(test));
+  expect(received(receiver).map(({ type }) => type)).toEqual(["order.created"]);
+  expect((await readEvents(test)).map(({ type }) => type)).not.toContain("order.accepted");
+});
+
+it("test orders tell nothing of acceptance, whoever asks", async () => {
+  const { test, partner, receiver } = await start(["order.accepted", "order.inProgress"]);
+  const { id } = await placeTestOrder(partner);
+  for (const step of ["accept", "ship"]) await transition(partner, id, step);
+  await sendDue(startDispatcher(test));
+  expect(receiver.requests).toEqual([]);
+});
