@@ -20,6 +20,8 @@ export type Service = {
    * that is lost costs only time, since dispatchers look by themselves as well.
    */
   readonly wakeDispatchers: (connectionIds: Iterable<string>) => void;
+  /** Tells them that endpoints of a connection are no longer as they were: what has been claimed ahead is taken back. */
+  readonly endpointsChanged: (connectionId: string) => void;
 };
 
 /** One step: everything in it commits together or not at all, and it is done again after a deadlock. */

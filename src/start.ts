@@ -68,7 +68,9 @@ function startWork(service: Service, wakeUps: WakeUps, metrics: Metrics, stops: 
     allowPrivateNetworks: webhookAllowPrivateNetworks,
   });
   const dispatcher = createDispatcher(service, sender, metrics);
-  const stopListening = wakeUps.listen((connectionIds) => dispatcher.wake(connectionIds));
+  const stopListening = wakeUps.listen((news, connectionIds) =>
+    news === "due" ? dispatcher.wake(connectionIds) : dispatcher.takeBack(connectionIds),
+  );
   const worker = startWorker(service, metrics, [...CHORES, findDueDeliveries(dispatcher)]);
   stops.doors.push(async () => {
     await Promise.all([worker.stop(), dispatcher.stop(), stopListening()]);
@@ -129,7 +131,11 @@ async function openService(
   const newId = newIdsFrom(clock);
   const wakeUps = createWakeUps(db, log, newId());
   return {
-    service: { config, clock, newId, db, log, secrets, wakeDispatchers: (ids) => wakeUps.tell(ids) },
+    service: {
+      ...{ config, clock, newId, db, log, secrets },
+      wakeDispatchers: (connectionIds) => wakeUps.tell("due", connectionIds),
+      endpointsChanged: (connectionId) => wakeUps.tell("changed", [connectionId]),
+    },
     wakeUps,
   };
 }

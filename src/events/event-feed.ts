@@ -47,7 +47,7 @@ export async function readFeed(
   { orderId, type }: FeedFilter,
   now: Date,
 ): Promise<string> {
-  const page = { connectionId, after, limit, type, oldestId: oldestIdAfter(after, now) };
+  const page = { connectionId, after, limit, type, oldestId: oldestIdAfter(after, now), now };
   const rows = orderId === null ? await listFeed(db, page) : await listFeedOfOrder(db, page, orderId);
   const last = rows.at(-1);
   const nextCursor = last === undefined ? "null" : `"${encodePlace(last)}"`;

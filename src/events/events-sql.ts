@@ -1,5 +1,5 @@
 import type { Queryable } from "../database/database.ts";
-import { fanOut } from "../webhooks/fan-out-sql.ts";
+import { fanOut, lockLanes } from "../webhooks/fan-out-sql.ts";
 import type { EventRow } from "./event.ts";
 
 /**
@@ -8,15 +8,19 @@ import type { EventRow } from "./event.ts";
  */
 export async function insertEvents(tx: Queryable, events: readonly EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return;
+  await lockLanes(
+    tx,
+    events.map(({ connectionId, orderId, id }) => ({ connectionId, laneId: orderId ?? id })),
+  );
   await tx.query({
     name: "insert-events",
     text: `
       with told as (
-        insert into events (connection_id, id, type, order_id, sequence, body)
-        select connection_id, id, type, order_id, sequence, body
+        insert into events (connection_id, id, type, order_id, sequence, body, not_after)
+        select connection_id, id, type, order_id, sequence, body, $7::timestamptz
         from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::integer[], $6::text[])
           as event (connection_id, id, type, order_id, sequence, body)
-        returning connection_id, id as event_id, type as event_type, order_id, sequence, $7::timestamptz as not_after
+        returning connection_id, id as event_id, type as event_type, order_id, sequence, not_after
       ), ${fanOut("told", "$8", false)}
       select from headed`,
     values: [

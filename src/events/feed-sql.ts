@@ -15,6 +15,8 @@ type FeedPage = {
   type: EventType | null;
   /** No event before this id is looked at; it spares the reading of whole partitions. */
   oldestId: string;
+  /** Events of test orders that are to be erased by then are not shown. */
+  now: Date;
 };
 
 /**
@@ -34,7 +36,7 @@ export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]
          and ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
          and e.transaction_id >= pg_snapshot_xmax(pg_current_snapshot())
          and (e.transaction_id, e.id) > ($2::xid8, $3::uuid)
-         and e.id >= $4 and e.type <> $5 and ($6::text is null or e.type = $6)
+         and e.id >= $4 and (e.not_after is null or e.not_after > $8) and e.type <> $5 and ($6::text is null or e.type = $6)
        order by e.transaction_id, e.id
        limit $7)
       union all
@@ -44,7 +46,7 @@ export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]
          and e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
          and (e.transaction_id, e.id) >
              (case when $2::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then $2::xid8 else '0' end, $3::uuid)
-         and e.id >= $4 and e.type <> $5 and ($6::text is null or e.type = $6)
+         and e.id >= $4 and (e.not_after is null or e.not_after > $8) and e.type <> $5 and ($6::text is null or e.type = $6)
        order by e.transaction_id, e.id
        limit $7)
       order by part, transaction_id, id
@@ -60,7 +62,7 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
     text: `
       select e.transaction_id, e.id, e.body
       from events e
-      where e.connection_id = $1 and e.order_id = $8
+      where e.connection_id = $1 and e.order_id = $9
         and case
               when e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
               then $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
@@ -70,14 +72,14 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
                    and (e.transaction_id, e.id) > ($2::xid8, $3::uuid)
               else false
             end
-        and e.id >= $4 and e.type <> $5 and ($6::text is null or e.type = $6)
+        and e.id >= $4 and (e.not_after is null or e.not_after > $8) and e.type <> $5 and ($6::text is null or e.type = $6)
       order by e.transaction_id < pg_snapshot_xmax(pg_current_snapshot()), e.transaction_id, e.id
       limit $7`,
     values: [...toValues(page), orderId],
   });
 }
 
-const toValues = ({ connectionId, after, limit, type, oldestId }: FeedPage): unknown[] => [
+const toValues = ({ connectionId, after, limit, type, oldestId, now }: FeedPage): unknown[] => [
   connectionId,
   after.transactionId,
   after.eventId,
@@ -85,6 +87,7 @@ const toValues = ({ connectionId, after, limit, type, oldestId }: FeedPage): unk
   PING,
   type,
   limit,
+  now,
 ];
 
 /** The body of one event, unless it is older than `oldestId`. */
@@ -93,11 +96,15 @@ export async function readEventBody(
   connectionId: string,
   eventId: string,
   oldestId: string,
+  now: Date,
 ): Promise<string | null> {
   const [row] = await db.query<{ body: string }>({
     name: "read-event-body",
-    text: "select e.body from events e where e.connection_id = $1 and e.id = $2 and e.id >= $3",
-    values: [connectionId, eventId, oldestId],
+    text: `
+      select e.body
+      from events e
+      where e.connection_id = $1 and e.id = $2 and e.id >= $3 and (e.not_after is null or e.not_after > $4)`,
+    values: [connectionId, eventId, oldestId, now],
   });
   return row?.body ?? null;
 }

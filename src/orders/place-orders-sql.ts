@@ -131,16 +131,12 @@ export async function insertOrders(
         join input i on i.connection_id = p.connection_id and i.id = p.id
         cross join json_to_recordset(i.lines) as l (id uuid, product_id uuid, quantity integer, unit_price_minor bigint)
       ), told as (
-        insert into events (connection_id, id, type, order_id, sequence, body)
-        select p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body
+        insert into events (connection_id, id, type, order_id, sequence, body, not_after)
+        select p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body, i.expires_at
         from placed p
         join input i on i.connection_id = p.connection_id and i.id = p.id
-        returning connection_id, id as event_id, type as event_type, order_id, sequence
-      ), news as (
-        select t.connection_id, t.event_id, t.event_type, t.order_id, t.sequence, i.expires_at as not_after
-        from told t
-        join input i on i.connection_id = t.connection_id and i.event_id = t.event_id
-      ), ${fanOut("news", "$2", true)}
+        returning connection_id, id as event_id, type as event_type, order_id, sequence, not_after
+      ), ${fanOut("told", "$2", true)}
       select p.id, p.connection_id, p.connection_id in (select h.connection_id from headed h) as has_deliveries
       from placed p`,
     values: [JSON.stringify(orders.map(toInput)), now],

@@ -101,7 +101,9 @@ export function eventRoutes(
       handle: async ({ caller, params }) => {
         const id = fromTypeId("evt", params.eventId);
         const body =
-          id === null ? null : await readEventBody(db, caller.connectionId, id, oldestShownId(clock.now()));
+          id === null
+            ? null
+            : await readEventBody(db, caller.connectionId, id, oldestShownId(clock.now()), clock.now());
         return body === null ? notFound("event") : { status: 200, json: body };
       },
     }),

@@ -1,3 +1,5 @@
+import type { Queryable } from "../database/database.ts";
+
 /**
  * Part of a statement that stores events: what each of them is owed to whom, and the heads of the lanes that begin
  * with them. Nothing can fall between an event and its deliveries, because they are one statement.
@@ -5,8 +7,11 @@
  * Two properties everything else rests on:
  * - A delivery's id is its event's with the endpoint's number in the last 32 bits, so the same event is owed to an
  *   endpoint once (decision 0028).
- * - Who adds a delivery to a lane that has a head locks that head's row (`do update`), and who takes the head away
- *   looks for the next delivery after having locked it. So either of them sees the other, and no lane is left behind.
+ * - Who adds a delivery to a lane that has a head locks that head's row, and who takes the head away looks for the next
+ *   delivery after having locked it. So either of them sees the other, and no lane is left behind.
+ *
+ * A lane that is not new is to be locked by `lockLanes` in a statement before this one: only then does this one see
+ * what has become of its deliveries.
  *
  * @param events name of an earlier part with the columns connection_id, event_id, event_type, order_id, sequence and
  *   not_after
@@ -50,3 +55,22 @@ const EARLIER = `
             and d.status = 'pending'
           order by d.sequence, d.id
           limit 1) as earlier on true`;
+
+/** Waits for whoever is at the heads of these lanes, and holds them: see `fanOut`. */
+export async function lockLanes(
+  tx: Queryable,
+  lanes: readonly { connectionId: string; laneId: string }[],
+): Promise<void> {
+  await tx.query({
+    name: "lock-lanes-of-events",
+    text: `
+      select due.lane_id
+      from unnest($1::uuid[], $2::uuid[]) as lane (connection_id, id)
+      join webhook_endpoints w on w.connection_id = lane.connection_id
+      join due_deliveries due on due.connection_id = w.connection_id and due.endpoint_id = w.id and due.lane_id = lane.id
+      where w.status <> 'deleted'
+      order by due.connection_id, due.endpoint_id, due.lane_id
+      for update of due`,
+    values: [lanes.map(({ connectionId }) => connectionId), lanes.map(({ laneId }) => laneId)],
+  });
+}

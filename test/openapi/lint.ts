@@ -30,6 +30,7 @@ export function describeWithoutDatabase(): Record<string, unknown> {
     log: createLog("silent"),
     secrets: createSecretBox([Buffer.alloc(32, 1)]),
     wakeDispatchers: () => undefined,
+    endpointsChanged: () => undefined,
   });
 }
 

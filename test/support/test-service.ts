@@ -81,6 +81,7 @@ export async function startTestService(
     log: createLog("silent"),
     secrets: createSecretBox([Buffer.alloc(32, 1)]),
     wakeDispatchers: () => undefined,
+    endpointsChanged: () => undefined,
   };
   const metrics = createMetrics();
   const partnerApi = createPartnerApi(service, metrics);

@@ -8,11 +8,13 @@ export async function changeEndpoint(
   { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
   change: Partial<EndpointSettings>,
 ): Promise<Endpoint | null> {
-  return inOneStep(service, async (tx) => {
+  const changed = await inOneStep(service, async (tx) => {
     const endpoint = await lockEndpoint(tx, connectionId, id);
     if (endpoint === null) return null;
-    const changed: Endpoint = { ...endpoint, ...change, updatedAt: service.clock.now() };
-    await updateEndpointSettings(tx, changed, changed, changed.updatedAt);
-    return changed;
+    const after: Endpoint = { ...endpoint, ...change, updatedAt: service.clock.now() };
+    await updateEndpointSettings(tx, after, after, after.updatedAt);
+    return after;
   });
+  if (changed !== null) service.endpointsChanged(connectionId);
+  return changed;
 }

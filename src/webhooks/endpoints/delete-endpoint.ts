@@ -26,6 +26,7 @@ export async function deleteEndpoint(service: Service, key: EndpointKey): Promis
     return true;
   });
   if (!deleted) return false;
+  service.endpointsChanged(key.connectionId);
   let position = uuidAt(new Date(service.clock.now().getTime() - EVENTS_KEPT_MS - DAY_MS)); // Nothing older waits.
   for (;;) {
     const next = await giveUpPendingDeliveries(service.db, key, position);
@@ -34,10 +35,11 @@ export async function deleteEndpoint(service: Service, key: EndpointKey): Promis
   }
 }
 
+/** What is under way ends by its own outcome. */
 async function deleteDueDeliveries(tx: Queryable, { connectionId, id }: EndpointKey): Promise<void> {
   await tx.query({
     name: "delete-due-deliveries-of-endpoint",
-    text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2",
+    text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2 and claim_id is null",
     values: [connectionId, id],
   });
 }
@@ -52,7 +54,10 @@ async function giveUpPendingDeliveries(
     name: "give-up-pending-deliveries",
     text: `
       with page as materialized (
-        select d.id, d.status
+        select d.id, d.status, exists (
+                 select from due_deliveries q
+                 where q.connection_id = $1 and q.endpoint_id = $2 and q.lane_id = d.lane_id and q.delivery_id = d.id
+               ) as is_under_way
         from deliveries d
         where d.connection_id = $1 and d.endpoint_id = $2 and d.id > $3
         order by d.id
@@ -61,7 +66,7 @@ async function giveUpPendingDeliveries(
         update deliveries d
         set status = 'failed'
         from page p
-        where d.connection_id = $1 and d.id = p.id and p.status = 'pending' and d.status = 'pending'
+        where d.connection_id = $1 and d.id = p.id and p.status = 'pending' and d.status = 'pending' and not p.is_under_way
       )
       select id from page order by id desc limit 1`,
     values: [connectionId, id, position, BATCH_SIZE],

@@ -23,7 +23,7 @@ export async function rotateSecret(
   overlapHours: number,
 ): Promise<{ endpoint: Endpoint; secret: string } | null> {
   const { clock, newId, secrets } = service;
-  return inOneStep(service, async (tx) => {
+  const rotated = await inOneStep(service, async (tx) => {
     const endpoint = await lockEndpoint(tx, connectionId, id);
     if (endpoint === null) return null;
     const now = clock.now();
@@ -37,4 +37,6 @@ export async function rotateSecret(
     });
     return { endpoint, secret };
   });
+  if (rotated !== null) service.endpointsChanged(connectionId);
+  return rotated;
 }

@@ -23,7 +23,7 @@ export async function redeliver(
     if (delivery === null) return notFound("delivery");
     const endpoint = await holdEndpoint(tx, connectionId, delivery.endpointId);
     if (endpoint === null) return notFound("webhook endpoint");
-    const body = await readEventBody(tx, connectionId, delivery.eventId, oldestShownId(now));
+    const body = await readEventBody(tx, connectionId, delivery.eventId, oldestShownId(now), now);
     if (body === null) return notFound("event");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
     await insertManualDue(tx, connectionId, delivery, now);

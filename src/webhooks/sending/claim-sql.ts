@@ -114,6 +114,9 @@ export async function releaseEndpoints(
 /** How many more deliveries of an endpoint may be claimed. */
 export type Room = { readonly endpointId: string; readonly size: number };
 
+/** A delivery may be due by hand and by the schedule at once; its two attempts must not be taken for one. */
+type ClaimIds = { readonly scheduled: string; readonly manual: string };
+
 export const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
 
 /**
@@ -123,7 +126,7 @@ export const LOST_ATTEMPT = "outcome unknown: the worker ended during the attemp
 export async function claimDeliveries(
   db: Queryable,
   connectionId: string,
-  claimId: string,
+  ids: ClaimIds,
   { now, leasedUntil }: Taker,
   rooms: readonly Room[],
 ): Promise<ClaimedDelivery[]> {
@@ -159,7 +162,7 @@ export async function claimDeliveries(
         on conflict do nothing
       ), claimed as (
         update due_deliveries d
-        set claim_id = $4, claimed_at = $2, leased_until = $3,
+        set claim_id = case d.cause when 'manual' then $8::uuid else $4::uuid end, claimed_at = $2, leased_until = $3,
             tries = d.tries + case when p.lost_claim_id is null then 0 else 1 end
         from picked p
         where d.connection_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
@@ -175,10 +178,11 @@ export async function claimDeliveries(
       connectionId,
       now,
       leasedUntil,
-      claimId,
+      ids.scheduled,
       rooms.map(({ endpointId }) => endpointId),
       rooms.map(({ size }) => size),
       LOST_ATTEMPT,
+      ids.manual,
     ],
   });
   return rows.map((row) => ({
@@ -188,7 +192,7 @@ export async function claimDeliveries(
     ownLaneId: row.own_lane_id,
     deliveryId: row.delivery_id,
     eventId: row.event_id,
-    claimId,
+    claimId: row.cause === "manual" ? ids.manual : ids.scheduled,
     cause: row.cause,
     tries: row.tries,
     notAfter: row.not_after,

@@ -2,6 +2,7 @@ import type { Queryable } from "../../database/database.ts";
 import { inOneStep, type Service } from "../../service.ts";
 import {
   advanceLanes,
+  type DeliveryState,
   type EndedHead,
   insertAttempts,
   lockLanes,
@@ -18,8 +19,8 @@ import { warnMerchant } from "./warn-merchant.ts";
 export type Reported = {
   readonly completion: Completion;
   readonly report: HealthReport | null;
-  /** Whether the endpoint was paused when the outcome came in: its lanes stop where they are. */
-  readonly isPaused: boolean;
+  /** Whether the endpoint had been paused when the outcome came in. */
+  readonly wasPaused: boolean;
 };
 
 /**
@@ -38,26 +39,25 @@ export async function completeDeliveries(
     const live = await lockLanes(tx, completions);
     for (const report of newestReports(reported)) {
       await saveHealth(tx, workerId, report);
-      if (report.pause !== null) await pauseEndpoint(tx, report, report.pause, now);
-      if (report.warning !== null)
+      const isNews = report.pause === null || (await pauseEndpoint(tx, report, report.pause, now));
+      if (report.warning !== null && isNews)
         await warnMerchant(tx, report, report.warning, { id: service.newId(), now });
     }
-    // Only what did not go as it mostly does needs a look at the delivery.
-    const statusOf = await readStatuses(
-      tx,
-      completions.filter((one) => !live.has(one) || one.verdict.is !== "succeeded"),
-    );
+    // Only what did not go as it mostly does needs a look at the delivery and the endpoint.
+    const unusual = reported
+      .filter(
+        ({ completion, wasPaused }) =>
+          !live.has(completion) || completion.verdict.is !== "succeeded" || wasPaused,
+      )
+      .map(({ completion }) => completion);
+    const statusOf = await readStatuses(tx, unusual);
     await insertAttempts(
       tx,
       completions.filter((one) => live.has(one) || statusOf(one) !== null), // Nothing stays behind of one that was erased.
     );
     const lanes = reported
       .filter(({ completion }) => live.has(completion))
-      .map(({ completion, isPaused }) => ({
-        completion,
-        isPaused,
-        isPending: completion.verdict.is === "succeeded" || statusOf(completion) === "pending",
-      }));
+      .map(({ completion }) => ({ completion, ...(statusOf(completion) ?? USUAL) }));
     return moveLanes(tx, lanes, now);
   });
 }
@@ -77,12 +77,9 @@ function newestReports(reported: readonly Reported[]): HealthReport[] {
   return [...newest.values()].sort((a, b) => (a.endpointId < b.endpointId ? -1 : 1));
 }
 
-type Live = {
-  readonly completion: Completion;
-  readonly isPaused: boolean;
-  /** False when a try by hand has succeeded meanwhile. */
-  readonly isPending: boolean;
-};
+type Live = { readonly completion: Completion } & DeliveryState;
+
+const USUAL: DeliveryState = { isPending: true, endpointStatus: "active" };
 
 async function moveLanes(tx: Queryable, live: readonly Live[], now: Date): Promise<string[]> {
   const settled = (status: "succeeded" | "failed") =>
@@ -102,19 +99,24 @@ async function moveLanes(tx: Queryable, live: readonly Live[], now: Date): Promi
 }
 
 /** A try by hand that fails changes nothing: neither what was delivered before, nor the schedule that goes on. */
-function statusAfter({ completion: { verdict, delivery }, isPending }: Live): "succeeded" | "failed" | null {
+function statusAfter({
+  completion: { verdict, delivery },
+  isPending,
+  endpointStatus,
+}: Live): "succeeded" | "failed" | null {
   if (verdict.is === "succeeded") return "succeeded";
-  return verdict.is === "failed" && delivery.cause !== "manual" && isPending ? "failed" : null;
+  const isGivenUp = verdict.is === "failed" || endpointStatus === "deleted";
+  return isGivenUp && delivery.cause !== "manual" && isPending ? "failed" : null;
 }
 
-const staysInLane = ({ completion: { verdict, delivery }, isPaused, isPending }: Live): boolean =>
+const staysInLane = ({ completion: { verdict, delivery }, isPending, endpointStatus }: Live): boolean =>
   (verdict.is === "retry" || verdict.is === "returned") &&
-  !isPaused &&
+  endpointStatus === "active" &&
   (isPending || delivery.cause === "manual");
 
-function endedHeads({ completion: { delivery, verdict }, isPaused }: Live): EndedHead[] {
+function endedHeads({ completion: { delivery, verdict }, endpointStatus }: Live): EndedHead[] {
   const { connectionId, endpointId, laneId, deliveryId, claimId, ownLaneId } = delivery;
-  const head = { connectionId, endpointId, laneId, deliveryId, claimId, goesOn: !isPaused };
+  const head = { connectionId, endpointId, laneId, deliveryId, claimId, goesOn: endpointStatus === "active" };
   if (delivery.cause !== "manual") return [head];
   const ended = { ...head, goesOn: false };
   // A try by hand that succeeds makes the scheduled one needless, unless that is under way itself.

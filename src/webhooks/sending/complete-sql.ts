@@ -36,28 +36,45 @@ export async function lockLanes(tx: Queryable, completions: readonly Completion[
   );
 }
 
+/** How a delivery and its endpoint stand when an outcome comes in. */
+export type DeliveryState = {
+  /** False when a try by hand has succeeded meanwhile. */
+  readonly isPending: boolean;
+  /** The lanes of one that is paused stop where they are; those of a deleted one end. */
+  readonly endpointStatus: "active" | "paused" | "deleted";
+};
+
 /** How the deliveries of outcomes stand; null for one that was erased. */
 export async function readStatuses(
   tx: Queryable,
   completions: readonly Completion[],
-): Promise<(completion: Completion) => DeliveryStatus | null> {
+): Promise<(completion: Completion) => DeliveryState | null> {
   if (completions.length === 0) return () => null;
-  const rows = await tx.query<{ connection_id: string; id: string; status: DeliveryStatus }>({
+  const rows = await tx.query<{
+    connection_id: string;
+    id: string;
+    status: string;
+    endpoint_status: DeliveryState["endpointStatus"];
+  }>({
     name: "read-delivery-statuses",
     text: `
-      select d.connection_id, d.id, d.status
+      select d.connection_id, d.id, d.status, w.status as endpoint_status
       from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, id)
-      join deliveries d on d.connection_id = asked.connection_id and d.id = asked.id`,
+      join deliveries d on d.connection_id = asked.connection_id and d.id = asked.id
+      join webhook_endpoints w on w.connection_id = d.connection_id and w.id = d.endpoint_id`,
     values: [
       completions.map(({ delivery }) => delivery.connectionId),
       completions.map(({ delivery }) => delivery.deliveryId),
     ],
   });
-  const statuses = new Map(rows.map((row) => [keyOf(row.connection_id, row.id), row.status]));
-  return ({ delivery }) => statuses.get(keyOf(delivery.connectionId, delivery.deliveryId)) ?? null;
+  const states = new Map(
+    rows.map((row) => [
+      keyOf(row.connection_id, row.id),
+      { isPending: row.status === "pending", endpointStatus: row.endpoint_status },
+    ]),
+  );
+  return ({ delivery }) => states.get(keyOf(delivery.connectionId, delivery.deliveryId)) ?? null;
 }
-
-type DeliveryStatus = "pending" | "succeeded" | "failed";
 
 /**
  * Puts attempts on record. One that is there already, as of unknown outcome, stays as it is: its claim was taken over

@@ -22,6 +22,11 @@ import type { Sender } from "./sender.ts";
 export type Dispatcher = {
   /** Looks at these connections at once. */
   wake(connectionIds: Iterable<string>): void;
+  /**
+   * Gives back what has been claimed ahead of these connections: their endpoints are no longer as they were, so what
+   * is claimed next goes by what they are now.
+   */
+  takeBack(connectionIds: Iterable<string>): void;
   /** Looks for itself what is due. */
   poll(): Promise<void>;
   /** Resolves when nothing is under way and nothing is left to look at. */
@@ -41,7 +46,7 @@ const UNSTORED_MAX = 512;
 /** A retry that is due within this time is waited for; later ones are found by polling. */
 const TIMER_MAX_MS = 2_000;
 /** How long requests under way may take when the process is asked to end. */
-const STOP_MS = 6_000;
+const STOP_MS = 4_000;
 
 export function createDispatcher(
   service: Service,
@@ -118,12 +123,12 @@ export function createDispatcher(
     );
     if (leased.length === 0) return;
     const rooms = leased.flatMap((endpoint) => makeRoom(endpoint) ?? []);
-    const claimId = service.newId();
-    const deliveries = await retried(db, clock, () =>
-      claimDeliveries(db, connectionId, claimId, taker, rooms),
-    );
+    const ids = { scheduled: service.newId(), manual: service.newId() };
+    const deliveries = await retried(db, clock, () => claimDeliveries(db, connectionId, ids, taker, rooms));
     const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
-    for (const endpoint of leased) take(queueOf(endpoint), byEndpoint.get(endpoint.id) ?? []);
+    for (const endpoint of leased)
+      if (rooms.some(({ endpointId }) => endpointId === endpoint.id))
+        take(queueOf(endpoint), byEndpoint.get(endpoint.id) ?? []);
   }
 
   /** Null when a secret of the endpoint cannot be opened: it alone has to wait, until the key is there. */
@@ -179,7 +184,7 @@ export function createDispatcher(
     queue.sent();
     sendWaiting(queue);
     askForMore(queue);
-    await store(queue, { completion, report, isPaused: queue.isPaused });
+    await store(queue, { completion, report, wasPaused: queue.isPaused });
     if (verdict.is === "retry") wakeAt(queue.connectionId, verdict.at);
     if (report?.health.heldUntil != null) wakeAt(queue.connectionId, report.health.heldUntil);
   }
@@ -192,7 +197,7 @@ export function createDispatcher(
     store(queue, {
       completion: { delivery, attempt: null, verdict: { is: "returned" } },
       report: null,
-      isPaused: queue.isPaused,
+      wasPaused: queue.isPaused,
     });
 
   async function store(queue: EndpointQueue, reported: Reported): Promise<void> {
@@ -232,10 +237,13 @@ export function createDispatcher(
   function wakeAt(connectionId: string, at: Date): void {
     const waitMs = at.getTime() - clock.now().getTime();
     if (stopping || waitMs > TIMER_MAX_MS) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      wake([connectionId]);
-    }, waitMs);
+    const timer = setTimeout(
+      () => {
+        timers.delete(timer);
+        wake([connectionId]);
+      },
+      Math.max(0, waitMs),
+    );
     timers.add(timer);
   }
 
@@ -259,8 +267,17 @@ export function createDispatcher(
       tellIdle();
     });
 
+  function takeBack(connectionIds: Iterable<string>): void {
+    for (const connectionId of connectionIds) {
+      for (const queue of queuesOf(connectionId).values())
+        for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
+      wake([connectionId]);
+    }
+  }
+
   return {
     wake,
+    takeBack,
     async poll() {
       wake(await listConnectionsWithDueDeliveries(db, workerId, clock.now()));
     },

@@ -27,25 +27,28 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
 
 /**
  * Pauses an endpoint. Its deliveries stay in the log and wait there; what is due is taken out of the lanes, apart from
- * what is under way.
+ * what is under way. Answers whether it was active before.
  */
 export async function pauseEndpoint(
   tx: Queryable,
   { connectionId, endpointId }: Pick<HealthReport, "connectionId" | "endpointId">,
   reason: PauseReason,
   now: Date,
-): Promise<void> {
-  await tx.query({
+): Promise<boolean> {
+  const paused = await tx.query({
     name: "pause-endpoint",
     text: `
       update webhook_endpoints
       set status = 'paused', pause_reason = $3, paused_at = $4, updated_at = $4
-      where connection_id = $1 and id = $2 and status = 'active'`,
+      where connection_id = $1 and id = $2 and status = 'active'
+      returning id`,
     values: [connectionId, endpointId, reason, now],
   });
+  if (paused.length === 0) return false;
   await tx.query({
     name: "park-lanes",
     text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2 and claim_id is null",
     values: [connectionId, endpointId],
   });
+  return true;
 }

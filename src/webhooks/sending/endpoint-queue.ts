@@ -121,6 +121,8 @@ export class EndpointQueue {
 
   /** Notes an outcome; answers what is to be stored about the endpoint, if anything. */
   note(succeeded: boolean, gone: boolean, at: Date, retryMs: readonly number[]): HealthReport | null {
+    // What was under way when the endpoint was paused tells nothing new, whatever has become of the pause meanwhile.
+    if (this.isPaused) return null;
     const { connectionId, endpointId } = this;
     if (succeeded) {
       this.#window = Math.min(2 * this.#window, this.#inFlightMax);

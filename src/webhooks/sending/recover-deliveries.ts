@@ -4,6 +4,7 @@ import { inOneStep, type Service } from "../../service.ts";
 import {
   isActive,
   listDeliveriesAfter,
+  lockHeads,
   lockRecovery,
   type Recovery,
   reopenDeliveries,
@@ -40,6 +41,8 @@ async function recoverBatch(tx: Queryable, recovery: Recovery, now: Date): Promi
   const page = await listDeliveriesAfter(tx, recovery, uuidAt(recovery.until), BATCH_SIZE);
   const failed = page.filter(({ status }) => status === "failed").map(({ id }) => id);
   const isReopening = recovery.failedToo && recovery.pass === 1;
+  // First, so that the statements after it see what has become of the lanes' heads.
+  await lockHeads(tx, recovery, [...new Set(page.map(({ laneId }) => laneId))]);
   const reopened = new Set(await reopenDeliveries(tx, recovery.connectionId, isReopening ? failed : [], now));
   const waiting = page.filter(({ id, status }) => status === "pending" || reopened.has(id));
   await restoreHeads(tx, recovery, [...new Set(waiting.map(({ laneId }) => laneId))], now);

@@ -98,6 +98,24 @@ export async function listDeliveriesAfter(
   return rows.map((row) => ({ id: row.id, laneId: row.lane_id, status: row.status }));
 }
 
+/** Waits for whoever is at the heads of these lanes, and holds them. */
+export async function lockHeads(
+  tx: Queryable,
+  { connectionId, endpointId }: Recovery,
+  laneIds: readonly string[],
+): Promise<void> {
+  await tx.query({
+    name: "lock-heads",
+    text: `
+      select lane_id
+      from due_deliveries
+      where connection_id = $1 and endpoint_id = $2 and lane_id = any($3::uuid[])
+      order by lane_id
+      for update`,
+    values: [connectionId, endpointId, laneIds],
+  });
+}
+
 /** Failed deliveries wait again, if their events are still there and may still be sent; answers which. */
 export async function reopenDeliveries(
   tx: Queryable,

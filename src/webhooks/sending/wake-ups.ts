@@ -9,10 +9,14 @@ import type { Database } from "../../database/database.ts";
  * afterwards, by itself, and at most once in a short while however many orders there are.
  */
 export type WakeUps = {
-  tell(connectionIds: Iterable<string>): void;
-  /** From now on calls `wake` with what this process and others tell. Answers how to stop. */
-  listen(wake: (connectionIds: Iterable<string>) => void): () => Promise<void>;
+  tell(news: News, connectionIds: Iterable<string>): void;
+  /** From now on calls `hear` with what this process and others tell. Answers how to stop. */
+  listen(hear: Hear): () => Promise<void>;
 };
+
+/** What is told of connections: that deliveries have become due, or that endpoints have changed. */
+export type News = "due" | "changed";
+type Hear = (news: News, connectionIds: Iterable<string>) => void;
 
 const CHANNEL = "partner_orders_deliveries_due";
 const TOLD_EVERY_MS = 25;
@@ -21,39 +25,45 @@ const NAMED_MAX = 150;
 const LISTEN_AGAIN_MS = 1_000;
 
 export function createWakeUps(db: Database, log: Logger, processId: string): WakeUps {
-  const untold = new Set<string>();
+  const untold = { due: new Set<string>(), changed: new Set<string>() };
   let timer: NodeJS.Timeout | null = null;
-  let wakeHere: ((connectionIds: Iterable<string>) => void) | null = null;
+  let hearHere: Hear | null = null;
 
   function tellOthers(): void {
     timer = null;
-    const connectionIds = [...untold].slice(0, NAMED_MAX);
-    untold.clear();
-    const payload = JSON.stringify({ from: processId, connectionIds } satisfies Notification);
-    db.query({ name: "notify", text: "select pg_notify($1, $2)", values: [CHANNEL, payload] }).catch(
-      (err: unknown) => log.debug({ err }, "other dispatchers could not be told; they poll"),
+    for (const news of ["due", "changed"] as const) {
+      const connectionIds = [...untold[news]].slice(0, NAMED_MAX);
+      untold[news].clear();
+      if (connectionIds.length > 0) notify({ from: processId, news, connectionIds });
+    }
+  }
+
+  function notify(notification: Notification): void {
+    const values = [CHANNEL, JSON.stringify(notification)];
+    db.query({ name: "notify", text: "select pg_notify($1, $2)", values }).catch((err: unknown) =>
+      log.debug({ err }, "other dispatchers could not be told; they poll"),
     );
   }
 
   function hear(payload: string | undefined): void {
-    const { from, connectionIds } = JSON.parse(payload ?? "{}") as Notification; // Written by `tellOthers`.
-    if (from !== processId) wakeHere?.(connectionIds);
+    const { from, news, connectionIds } = JSON.parse(payload ?? "{}") as Notification; // Written by `notify`.
+    if (from !== processId) hearHere?.(news, connectionIds);
   }
 
   return {
-    tell(connectionIds) {
+    tell(news, connectionIds) {
       const ids = [...connectionIds];
       if (ids.length === 0) return;
-      wakeHere?.(ids);
-      for (const id of ids) untold.add(id);
+      hearHere?.(news, ids);
+      for (const id of ids) untold[news].add(id);
       if (timer === null) timer = setTimeout(tellOthers, TOLD_EVERY_MS).unref();
     },
-    listen(wake) {
-      wakeHere = wake;
+    listen(listener) {
+      hearHere = listener;
       const stopping = new AbortController();
       const ended = listenUntil(db, stopping.signal, hear, log);
       return async () => {
-        wakeHere = null;
+        hearHere = null;
         stopping.abort();
         await ended;
       };
@@ -61,7 +71,7 @@ export function createWakeUps(db: Database, log: Logger, processId: string): Wak
   };
 }
 
-type Notification = { readonly from: string; readonly connectionIds: readonly string[] };
+type Notification = { readonly from: string; readonly news: News; readonly connectionIds: readonly string[] };
 
 async function listenUntil(
   db: Database,
