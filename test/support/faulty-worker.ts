@@ -1,6 +1,6 @@
 import type { Database } from "../../src/database/database.ts";
-import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatcher.ts";
-import type { Sender, SendOutcome, SendRequest } from "../../src/webhooks/sender.ts";
+import { createDispatcher, type Dispatcher } from "../../src/webhooks/sending/dispatcher.ts";
+import type { Sender, SendOutcome, SendRequest } from "../../src/webhooks/sending/sender.ts";
 import type { TestService } from "./test-service.ts";
 
 /** What is at work just now in all faulty workers of a test: statements, and answers on their way. */
@@ -78,6 +78,7 @@ export function startFaultyWorker(
       }),
     originCount: () => 0,
     close: async () => undefined,
+    cancelAll: () => undefined,
   };
   return {
     dispatcher: createDispatcher({ ...service, db: cuttable }, sender),

@@ -7,8 +7,8 @@ import { changeOrder } from "../../src/orders/change-order.ts";
 import { eraseExpiredTestOrders } from "../../src/orders/erase-test-orders.ts";
 import { applyTransition, type Transition } from "../../src/orders/lifecycle.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import { recoverDeliveries } from "../../src/webhooks/recover-deliveries.ts";
-import type { SendOutcome } from "../../src/webhooks/sender.ts";
+import { recoverDeliveries } from "../../src/webhooks/sending/recover-deliveries.ts";
+import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   type Activity,

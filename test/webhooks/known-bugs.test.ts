@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
-import { createSecretBox } from "../../src/webhooks/secret-box.ts";
+import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runChore } from "../support/chores.ts";
 import {
