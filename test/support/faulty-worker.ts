@@ -79,6 +79,7 @@ export function startFaultyWorker(
     cancelAll: () => undefined,
     originCount: () => 0,
     close: async () => undefined,
+    cancelAll: () => undefined,
   };
   return {
     dispatcher: createDispatcher({ ...service, db: cuttable }, sender),
