@@ -37,6 +37,8 @@ export function startDispatcher(
     ...senderSettings,
   });
   const dispatcher = createDispatcher(service, sender);
+  // As in a process that does both. Of what is due it is not told: a test says when that is sent.
+  Object.assign(service, { endpointsChanged: (connectionId: string) => dispatcher.takeBack([connectionId]) });
   onTestFinished(async () => {
     await dispatcher.stop();
     await sender.close();

@@ -76,7 +76,6 @@ export function startFaultyWorker(
         inFlight.push(sent);
         onSent(sent);
       }),
-    cancelAll: () => undefined,
     originCount: () => 0,
     close: async () => undefined,
     cancelAll: () => undefined,
