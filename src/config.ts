@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -69,7 +70,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig(environment: Environment): Config {
   const faults: string[] = [];
   const read = readerOf(environment, faults);
-  const host = read.text("HOST", "127.0.0.1");
+  const host = read.host("HOST", "127.0.0.1");
   const port = read.integer("PORT", 8080, 0, 65_535);
   const backOfficePort = read.integer("BACK_OFFICE_PORT", 8081, 0, 65_535);
   if (port !== 0 && port === backOfficePort) faults.push("BACK_OFFICE_PORT must differ from PORT.");
@@ -107,6 +108,14 @@ function readerOf(environment: Environment, faults: string[]) {
   const raw = (name: string): string | null => environment[name]?.trim() || null;
 
   const text = (name: string, fallback: string): string => raw(name) ?? fallback;
+
+  /** An address or a name; whether it is this machine's shows when it listens. */
+  function host(name: string, fallback: string): string {
+    const value = text(name, fallback);
+    if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value))
+      faults.push(`${name} must be an IP address or a host name.`);
+    return value;
+  }
 
   function integer(name: string, fallback: number, min: number, max: number): number {
     const value = raw(name);
@@ -181,7 +190,7 @@ function readerOf(environment: Environment, faults: string[]) {
     return Object.freeze(entries.map((entry) => Buffer.from(entry, "base64")));
   }
 
-  return { text, integer, url, mailAddress, oneOf, roles, secret, waitsMs, secretKeys };
+  return { text, host, integer, url, mailAddress, oneOf, roles, secret, waitsMs, secretKeys };
 }
 
 /** The version of the running code, from package.json. */

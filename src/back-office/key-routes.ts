@@ -40,6 +40,9 @@ const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
   revokedAt: key.revokedAt?.toISOString() ?? null,
 });
 
+/** Later moments have no form in RFC 3339, and an offset can lead beyond it. */
+const LATEST = new Date("9999-12-31T23:59:59.999Z");
+
 const route = routeTable<BackOfficeCaller>();
 
 export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
@@ -60,8 +63,10 @@ export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
       problems: ["not-found", "validation-failed"],
       bodyFaults: async ({ body }) => {
         const expiresAt = valueAt(body, "/expiresAt");
-        const ahead = expiresAt === undefined || new Date(String(expiresAt)) > service.clock.now();
-        return ahead ? [] : [{ pointer: "/expiresAt", detail: "must lie ahead" }];
+        if (expiresAt === undefined) return [];
+        const moment = new Date(String(expiresAt));
+        if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must lie before the year 10000" }];
+        return moment > service.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must lie ahead" }];
       },
       handle: async ({ params, body }) => {
         const connection = await findConnection(service, params.id);

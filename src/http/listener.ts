@@ -18,15 +18,9 @@ import {
   pathOf,
   validationFailed,
 } from "./problems.ts";
-import {
-  type ProblemWriter,
-  parserProblem,
-  problemOf,
-  problemWriter,
-  requestIdOf,
-  UNSUPPORTED_VERSION,
-} from "./replies.ts";
+import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
 import type { Route } from "./route.ts";
+import { unparsedRefusal } from "./unparsed.ts";
 import { createValidatorCompiler, faultsOf } from "./validation.ts";
 
 declare module "fastify" {
@@ -99,6 +93,7 @@ export function createListener<Caller extends object>(options: ListenerOptions<C
 }
 
 function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWriter): FastifyInstance {
+  const unparsed = unparsedRefusal(problems);
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -118,14 +113,10 @@ function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWr
       reply.header("x-request-id", request.id);
       return problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     },
-    clientErrorHandler: (error, socket) => {
-      // Fastify types the bytes read so far in their JSON form; they are a buffer.
-      const { code, rawPacket } = error as unknown as { code?: string; rawPacket?: Buffer };
-      if (code === "ECONNRESET") return void socket.destroy();
-      const { problem, instance } = parserProblem(code ?? "", rawPacket);
-      problems.sendRaw(socket, problem, instance);
-    },
+    // Fastify types the socket of HTTP/2 as well, and the error without what the parser adds.
+    clientErrorHandler: (error, socket) => unparsed.refuse(error, socket as Socket),
   });
+  unparsed.watch(app.server);
   app.setValidatorCompiler(createValidatorCompiler());
   // Node would answer these two by itself, without a problem document.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));

@@ -7,7 +7,6 @@ import { ProblemError } from "./body.ts";
 import {
   internalError,
   malformed,
-  noRoute,
   PROBLEMS,
   type Problem,
   pathOf,
@@ -98,31 +97,6 @@ export function problemOf(error: FastifyError | ProblemError): { problem: Proble
 }
 
 export const UNSUPPORTED_VERSION = "The HTTP version is not supported; use HTTP/1.1.";
-
-// Node's parser tells what it stumbled over by code; the detail never repeats what was sent.
-const PARSER_DETAILS: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
-  HPE_INVALID_VERSION: UNSUPPORTED_VERSION,
-  ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
-};
-
-/** The first line of a request whose method the parser does not know: a token, a target, a version (RFC 9112, section 3). */
-const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/1\.[01]\r?\n/;
-
-/** The refusal of what never became a request. `received` is what the parser was reading. */
-export function parserProblem(
-  code: string,
-  received: Buffer | undefined,
-): { problem: Problem; instance: string } {
-  // Any method outside the table matches no route, whether or not Node knows it (specification, part 7).
-  const [, method, target] =
-    (code === "HPE_INVALID_METHOD" && received && REQUEST_LINE.exec(received.toString("latin1"))) || [];
-  if (method !== undefined && target !== undefined) {
-    const path = pathOf(target);
-    return { problem: noRoute(method, path), instance: path };
-  }
-  return { problem: malformed(PARSER_DETAILS[code] ?? "The request is not valid HTTP/1.1."), instance: "/" };
-}
 
 /** The id of a request in logs and answers; a client's own is kept when it is short and harmless. */
 export function requestIdOf(sent: string | string[] | undefined): string {

@@ -8,6 +8,7 @@ import { isStorableText } from "../text.ts";
 import type { Fault } from "./problems.ts";
 
 const FORMAT_DETAILS: Readonly<Record<string, string>> = {
+  "path-segment": "must be storable text, and neither . nor .., which no path can name",
   text: "must not contain NUL characters or unpaired surrogates",
   uuid: "must be a UUID",
   "country-code": "must be two letters",
@@ -27,6 +28,7 @@ function createAjv(): Ajv {
   addFormats(ajv, ["date-time", "email"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
   ajv.addFormat("text", isStorableText);
+  ajv.addFormat("path-segment", (text: string) => isStorableText(text) && text !== "." && text !== "..");
   // Partners and the console show these as links and pictures, so nothing that runs may be among them.
   ajv.addFormat(
     "web-address",

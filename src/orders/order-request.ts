@@ -46,7 +46,7 @@ export const OrderRequestSchema = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        format: "text",
+        format: "path-segment",
         description:
           "The partner's own id, unique per connection; the idempotency key when the header is absent.",
       }),
