@@ -171,7 +171,8 @@ function addRoute<Caller extends object>(
     // The schema's refusal then waits until the route has told its own faults.
     attachValidation: route.bodyFaults !== undefined,
     handler: async (request, reply) => {
-      const answer = (await bodyProblem(route, request)) ?? (await route.handle(request));
+      // The row's own schemas have validated it, so it is what the row takes.
+      const answer = (await bodyProblem(route, request)) ?? (await route.handle(request as never));
       if (isProblem(answer)) return problems.send(reply, answer);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       reply.code(answer.status);
@@ -194,7 +195,7 @@ async function bodyProblem<Caller>(
   if (validationError !== undefined && validationError.validationContext !== "body") throw validationError;
   const told = validationError === undefined ? [] : faultsOf(validationError.validation, "body");
   const places = new Set(told.map(placeOf));
-  const further = (await bodyFaults(request)).filter((fault) => !places.has(placeOf(fault)));
+  const further = (await bodyFaults(request as never)).filter((fault) => !places.has(placeOf(fault)));
   const faults = [...told, ...further];
   return faults.length === 0 ? null : validationFailed(faults);
 }

@@ -58,10 +58,9 @@ export type Route<Caller> = Omit<
   RouteShape<Caller, TSchema, TSchema, TSchema, TSchema>,
   "bodyFaults" | "handle"
 > & {
-  // biome-ignore lint/suspicious/noExplicitAny: as below.
-  bodyFaults?(input: any): Promise<Fault[]>;
-  // biome-ignore lint/suspicious/noExplicitAny: rows of different shapes stand in one table; `route` has checked each.
-  handle(input: any): Promise<Answer | Problem>;
+  // Rows of different shapes stand in one table: each takes what its own schemas have validated, and nothing else.
+  bodyFaults?(input: never): Promise<Fault[]>;
+  handle(input: never): Promise<Answer | Problem>;
 };
 
 /** Problems that any authenticated route may answer; the description lists them for all. */
