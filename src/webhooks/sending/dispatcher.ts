@@ -268,11 +268,11 @@ export function createDispatcher(
     });
 
   function takeBack(connectionIds: Iterable<string>): void {
-    for (const connectionId of connectionIds) {
-      for (const queue of queuesOf(connectionId).values())
+    for (const connectionId of connectionIds)
+      for (const queue of queuesOf(connectionId).values()) {
         for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
-      wake([connectionId]);
-    }
+        wake([connectionId]);
+      }
   }
 
   return {
