@@ -25,6 +25,7 @@ export type ProcessAnswer = { status: number; headers: Headers; body: any };
 export async function startProcess(
   databaseUrl: string,
   roles = "api,back-office,worker",
+  environment: Record<string, string> = {},
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ["src/main.ts"], {
     cwd: ROOT,
@@ -38,6 +39,7 @@ export async function startProcess(
       OPERATOR_TOKEN,
       RATE_LIMIT_PER_MINUTE: "0",
       ROLES: roles,
+      ...environment,
     },
   });
   const kill = async () => {
