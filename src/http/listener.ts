@@ -130,15 +130,9 @@ function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWr
 /** What is wrong with a request as a message, or null. Node's parser takes a little more than HTTP/1.1 allows. */
 function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
-  let [hosts, idempotencyKeys] = [0, 0];
+  let hosts = 0;
   // Names and values in turn. RFC 9112, section 3.2: more than one Host is refused, and HTTP/1.1 needs one.
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? "";
-    if (/^host$/i.test(name)) hosts += 1;
-    else if (/^idempotency-key$/i.test(name)) idempotencyKeys += 1;
-  }
-  // Node would join them to a key that nobody has sent.
-  if (idempotencyKeys > 1) return "There is more than one Idempotency-Key header field.";
+  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts += 1;
   if (hosts > 1) return "There is more than one Host header field.";
   return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
 }

@@ -52,11 +52,6 @@ describe("what is not HTTP/1.1", () => {
     ["a zero byte in a value", `GET /v1/me HTTP/1.1\r\n${host}x: a\0b\r\n\r\n`, "/v1/me"],
     ["bare line feeds", "GET /v1/me HTTP/1.1\nhost: a\n\n", "/v1/me"],
     ["no Host field", "GET /v1/me HTTP/1.1\r\n\r\n", "/v1/me"],
-    [
-      "two idempotency keys",
-      `POST /v1/orders HTTP/1.1\r\n${host}idempotency-key: a\r\nIdempotency-Key: b\r\n\r\n`,
-      "/v1/orders",
-    ],
     ["two Host fields", "GET /v1/me HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n", "/v1/me"],
     [
       "a length that is no number",
