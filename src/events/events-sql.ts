@@ -1,5 +1,5 @@
 import type { Queryable } from "../database/database.ts";
-import { fanOut, lockLanes } from "../webhooks/fan-out-sql.ts";
+import { fanOut, holdLanes } from "../webhooks/fan-out-sql.ts";
 import type { EventRow } from "./event.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { EventRow } from "./event.ts";
  */
 export async function insertEvents(tx: Queryable, events: readonly EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return;
-  await lockLanes(
+  await holdLanes(
     tx,
     events.map(({ connectionId, orderId, id }) => ({ connectionId, laneId: orderId ?? id })),
   );

@@ -10,7 +10,7 @@ import type { Queryable } from "../database/database.ts";
  * - Who adds a delivery to a lane that has a head locks that head's row, and who takes the head away looks for the next
  *   delivery after having locked it. So either of them sees the other, and no lane is left behind.
  *
- * A lane that is not new is to be locked by `lockLanes` in a statement before this one: only then does this one see
+ * A lane that is not new is to be locked by `holdLanes` in a statement before this one: only then does this one see
  * what has become of its deliveries.
  *
  * @param events name of an earlier part with the columns connection_id, event_id, event_type, order_id, sequence and
@@ -57,12 +57,12 @@ const EARLIER = `
           limit 1) as earlier on true`;
 
 /** Waits for whoever is at the heads of these lanes, and holds them: see `fanOut`. */
-export async function lockLanes(
+export async function holdLanes(
   tx: Queryable,
   lanes: readonly { connectionId: string; laneId: string }[],
 ): Promise<void> {
   await tx.query({
-    name: "lock-lanes-of-events",
+    name: "hold-lanes",
     text: `
       select due.lane_id
       from unnest($1::uuid[], $2::uuid[]) as lane (connection_id, id)
