@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { createBackOffice } from "./back-office/app.ts";
+import { operatorAuthentication } from "./back-office/authentication.ts";
 import { createHealthListener } from "./back-office/health.ts";
 import { addBacklogMetrics } from "./backlog-metrics.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -150,7 +151,7 @@ async function listenBackOffice(
   const { config, log } = service;
   if (config.roles.has("back-office")) {
     return listen(
-      createBackOffice(service, operatorToken, metrics),
+      createBackOffice(service, operatorAuthentication(operatorToken), metrics),
       config.host,
       config.backOfficePort,
       stops,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBackOffice } from "../src/back-office/app.ts";
+import { operatorAuthentication } from "../src/back-office/authentication.ts";
 import { backOfficeRoutes } from "../src/back-office/routes.ts";
 import { PROBLEMS } from "../src/http/problems.ts";
 import { createMetrics } from "../src/metrics.ts";
@@ -28,7 +29,7 @@ let test: TestService;
 let description: Description;
 beforeAll(async () => {
   test = await startTestService({ config: { baseUrl: "https://orders.example" } });
-  const backOffice = createBackOffice(test.service, OPERATOR_TOKEN, createMetrics());
+  const backOffice = createBackOffice(test.service, operatorAuthentication(OPERATOR_TOKEN), createMetrics());
   description = (await backOffice.inject("/openapi.json")).json();
   await backOffice.close();
 });

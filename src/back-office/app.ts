@@ -6,18 +6,22 @@ import { PROBLEMS } from "../http/problems.ts";
 import type { Metrics } from "../metrics.ts";
 import { partnerRoutes } from "../partner-api/routes.ts";
 import type { Service } from "../service.ts";
-import { operatorAuthentication } from "./authentication.ts";
+import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes } from "./health.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 
 /** The private listener: the back office API, and what operators and their machines watch the service by. */
-export function createBackOffice(service: Service, operatorToken: string, metrics: Metrics): FastifyInstance {
+export function createBackOffice(
+  service: Service,
+  authenticate: BackOfficeAuthentication,
+  metrics: Metrics,
+): FastifyInstance {
   const { config, log } = service;
   const app = createListener({
     name: "back-office",
     routes: backOfficeRoutes(service),
-    authenticate: operatorAuthentication(operatorToken),
+    authenticate,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
     metrics: metrics.requests,
@@ -47,7 +51,7 @@ export function describeService(service: Service): Record<string, unknown> {
       serverUrl: `http://localhost:${backOfficePort}`,
       routes: backOfficeRoutes(service),
       security: ["operatorToken"],
-      problems: [],
+      problems: ["forbidden" as const],
     },
   ];
   return describeApis(apis, readVersion(), errorsBaseUrl);

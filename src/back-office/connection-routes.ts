@@ -6,13 +6,19 @@ import { createConnection } from "../connections/create-connection.ts";
 import type { ReviewPolicy } from "../connections/review-policy.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { type Fault, isProblem, notFound } from "../http/problems.ts";
-import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
 import type { Service } from "../service.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyone,
+  maySee,
+  merchantSide,
+  route,
+} from "./access.ts";
 import { amountFaults, minorOf } from "./amounts.ts";
-import type { BackOfficeCaller } from "./authentication.ts";
 import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
 
 const policyText = "An order outside it begins in PROCESSING; a limit that is null does not apply.";
@@ -90,20 +96,24 @@ const ConnectionChangeSchema = Type.Object(
 
 export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
 
-/** The connection that a path names, or null. */
-export async function findConnection({ db }: Service, text: string): Promise<Connection | null> {
+/** The connection that a path names; null when there is none, or none that the caller may see. */
+export async function findConnection(
+  { db }: Service,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Connection | null> {
   const id = fromTypeId("con", text);
-  return id === null ? null : readConnection(db, id);
+  const connection = id === null ? null : await readConnection(db, id);
+  return connection !== null && maySee(caller, connection.merchantId) ? connection : null;
 }
 
-const route = routeTable<BackOfficeCaller>();
-
-export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
+export function connectionRoutes(service: Service): BackOfficeRoute[] {
   return [
     route({
       method: "POST",
       path: "/api/merchants/{id}/connections",
       operationId: "createConnection",
+      admits: merchantSide,
       tag: "Connections",
       summary: "Create a connection",
       params: MerchantIdParams,
@@ -113,9 +123,10 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       ),
       answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
       problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ params, body }) => policyFaults(body, await findMerchant(service, params.id)),
-      handle: async ({ params, body }) => {
-        const merchant = await findMerchant(service, params.id);
+      bodyFaults: async ({ caller, params, body }) =>
+        policyFaults(body, await findMerchant(service, caller, params.id)),
+      handle: async ({ caller, params, body }) => {
+        const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
         const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
         const connection = await createConnection(service, merchant, fields);
@@ -126,6 +137,7 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "GET",
       path: "/api/merchants/{id}/connections",
       operationId: "listConnections",
+      admits: everyone,
       tag: "Connections",
       summary: "List a merchant's connections",
       params: MerchantIdParams,
@@ -134,10 +146,10 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
         200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
       },
       problems: ["not-found", "validation-failed"],
-      handle: async ({ params, query }) => {
+      handle: async ({ caller, params, query }) => {
         const position = pagePosition("connections", query);
         if (isProblem(position)) return position;
-        const merchant = await findMerchant(service, params.id);
+        const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
         const connections = await listConnections(service.db, merchant.id, position);
         return { status: 200, body: toPage(connections, position, toWireConnection) };
@@ -147,13 +159,14 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "GET",
       path: "/api/connections/{id}",
       operationId: "readConnection",
+      admits: everyone,
       tag: "Connections",
       summary: "Read a connection",
       params: ConnectionIdParams,
       answers: { 200: { description: "The connection.", schema: ConnectionSchema } },
       problems: ["not-found"],
-      handle: async ({ params }) => {
-        const connection = await findConnection(service, params.id);
+      handle: async ({ caller, params }) => {
+        const connection = await findConnection(service, caller, params.id);
         return connection === null
           ? notFound("connection")
           : { status: 200, body: toWireConnection(connection) };
@@ -163,6 +176,7 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "PATCH",
       path: "/api/connections/{id}",
       operationId: "changeConnection",
+      admits: merchantSide,
       tag: "Connections",
       summary: "Change a connection",
       description:
@@ -171,11 +185,13 @@ export function connectionRoutes(service: Service): Route<BackOfficeCaller>[] {
       body: ConnectionChangeSchema,
       answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
       problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ params, body }) => policyFaults(body, await findConnection(service, params.id)),
-      handle: async ({ params, body: { reviewPolicy, ...fields } }) => {
-        const id = fromTypeId("con", params.id);
+      bodyFaults: async ({ caller, params, body }) =>
+        policyFaults(body, await findConnection(service, caller, params.id)),
+      handle: async ({ caller, params, body: { reviewPolicy, ...fields } }) => {
+        const connection = await findConnection(service, caller, params.id);
+        if (connection === null) return notFound("connection");
         const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
-        const changed = id === null ? null : await changeConnection(service, id, change);
+        const changed = await changeConnection(service, connection.id, change);
         return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
       },
     }),

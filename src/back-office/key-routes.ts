@@ -1,15 +1,14 @@
 import { type Static, Type } from "typebox";
 import type { ApiKey } from "../connections/api-key.ts";
-import { listKeys, revokeKey } from "../connections/connections-sql.ts";
+import { listKeys, readKey, revokeKey } from "../connections/connections-sql.ts";
 import { issueKey } from "../connections/issue-key.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { isProblem, notFound } from "../http/problems.ts";
-import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import type { Service } from "../service.ts";
+import { type BackOfficeRoute, maySee, merchantSide, route } from "./access.ts";
 import { valueAt } from "./amounts.ts";
-import type { BackOfficeCaller } from "./authentication.ts";
 import { ConnectionIdParams, findConnection } from "./connection-routes.ts";
 
 const keyFields = {
@@ -43,14 +42,13 @@ const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
 /** Later moments have no form in RFC 3339, and an offset can lead beyond it. */
 const LATEST = new Date("9999-12-31T23:59:59.999Z");
 
-const route = routeTable<BackOfficeCaller>();
-
-export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
+export function keyRoutes(service: Service): BackOfficeRoute[] {
   return [
     route({
       method: "POST",
       path: "/api/connections/{id}/keys",
       operationId: "createKey",
+      admits: merchantSide,
       tag: "Keys",
       summary: "Issue a key",
       description: "A connection may have several live keys, so that a key can be replaced without a gap.",
@@ -68,8 +66,8 @@ export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
         if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must lie before the year 10000" }];
         return moment > service.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must lie ahead" }];
       },
-      handle: async ({ params, body }) => {
-        const connection = await findConnection(service, params.id);
+      handle: async ({ caller, params, body }) => {
+        const connection = await findConnection(service, caller, params.id);
         if (connection === null) return notFound("connection");
         const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
         const name = body.name ?? null;
@@ -81,6 +79,7 @@ export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "GET",
       path: "/api/connections/{id}/keys",
       operationId: "listKeys",
+      admits: merchantSide,
       tag: "Keys",
       summary: "List a connection's keys",
       params: ConnectionIdParams,
@@ -92,10 +91,10 @@ export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
         },
       },
       problems: ["not-found", "validation-failed"],
-      handle: async ({ params, query }) => {
+      handle: async ({ caller, params, query }) => {
         const position = pagePosition("keys", query);
         if (isProblem(position)) return position;
-        const connection = await findConnection(service, params.id);
+        const connection = await findConnection(service, caller, params.id);
         if (connection === null) return notFound("connection");
         const keys = await listKeys(service.db, connection.id, position);
         return { status: 200, body: toPage(keys, position, toWireKey) };
@@ -105,16 +104,19 @@ export function keyRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "POST",
       path: "/api/keys/{id}/revoke",
       operationId: "revokeKey",
+      admits: merchantSide,
       tag: "Keys",
       summary: "Revoke a key",
       description: "The next request with the key is refused. Revoking it again answers the same.",
       params: Type.Object({ id: Type.String({ description: "The key's id." }) }),
       answers: { 200: { description: "The revoked key.", schema: KeySchema } },
       problems: ["not-found"],
-      handle: async ({ params }) => {
+      handle: async ({ caller, params }) => {
         const id = fromTypeId("key", params.id);
-        const key = id === null ? null : await revokeKey(service.db, id, service.clock.now());
-        return key === null ? notFound("key") : { status: 200, body: toWireKey(key) };
+        const key = id === null ? null : await readKey(service.db, id);
+        if (key === null || !maySee(caller, key.merchantId)) return notFound("key");
+        const revoked = await revokeKey(service.db, key.id, service.clock.now());
+        return revoked === null ? notFound("key") : { status: 200, body: toWireKey(revoked) };
       },
     }),
   ];

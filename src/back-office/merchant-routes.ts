@@ -3,13 +3,20 @@ import { createMerchant } from "../connections/create-merchant.ts";
 import { listMerchants, type Merchant, readMerchant } from "../connections/merchants-sql.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { isProblem, notFound } from "../http/problems.ts";
-import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
 import type { Service } from "../service.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  confinedTo,
+  everyone,
+  maySee,
+  operatorOnly,
+  route,
+} from "./access.ts";
 import { amountFaults, isCurrency, minorOf, valueAt } from "./amounts.ts";
-import type { BackOfficeCaller } from "./authentication.ts";
 
 const MerchantSchema = Type.Object(
   {
@@ -51,20 +58,23 @@ const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
   createdAt: merchant.createdAt.toISOString(),
 });
 
-/** The merchant that a path names, or null. */
-export async function findMerchant({ db }: Service, text: string): Promise<Merchant | null> {
+/** The merchant that a path names; null when there is none, or none that the caller may see. */
+export async function findMerchant(
+  { db }: Service,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Merchant | null> {
   const id = fromTypeId("mer", text);
-  return id === null ? null : readMerchant(db, id);
+  return id === null || !maySee(caller, id) ? null : readMerchant(db, id);
 }
 
-const route = routeTable<BackOfficeCaller>();
-
-export function merchantRoutes(service: Service): Route<BackOfficeCaller>[] {
+export function merchantRoutes(service: Service): BackOfficeRoute[] {
   return [
     route({
       method: "POST",
       path: "/api/merchants",
       operationId: "createMerchant",
+      admits: operatorOnly,
       tag: "Merchants",
       summary: "Create a merchant",
       body: MerchantRequestSchema,
@@ -85,6 +95,7 @@ export function merchantRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "GET",
       path: "/api/merchants",
       operationId: "listMerchants",
+      admits: everyone,
       tag: "Merchants",
       summary: "List merchants",
       query: Type.Object({ limit: limitField, cursor: cursorField }),
@@ -95,10 +106,10 @@ export function merchantRoutes(service: Service): Route<BackOfficeCaller>[] {
         },
       },
       problems: ["validation-failed"],
-      handle: async ({ query }) => {
+      handle: async ({ caller, query }) => {
         const position = pagePosition("merchants", query);
         if (isProblem(position)) return position;
-        const merchants = await listMerchants(service.db, position);
+        const merchants = await listMerchants(service.db, confinedTo(caller), position);
         return { status: 200, body: toPage(merchants, position, toWireMerchant) };
       },
     }),
@@ -106,13 +117,14 @@ export function merchantRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "GET",
       path: "/api/merchants/{id}",
       operationId: "readMerchant",
+      admits: everyone,
       tag: "Merchants",
       summary: "Read a merchant",
       params: MerchantIdParams,
       answers: { 200: { description: "The merchant.", schema: MerchantSchema } },
       problems: ["not-found"],
-      handle: async ({ params }) => {
-        const merchant = await findMerchant(service, params.id);
+      handle: async ({ caller, params }) => {
+        const merchant = await findMerchant(service, caller, params.id);
         return merchant === null ? notFound("merchant") : { status: 200, body: toWireMerchant(merchant) };
       },
     }),

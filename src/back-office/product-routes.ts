@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { type Fault, isProblem, notFound } from "../http/problems.ts";
-import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { parseUuid, toTypeId } from "../ids.ts";
 import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
@@ -16,8 +15,15 @@ import {
 import { listProducts, readProduct, withdrawProduct } from "../products/products-sql.ts";
 import { publishProduct } from "../products/publish-product.ts";
 import type { Service } from "../service.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyone,
+  maySee,
+  merchantSide,
+  route,
+} from "./access.ts";
 import { amountFaults, minorOf } from "./amounts.ts";
-import type { BackOfficeCaller } from "./authentication.ts";
 import { findConnection } from "./connection-routes.ts";
 import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
 
@@ -61,33 +67,38 @@ const toWireProduct = (product: Product): Static<typeof CatalogueProductSchema> 
 
 const ProductIdParams = Type.Object({ id: Type.String({ description: "The product's UUID." }) });
 
-/** The product that a path names, or null. */
-async function findProduct({ db }: Service, text: string): Promise<Product | null> {
+/** The product that a path names; null when there is none, or none that the caller may see. */
+export async function findProduct(
+  { db }: Service,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Product | null> {
   const id = parseUuid(text);
-  return id === null ? null : readProduct(db, id);
+  const product = id === null ? null : await readProduct(db, id);
+  return product !== null && maySee(caller, product.merchantId) ? product : null;
 }
 
 /** A price in another currency than the merchant's is refused, here and by the database. */
 const priceFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
   holder === null ? [] : amountFaults(body, "/price", holder.currency);
 
-const route = routeTable<BackOfficeCaller>();
-
-export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
+export function productRoutes(service: Service): BackOfficeRoute[] {
   return [
     route({
       method: "POST",
       path: "/api/merchants/{id}/products",
       operationId: "createProduct",
+      admits: merchantSide,
       tag: "Catalogue",
       summary: "Create a product",
       params: MerchantIdParams,
       body: ProductRequestSchema,
       answers: { 201: { description: "The product was created.", schema: CatalogueProductSchema } },
       problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ params, body }) => priceFaults(body, await findMerchant(service, params.id)),
-      handle: async ({ params, body }) => {
-        const merchant = await findMerchant(service, params.id);
+      bodyFaults: async ({ caller, params, body }) =>
+        priceFaults(body, await findMerchant(service, caller, params.id)),
+      handle: async ({ caller, params, body }) => {
+        const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
         const { sku, name, price, description = null, imageUrl = null, weightGrams = null } = body;
         const details = { sku, name, description, imageUrl, weightGrams, priceMinor: minorOf(price) };
@@ -99,6 +110,7 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "GET",
       path: "/api/merchants/{id}/products",
       operationId: "listCatalogue",
+      admits: everyone,
       tag: "Catalogue",
       summary: "List a merchant's products",
       params: MerchantIdParams,
@@ -110,10 +122,10 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
         },
       },
       problems: ["not-found", "validation-failed"],
-      handle: async ({ params, query }) => {
+      handle: async ({ caller, params, query }) => {
         const position = pagePosition("catalogue", query);
         if (isProblem(position)) return position;
-        const merchant = await findMerchant(service, params.id);
+        const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
         const products = await listProducts(service.db, merchant.id, position);
         return { status: 200, body: toPage(products, position, toWireProduct) };
@@ -123,6 +135,7 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "PATCH",
       path: "/api/products/{id}",
       operationId: "changeProduct",
+      admits: merchantSide,
       tag: "Catalogue",
       summary: "Change a product",
       description: "Orders that exist already keep the price they were placed at.",
@@ -130,11 +143,13 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       body: ProductChangeSchema,
       answers: { 200: { description: "The product as changed.", schema: CatalogueProductSchema } },
       problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ params, body }) => priceFaults(body, await findProduct(service, params.id)),
-      handle: async ({ params, body: { price, ...fields } }) => {
-        const id = parseUuid(params.id);
+      bodyFaults: async ({ caller, params, body }) =>
+        priceFaults(body, await findProduct(service, caller, params.id)),
+      handle: async ({ caller, params, body: { price, ...fields } }) => {
+        const product = await findProduct(service, caller, params.id);
+        if (product === null) return notFound("product");
         const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
-        const changed = id === null ? null : await changeProduct(service, id, change);
+        const changed = await changeProduct(service, product.id, change);
         return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
       },
     }),
@@ -142,6 +157,7 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "PUT",
       path: "/api/connections/{id}/products/{productId}",
       operationId: "exposeProduct",
+      admits: merchantSide,
       tag: "Catalogue",
       summary: "Expose a product to a connection",
       description:
@@ -149,8 +165,8 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       params: ExposureParams,
       answers: { 200: { description: "The product is exposed.", schema: CatalogueProductSchema } },
       problems: ["not-found"],
-      handle: async ({ params }) => {
-        const connection = await findConnection(service, params.id);
+      handle: async ({ caller, params }) => {
+        const connection = await findConnection(service, caller, params.id);
         if (connection === null) return notFound("connection");
         const id = parseUuid(params.productId);
         const product = id === null ? null : await publishProduct(service, connection, id);
@@ -161,14 +177,15 @@ export function productRoutes(service: Service): Route<BackOfficeCaller>[] {
       method: "DELETE",
       path: "/api/connections/{id}/products/{productId}",
       operationId: "withdrawProduct",
+      admits: merchantSide,
       tag: "Catalogue",
       summary: "Withdraw a product from a connection",
       description: "Orders that exist already are not touched. Withdrawing it again answers the same.",
       params: ExposureParams,
       answers: { 204: { description: "The product is not exposed." } },
       problems: ["not-found"],
-      handle: async ({ params }) => {
-        const connection = await findConnection(service, params.id);
+      handle: async ({ caller, params }) => {
+        const connection = await findConnection(service, caller, params.id);
         if (connection === null) return notFound("connection");
         const productId = parseUuid(params.productId);
         if (productId !== null)

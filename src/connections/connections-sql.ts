@@ -126,6 +126,23 @@ export async function readKeys(db: Queryable, hashes: readonly string[]): Promis
   return new Map(rows.map((row) => [row.key_hash.toString("hex"), toKey(row)]));
 }
 
+/** A key by its id, with the merchant whose connection it opens; null when there is none. */
+export async function readKey(
+  db: Queryable,
+  keyId: string,
+): Promise<(ApiKey & { readonly merchantId: string }) | null> {
+  const [row] = await db.query<KeyRow & { merchant_id: string }>({
+    name: "read-key",
+    text: `
+      select k.key_hash, k.id, k.connection_id, k.name, k.prefix, k.created_at, k.expires_at, k.revoked_at, c.merchant_id
+      from api_keys k
+      join connections c on c.id = k.connection_id
+      where k.id = $1`,
+    values: [keyId],
+  });
+  return row === undefined ? null : { ...toKey(row), merchantId: row.merchant_id };
+}
+
 /** Oldest first; one row more than the page, if there is one. */
 export async function listKeys(
   db: Queryable,

@@ -51,17 +51,21 @@ export async function readMerchant(db: Queryable, merchantId: string): Promise<M
   return row === undefined ? null : toMerchant(row);
 }
 
-/** Oldest first; one row more than the page, if there is one. */
-export async function listMerchants(db: Queryable, { afterId, limit }: PagePosition): Promise<Merchant[]> {
+/** Oldest first; one row more than the page, if there is one. With `onlyId` at most that one. */
+export async function listMerchants(
+  db: Queryable,
+  onlyId: string | null,
+  { afterId, limit }: PagePosition,
+): Promise<Merchant[]> {
   const rows = await db.query<MerchantRow>({
     name: "list-merchants",
     text: `
       select id, name, account_email, currency, credit_limit_minor, created_at
       from merchants
-      where id > $1
+      where id > $1 and ($3::uuid is null or id = $3)
       order by id
       limit $2 + 1`,
-    values: [afterId, limit],
+    values: [afterId, limit, onlyId],
   });
   return rows.map(toMerchant);
 }

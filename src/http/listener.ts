@@ -11,6 +11,7 @@ import type { RequestMetrics } from "../metrics.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody, ProblemError } from "./body.ts";
 import {
   type Fault,
+  forbidden,
   isProblem,
   malformed,
   noRoute,
@@ -153,6 +154,7 @@ function addRoute<Caller extends object>(
     if (fault !== null) throw new ProblemError(malformed(fault));
     const caller = await authenticate(request, reply);
     if (isProblem(caller)) throw new ProblemError(caller);
+    if (route.admits?.(caller) === false) throw new ProblemError(forbidden);
     request.caller = caller;
   }
 

@@ -21,6 +21,12 @@ export const PROBLEMS = {
     meaning: "The request carries no key, or one that is unknown, revoked or expired.",
     retry: "With a valid key.",
   },
+  forbidden: {
+    status: 403,
+    title: "Not allowed",
+    meaning: "The caller is known, but people of this kind may not do this.",
+    retry: "Do not retry; ask somebody who may.",
+  },
   "not-found": {
     status: 404,
     title: "Resource not found",
@@ -135,7 +141,10 @@ export const notFound = (
     | "key"
     | "webhook endpoint"
     | "event"
-    | "delivery",
+    | "delivery"
+    | "shipment"
+    | "facility"
+    | "stock record",
 ): Problem => ({
   problem: "not-found",
   detail: `No such ${what}.`,
@@ -154,6 +163,11 @@ export const validationFailed = (errors: readonly Fault[]): Problem => ({
       : `The request has ${errors.length} faults; see errors.`,
   members: { errors },
 });
+
+export const forbidden: Problem = {
+  problem: "forbidden",
+  detail: "You may not do this; it is for people with another role.",
+};
 
 export const malformed = (detail: string): Problem => ({ problem: "malformed-request", detail });
 

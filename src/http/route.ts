@@ -41,13 +41,15 @@ type RouteShape<
   answers: Readonly<
     Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
   >;
+  /** Whether this kind of caller may use the route at all; absent: every caller may. Never depends on what is named. */
+  admits?(caller: Caller): boolean;
   /** What it may answer beyond the problems that every route shares (`SHARED_PROBLEMS`). */
   problems: readonly ProblemCode[];
   /**
    * Faults of the body that its schema cannot see; they are told together with the schema's. So the body may be
    * anything here, and what the path names may be missing: `handle` refuses that. It is called with faultless bodies only.
    */
-  bodyFaults?(input: { params: Shape<Params>; body: unknown }): Promise<Fault[]>;
+  bodyFaults?(input: { caller: Caller; params: Shape<Params>; body: unknown }): Promise<Fault[]>;
   handle(
     input: RouteInput<Caller, Shape<Params>, Shape<Query>, Shape<Headers>, Shape<Body>>,
   ): Promise<Answer | Problem>;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBackOffice } from "../../src/back-office/app.ts";
+import { operatorAuthentication } from "../../src/back-office/authentication.ts";
 import { openDatabase } from "../../src/database/database.ts";
 import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/http/problems.ts";
@@ -28,6 +29,11 @@ describe("every code of the table", () => {
     "idempotency-key-missing": async () => {
       const { externalOrderId: _, ...order } = anOrder(wire.partner);
       return [await wire.postOrder(order), "/v1/orders"];
+    },
+    forbidden: async () => {
+      const warehouse = wire.test.backOfficeFor({ kind: "warehouse", name: "Packer" });
+      const { body, ...answer } = await warehouse.post("/api/merchants", {});
+      return [{ ...answer, document: body }, "/api/merchants"];
     },
     unauthorized: async () => [await wire.send("GET /v1/me", {}), "/v1/me"],
     "not-found": async () => [await wire.send("GET /v1/orders/nothing"), "/v1/orders/nothing"],
@@ -79,6 +85,7 @@ describe("every code of the table", () => {
   const STATUSES: Record<ProblemCode, number> = {
     "malformed-request": 400,
     "idempotency-key-missing": 400,
+    forbidden: 403,
     unauthorized: 401,
     "not-found": 404,
     "order-not-cancelable": 409,
@@ -119,7 +126,11 @@ describe("every code of the table", () => {
   });
 
   it.each(codes)("%s has a page where its type leads to", async (code) => {
-    const backOffice = createBackOffice(wire.test.service, OPERATOR_TOKEN, createMetrics());
+    const backOffice = createBackOffice(
+      wire.test.service,
+      operatorAuthentication(OPERATOR_TOKEN),
+      createMetrics(),
+    );
     const page = await backOffice.inject(`/errors/${code}`);
     expect(page.statusCode).toBe(200);
     expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");

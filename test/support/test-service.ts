@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { onTestFinished, inject as provided } from "vitest";
+import type { BackOfficeCaller } from "../../src/back-office/access.ts";
 import { createBackOffice } from "../../src/back-office/app.ts";
+import {
+  type BackOfficeAuthentication,
+  operatorAuthentication,
+} from "../../src/back-office/authentication.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { newIdsFrom } from "../../src/ids.ts";
@@ -38,7 +43,17 @@ export type TestService = {
   backOffice: Client;
   /** A client of the back office with another token than the operator's; without one it sends none. */
   backOfficeAs(token?: string): Client;
+  /** A client of the back office that acts as somebody else than the operator. */
+  backOfficeFor(caller: BackOfficeCaller): Client;
   close(): Promise<void>;
+};
+
+/** People cannot sign in yet: a test says by its token who is asking. */
+const PERSON = "person:";
+const operator = operatorAuthentication(OPERATOR_TOKEN);
+const testAuthentication: BackOfficeAuthentication = async (request) => {
+  const [, caller] = request.headers.authorization?.split(PERSON) ?? [];
+  return caller === undefined ? operator(request) : JSON.parse(decodeURIComponent(caller));
 };
 
 /** A new, empty, migrated database; answers its address. */
@@ -85,7 +100,7 @@ export async function startTestService(
   };
   const metrics = createMetrics();
   const partnerApi = createPartnerApi(service, metrics);
-  const backOffice = createBackOffice(service, OPERATOR_TOKEN, metrics);
+  const backOffice = createBackOffice(service, testAuthentication, metrics);
   const description = (await backOffice.inject("/openapi.json")).json();
   const check = createAnswerCheck(description);
   return {
@@ -95,6 +110,8 @@ export async function startTestService(
     partner: (key) => clientOf(partnerApi, key, check),
     backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
     backOfficeAs: (token) => clientOf(backOffice, token, check),
+    backOfficeFor: (caller) =>
+      clientOf(backOffice, `${PERSON}${encodeURIComponent(JSON.stringify(caller))}`, check),
     close: async () => {
       await Promise.all([partnerApi.close(), backOffice.close()]);
       await db.close();
