@@ -1,5 +1,6 @@
 import type { Service } from "../service.ts";
 import type { BackOfficeRoute } from "./access.ts";
+import { accountRoutes } from "./account-routes.ts";
 import { connectionRoutes } from "./connection-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { merchantRoutes } from "./merchant-routes.ts";
@@ -8,6 +9,7 @@ import { productRoutes } from "./product-routes.ts";
 /** Every route of the back office API. Each names whom it admits. */
 export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
   ...merchantRoutes(service),
+  ...accountRoutes(service),
   ...connectionRoutes(service),
   ...keyRoutes(service),
   ...productRoutes(service),

@@ -6,6 +6,8 @@ import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
+import { accountGateway } from "../payments/account/account-gateway.ts";
+import { settlePayments } from "../payments/settle-payments.ts";
 import type { Service } from "../service.ts";
 import { resealSecrets } from "../webhooks/endpoints/reseal-secrets.ts";
 import { forgetOldLog } from "../webhooks/log/forget-old-log.ts";
@@ -26,6 +28,7 @@ export type Chore = {
 /** What the worker does by itself. Any number of workers may run: rows are claimed, never shared. */
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
+  { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
@@ -40,6 +43,10 @@ export const CHORES: readonly Chore[] = [
 async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithDueOrders(service.db, service.clock.now());
   return inTurn(connectionIds, (connectionId) => acceptDueOrders(service, connectionId), stopping);
+}
+
+async function settleAccountPayments(service: Service, stopping?: AbortSignal): Promise<number> {
+  return settlePayments(service, accountGateway(service), stopping);
 }
 
 async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {
