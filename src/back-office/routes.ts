@@ -5,11 +5,13 @@ import { connectionRoutes } from "./connection-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { merchantRoutes } from "./merchant-routes.ts";
 import { productRoutes } from "./product-routes.ts";
+import { stripeRoutes } from "./stripe-routes.ts";
 
 /** Every route of the back office API. Each names whom it admits. */
 export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
   ...merchantRoutes(service),
   ...accountRoutes(service),
+  ...stripeRoutes(service),
   ...connectionRoutes(service),
   ...keyRoutes(service),
   ...productRoutes(service),

@@ -8,6 +8,7 @@ import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
 import { accountGateway } from "../payments/account/account-gateway.ts";
 import { settlePayments } from "../payments/settle-payments.ts";
+import { settleStripePayments } from "../payments/stripe/settle-stripe-payments.ts";
 import type { Service } from "../service.ts";
 import { resealSecrets } from "../webhooks/endpoints/reseal-secrets.ts";
 import { forgetOldLog } from "../webhooks/log/forget-old-log.ts";
@@ -29,6 +30,7 @@ export type Chore = {
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
+  { name: "settle-stripe-payments", everyMs: 1_000, run: settleStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
