@@ -14,6 +14,7 @@ export type IdPrefix =
   | "con"
   | "mer"
   | "key"
+  | "fac"
   | "chg"
   | "pay";
 

@@ -4,7 +4,10 @@ import { accountRoutes } from "./account-routes.ts";
 import { connectionRoutes } from "./connection-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { merchantRoutes } from "./merchant-routes.ts";
+import { orderRoutes } from "./order-routes.ts";
+import { orderStepRoutes } from "./order-step-routes.ts";
 import { productRoutes } from "./product-routes.ts";
+import { shippingRoutes } from "./shipping-routes.ts";
 import { stripeRoutes } from "./stripe-routes.ts";
 
 /** Every route of the back office API. Each names whom it admits. */
@@ -15,4 +18,7 @@ export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
   ...connectionRoutes(service),
   ...keyRoutes(service),
   ...productRoutes(service),
+  ...orderRoutes(service),
+  ...orderStepRoutes(service),
+  ...shippingRoutes(service),
 ];
