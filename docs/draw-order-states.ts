@@ -34,7 +34,7 @@ function toDot(): string {
     (status) => `${status} [peripheries=${SETTLED_STATUSES.includes(status) ? 2 : 1}]`,
   );
   const edges = [...labels].map(([edge, words]) => `${edge} [label="${words.join("\\n")}"]`);
-  return `digraph {
+  return `digraph "States of a real order" {
     rankdir=LR; bgcolor=white; nodesep=0.5; ranksep=0.9;
     node [shape=box, style="rounded,filled", fillcolor="#eef3f8", fontname="Helvetica", fontsize=12, margin="0.2,0.1"];
     edge [fontname="Helvetica", fontsize=10];
