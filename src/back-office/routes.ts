@@ -1,9 +1,12 @@
 import type { Service } from "../service.ts";
 import type { BackOfficeRoute } from "./access.ts";
 import { connectionRoutes } from "./connection-routes.ts";
+import { facilityRoutes } from "./facility-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { merchantRoutes } from "./merchant-routes.ts";
 import { productRoutes } from "./product-routes.ts";
+import { rateRoutes } from "./rate-routes.ts";
+import { stockRoutes } from "./stock-routes.ts";
 
 /** Every route of the back office API. Each names whom it admits. */
 export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
@@ -11,4 +14,7 @@ export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
   ...connectionRoutes(service),
   ...keyRoutes(service),
   ...productRoutes(service),
+  ...facilityRoutes(service),
+  ...stockRoutes(service),
+  ...rateRoutes(service),
 ];
