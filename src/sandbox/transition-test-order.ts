@@ -2,8 +2,10 @@ import { type Static, Type } from "typebox";
 import { type Fault, isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
 import { fromTypeId, type NewId } from "../ids.ts";
 import { changeOrder } from "../orders/change-order.ts";
-import { applyTransition, type RefusalRule, type Transition } from "../orders/lifecycle.ts";
+import { applyTransition, type Transition } from "../orders/lifecycle.ts";
 import type { Order, OrderRef } from "../orders/order.ts";
+import { PARTNER } from "../orders/order-step.ts";
+import { transitionRefused } from "../orders/transition-refused.ts";
 import type { Service } from "../service.ts";
 
 /** Specification, part 3, "Test orders". */
@@ -58,6 +60,8 @@ export async function transitionTestOrder(
     connectionId,
     ref,
     missing,
+    actor: PARTNER,
+    action: request.transition,
     decide(order, now) {
       if (!order.testMode) return missing;
       const faults = unknownIds(order, request);
@@ -68,7 +72,7 @@ export async function transitionTestOrder(
   if (isProblem(outcome)) return outcome;
   return outcome.outcome === "applied"
     ? outcome.order
-    : refused(request.transition, outcome.order, outcome.rule);
+    : transitionRefused(request.transition, outcome.order, outcome.rule);
 }
 
 /** Ids that name no line or shipment of the order; only those that the transition looks at. */
@@ -107,18 +111,3 @@ function toTransition(
       return { name: transition };
   }
 }
-
-const REFUSAL_DETAILS: Readonly<Record<RefusalRule, string>> = {
-  order_on_hold: "The order is on hold; a held order does not ship.",
-  unshipped_lines: "The order has a line without a shipment.",
-  order_settled: "The order is settled; it accepts nothing further except returnShipment.",
-  no_shipment_out: "No such shipment of the order is still out.",
-  nothing_to_ship: "There is no unshipped line to ship, or one of the lines has a shipment.",
-  not_cancelable: "The order cannot be canceled.",
-};
-
-const refused = (transition: string, order: Order, rule: RefusalRule): Problem => ({
-  problem: "transition-refused",
-  detail: REFUSAL_DETAILS[rule],
-  members: { transition, orderStatus: order.status, rule },
-});
