@@ -72,3 +72,13 @@ create table stock_reservations (
   constraint stock_reservations_quantity_positive check (quantity > 0)
 );
 comment on table stock_reservations is 'Stock kept for a line from the routing of its order until it ships or the order settles. Deleting such a line is refused: its stock would be kept for ever.';
+
+alter table orders add constraint orders_facility_fkey foreign key (facility_id) references facilities (id);
+-- What routing has to look at. An order whose payment failed waits for the money; one that routing holds waits for
+-- stock or for a rate, and is looked at again when these come (decision 0046).
+create index orders_routing_due_idx on orders (connection_id, id)
+  where status = 'ACCEPTED' and not test_mode and routed_at is null
+    and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}';
+create index orders_routing_waiting_idx on orders (id)
+  where status = 'ACCEPTED' and not test_mode and routed_at is null
+    and hold_reasons && '{out_of_stock,address_unserviceable}';

@@ -25,6 +25,7 @@ export type StockMove = {
  * that nobody waits in a circle. Read stock by a later statement: this one's snapshot is from before the wait.
  */
 export async function lockStock(tx: Queryable, productIds: readonly string[]): Promise<string[]> {
+  if (productIds.length === 0) return [];
   const rows = await tx.query<{ product_id: string }>({
     name: "lock-stock",
     text: `
