@@ -1,6 +1,7 @@
 import { dropOldPartitions } from "../database/drop-partitions.ts";
 import { gatherFirstStatistics } from "../database/first-statistics.ts";
 import { makePartitions } from "../database/make-partitions.ts";
+import { routeAllOrders } from "../fulfilment/route-all-orders.ts";
 import { forgetOldMails, sendDueMails } from "../mail/send-mails.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
@@ -26,6 +27,7 @@ export type Chore = {
 /** What the worker does by itself. Any number of workers may run: rows are claimed, never shared. */
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
+  { name: "route-orders", everyMs: 500, run: routeAllOrders },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
