@@ -138,6 +138,7 @@ export const notFound = (
     | "product"
     | "connection"
     | "merchant"
+    | "Stripe method"
     | "key"
     | "webhook endpoint"
     | "event"
