@@ -1,6 +1,7 @@
 import { dropOldPartitions } from "../database/drop-partitions.ts";
 import { gatherFirstStatistics } from "../database/first-statistics.ts";
 import { makePartitions } from "../database/make-partitions.ts";
+import { routeAllOrders } from "../fulfilment/route-all-orders.ts";
 import { forgetOldMails, sendDueMails } from "../mail/send-mails.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
@@ -29,6 +30,7 @@ export type Chore = {
 /** What the worker does by itself. Any number of workers may run: rows are claimed, never shared. */
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
+  { name: "route-orders", everyMs: 500, run: routeAllOrders },
   { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
   { name: "settle-stripe-payments", everyMs: 1_000, run: settleStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
