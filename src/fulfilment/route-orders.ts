@@ -4,6 +4,7 @@ import { applyTransition, hasFailedPayment, type Transition } from "../orders/li
 import { SERVICE, type StepContext } from "../orders/order-step.ts";
 import { readOrders } from "../orders/orders-sql.ts";
 import {
+  lockUnroutedOrder,
   lockUnroutedOrders,
   lockWaitingOrders,
   readUnroutedOrders,
@@ -24,6 +25,10 @@ const BATCH_SIZE = 100;
 /** Routes a batch of a connection's accepted orders; answers how many it dealt with. */
 export const routeDueOrders = (service: Service, connectionId: string): Promise<number> =>
   routeOrders(service, connectionId, (tx) => lockUnroutedOrders(tx, connectionId, BATCH_SIZE));
+
+/** Routes one order, if it is to be routed. */
+export const routeOrder = (service: Service, connectionId: string, orderId: string): Promise<number> =>
+  routeOrders(service, connectionId, (tx) => lockUnroutedOrder(tx, connectionId, orderId));
 
 /** Tries orders again that wait for stock or for a rate; those that wait no more are left alone. */
 export const routeWaitingOrders = (

@@ -59,6 +59,26 @@ export async function lockUnroutedOrders(
   return rows.map(({ id }) => id);
 }
 
+/** Locks one order, if it is to be routed; waits for whoever is at it. */
+export async function lockUnroutedOrder(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-unrouted-order",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and id = $2
+        and status = 'ACCEPTED' and not test_mode and routed_at is null
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+      for no key update`,
+    values: [connectionId, orderId],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Locks those of one connection's orders that still wait for stock or for a rate. It waits for whoever is at one of
  * them: what it passes over would not be looked at again.
