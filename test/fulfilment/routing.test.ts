@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { untilBlocked } from "../support/blocked.ts";
 import {
   createExposedProduct,
   createPartner,
@@ -10,6 +11,7 @@ import {
   acceptAll,
   aRate,
   createFacility,
+  createSibling,
   expectStockAddsUp,
   readActions,
   readRoute,
@@ -205,17 +207,20 @@ describe("stock", () => {
   it("is promised once, however many workers are at it", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 25);
-    const other = await createPartner(test);
-    const shared = await createExposedProduct(test, other.merchantId, other.connectionId);
-    await setStock(test, facility, shared, 7);
-    for (let n = 0; n < 40; n += 1) await placeOrder(partner);
-    for (let n = 0; n < 10; n += 1) await placeOrder(other, { lines: [{ productId: shared, quantity: 1 }] });
+    const sibling = await createSibling(test, partner);
+    for (const by of [partner, sibling]) await Promise.all(Array.from({ length: 20 }, () => placeOrder(by)));
     await acceptAll(test);
     const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
-    await Promise.all([routeAll(test), routeAll(second), routeAll(test), routeAll(second)]);
-    await routeAll(test);
+    // Each takes the orders of a connection, and both come to the stock together.
+    const both = await test.db.transaction(async (tx) => {
+      await tx.query({ name: "test-block", text: "select from stocked_products for update", values: [] });
+      const both = [routeAll(test), routeAll(second)];
+      await untilBlocked(test, 2);
+      return both;
+    });
+    const counts = await Promise.all(both);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     expect(await readStock(test, facility, product)).toEqual({ onHand: 25, reserved: 25 });
-    expect(await readStock(test, facility, shared)).toEqual({ onHand: 7, reserved: 7 });
     await expectStockAddsUp(test);
   });
 
