@@ -2,6 +2,7 @@ import type { Queryable } from "../database/database.ts";
 import { insertEvents } from "../events/events-sql.ts";
 import { followOrder as followWithStock } from "../fulfilment/follow-order.ts";
 import { isProblem, type Problem } from "../http/problems.ts";
+import { followOrder as followWithMoney } from "../payments/follow-order.ts";
 import { inOneStep, type Service } from "../service.ts";
 import { isStorableText } from "../text.ts";
 import { asOf, type Outcome } from "./lifecycle.ts";
@@ -65,7 +66,10 @@ export async function storeOutcome(
   await tellOptIns(tx, before.connectionId, steps, context);
   const records = steps.map((step) => ({ ...step, ...step.after, orderId: after.id }));
   await insertSteps(tx, after.connectionId, records, context);
-  for (const step of steps) await followWithStock(tx, step, context);
+  for (const step of steps) {
+    await followWithStock(tx, step, context);
+    await followWithMoney(tx, step, context);
+  }
 }
 
 /** What somebody asked for, and before it the acceptance, when only the deadline had seen to that so far. */

@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import { NEWEST_FIRST, pagePosition } from "../http/cursor.ts";
-import { type Fault, isProblem, notFound, validationFailed } from "../http/problems.ts";
+import { idFaults, idIn } from "../http/id-parameters.ts";
+import { isProblem, notFound, validationFailed } from "../http/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, limitField, pageOf } from "../http/schemas.ts";
-import { fromTypeId, type IdPrefix } from "../ids.ts";
+import { fromTypeId } from "../ids.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import type { Service } from "../service.ts";
 import { DELIVERY_STATUSES, DeliverySchema } from "../webhooks/log/delivery.ts";
@@ -96,17 +97,4 @@ export function deliveryRoutes(service: Service, readOrder: ReadOrder): Route<Pa
       },
     }),
   ];
-}
-
-const idIn = (prefix: IdPrefix, text: string | undefined): string | null =>
-  text === undefined ? null : fromTypeId(prefix, text);
-
-/** The fault of a filter that cannot name anything, because it is no id at all. */
-function idFaults<Name extends string>(
-  prefix: IdPrefix,
-  parameter: Name,
-  query: { [name in Name]?: string },
-): Fault[] {
-  const fits = query[parameter] === undefined || idIn(prefix, query[parameter]) !== null;
-  return fits ? [] : [{ parameter, detail: `must be an id that begins with ${prefix}_` }];
 }

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { type Fault, isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
-import { fromTypeId, type NewId } from "../ids.ts";
+import type { NewId } from "../ids.ts";
 import { changeOrder } from "../orders/change-order.ts";
 import { applyTransition, type Transition } from "../orders/lifecycle.ts";
+import { lineFaults, namedLines, namedShipment, shipmentFaults } from "../orders/named-parts.ts";
 import type { Order, OrderRef } from "../orders/order.ts";
 import { PARTNER } from "../orders/order-step.ts";
 import { transitionRefused } from "../orders/transition-refused.ts";
@@ -77,18 +78,8 @@ export async function transitionTestOrder(
 
 /** Ids that name no line or shipment of the order; only those that the transition looks at. */
 function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): Fault[] {
-  if (transition === "ship" && lineIds !== undefined) {
-    return lineIds.flatMap((text, index) =>
-      order.lines.some(({ id }) => id === fromTypeId("line", text))
-        ? []
-        : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
-    );
-  }
-  if (transition === "returnShipment" && shipmentId !== undefined) {
-    const known = order.shipments.some(({ id }) => id === fromTypeId("shp", shipmentId));
-    return known ? [] : [{ pointer: "/shipmentId", detail: "is not a shipment of this order" }];
-  }
-  return [];
+  if (transition === "ship") return lineFaults(order, lineIds);
+  return transition === "returnShipment" ? shipmentFaults(order, shipmentId) : [];
 }
 
 function toTransition(
@@ -98,15 +89,10 @@ function toTransition(
   switch (transition) {
     case "hold":
       return { name: "hold", reasons: reasons ?? ["out_of_stock"] };
-    case "ship": {
-      const ids = lineIds?.flatMap((text) => fromTypeId("line", text) ?? []) ?? null;
-      return { name: "ship", lineIds: ids, newShipmentId: newId() };
-    }
+    case "ship":
+      return { name: "ship", lineIds: namedLines(lineIds), newShipmentId: newId() };
     case "returnShipment":
-      return {
-        name: "returnShipment",
-        shipmentId: shipmentId === undefined ? null : fromTypeId("shp", shipmentId),
-      };
+      return { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
     default:
       return { name: transition };
   }

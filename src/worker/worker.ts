@@ -7,6 +7,9 @@ import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
+import { accountGateway } from "../payments/account/account-gateway.ts";
+import { settlePayments } from "../payments/settle-payments.ts";
+import { settleStripePayments } from "../payments/stripe/settle-stripe-payments.ts";
 import type { Service } from "../service.ts";
 import { resealSecrets } from "../webhooks/endpoints/reseal-secrets.ts";
 import { forgetOldLog } from "../webhooks/log/forget-old-log.ts";
@@ -28,6 +31,8 @@ export type Chore = {
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "route-orders", everyMs: 500, run: routeAllOrders },
+  { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
+  { name: "settle-stripe-payments", everyMs: 1_000, run: settleStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
@@ -42,6 +47,10 @@ export const CHORES: readonly Chore[] = [
 async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithDueOrders(service.db, service.clock.now());
   return inTurn(connectionIds, (connectionId) => acceptDueOrders(service, connectionId), stopping);
+}
+
+async function settleAccountPayments(service: Service, stopping?: AbortSignal): Promise<number> {
+  return settlePayments(service, accountGateway(service), stopping);
 }
 
 async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {

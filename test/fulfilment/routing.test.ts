@@ -16,6 +16,7 @@ import {
   readActions,
   readRoute,
   readRoutes,
+  readShippingCharges,
   readStock,
   routeAll,
   setStock,
@@ -50,6 +51,28 @@ describe("an accepted order", () => {
     expect(await readActions(test, id)).toEqual(["accept", "route"]);
     expect(await typesOf(id)).toEqual(["order.created"]); // Routing is told to nobody.
     await expectStockAddsUp(test);
+  });
+
+  it("is charged its shipping then, and not before", async () => {
+    await createFacility(test, { rates: [aRate({ amount: "7.25" })] });
+    const { id } = await placeOrder(partner);
+    await acceptAll(test);
+    expect(await readShippingCharges(test, id)).toEqual([]);
+    await routeAll(test);
+    await routeAll(test);
+    expect(await readShippingCharges(test, id)).toEqual([725n]);
+  });
+
+  it.each([
+    ["to a facility that ships for nothing", true],
+    ["where there is no facility", false],
+  ])("is not charged any shipping %s", async (_title, hasFacility) => {
+    if (hasFacility) await createFacility(test, { rates: [aRate({ amount: "0" })] });
+    const { id } = await placeOrder(partner);
+    await acceptAll(test);
+    await routeAll(test);
+    expect(await readShippingCharges(test, id)).toEqual([]);
+    expect((await readRoute(test, id))?.routedAt).not.toBeNull();
   });
 
   it("is routed once: a second round finds nothing", async () => {
@@ -236,6 +259,7 @@ describe("a crash in the middle of routing", () => {
   it.each([
     ["after the order was given its facility", "stock_reservations", "insert"],
     ["after its stock was kept", "facility_stock", "update"],
+    ["before its shipping was charged", "ledger_entries", "insert"],
     ["before its timeline was written", "order_steps", "insert"],
   ])("leaves nothing behind: %s", async (_title, table, operation) => {
     const facility = await createFacility(test);

@@ -221,5 +221,5 @@ describe("stock, by random histories with several things at the same time", () =
     } finally {
       await Promise.all([test.close(), second.close()]);
     }
-  });
+  }, 300_000); // Long enough to find the shortest history that fails.
 });

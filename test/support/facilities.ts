@@ -135,6 +135,16 @@ export async function readActions(test: TestService, orderId: string): Promise<s
   return rows.map(({ action }) => action);
 }
 
+/** What an order's merchant is to be charged for shipping, in minor units. */
+export async function readShippingCharges(test: TestService, orderId: string): Promise<bigint[]> {
+  const rows = await test.db.query<{ amount_minor: bigint }>({
+    name: "test-read-shipping-charges",
+    text: "select amount_minor from ledger_entries where order_id = $1 and kind = 'shipping'",
+    values: [uuidOfOrder(orderId)],
+  });
+  return rows.map((row) => row.amount_minor);
+}
+
 const uuidOfOrder = (orderId: string): string | null =>
   fromTypeId("ord", orderId) ?? fromTypeId("test", orderId);
 
