@@ -12,9 +12,9 @@ export const refusalOf = (error: unknown): Stripe.errors.StripeError | null =>
 /** Stripe's own failure. It repeats the answer as long as it knows the key, whatever has become of the payment. */
 export const isServerError = (error: unknown): boolean => error instanceof errors.StripeAPIError;
 
-/** Stripe's most precise code for a refusal. */
+/** Stripe's most precise code for a refusal; the library makes an empty text of a missing one. */
 export const reasonOf = ({ decline_code, code, type }: Stripe.errors.StripeError): string =>
-  decline_code ?? code ?? type;
+  decline_code || code || type;
 
 /** An error that may be logged: Stripe's own carry the payment, the customer and the card. */
 export function withoutDetails(error: unknown): unknown {
