@@ -11,6 +11,9 @@ import { addHealthRoutes } from "./health.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 
+/** An import may be large, and come from far away. */
+const REQUEST_TIMEOUT_MS = 600_000;
+
 /** The private listener: the back office API, and what operators and their machines watch the service by. */
 export function createBackOffice(
   service: Service,
@@ -25,6 +28,7 @@ export function createBackOffice(
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
     metrics: metrics.requests,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const description = JSON.stringify(describeService(service));
   app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));

@@ -2,6 +2,7 @@ import type { Service } from "../service.ts";
 import type { BackOfficeRoute } from "./access.ts";
 import { connectionRoutes } from "./connection-routes.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
+import { importRoutes } from "./import-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { merchantRoutes } from "./merchant-routes.ts";
 import { productRoutes } from "./product-routes.ts";
@@ -12,5 +13,6 @@ export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
   ...connectionRoutes(service),
   ...keyRoutes(service),
   ...productRoutes(service),
+  ...importRoutes(service),
   ...deliveryRoutes(service),
 ];
