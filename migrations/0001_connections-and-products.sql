@@ -10,6 +10,7 @@ create table merchants (
   account_email text        not null,
   currency      text        not null,
   credit_limit_minor bigint,
+  complete_when_shipped boolean not null default false,
   created_at    timestamptz not null,
   constraint merchants_pkey primary key (id),
   constraint merchants_id_currency_key unique (id, currency),
@@ -20,6 +21,7 @@ create table merchants (
 comment on table merchants is 'Companies whose products are opened to partners and who are charged for orders.';
 comment on column merchants.account_email is 'Where carrier tracking mail goes.';
 comment on column merchants.currency is 'ISO 4217; every price and charge of the merchant is in it.';
+comment on column merchants.complete_when_shipped is 'Orders complete by themselves once everything has been shipped and paid for.';
 comment on column merchants.credit_limit_minor is 'Minor units the merchant may owe; null means unlimited.';
 
 create table connections (

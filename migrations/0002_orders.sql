@@ -28,6 +28,8 @@ create table orders (
   acceptance_due_at timestamptz,
   expires_at        timestamptz,
   last_sequence     integer     not null,
+  routed_at         timestamptz,
+  facility_id       uuid,
   constraint orders_pkey primary key (connection_id, id),
   constraint orders_idempotency_key_key unique (connection_id, idempotency_key),
   constraint orders_external_order_id_key unique (connection_id, external_order_id),
@@ -46,6 +48,7 @@ create table orders (
   constraint orders_hold_reasons_not_null check (array_position(hold_reasons, null) is null),
   constraint orders_acceptance_due_later check (acceptance_due_at > created_at),
   constraint orders_expires_later check (expires_at > created_at),
+  constraint orders_facility_by_routing check (facility_id is null or routed_at is not null),
   constraint orders_last_sequence_positive check (last_sequence >= 1)
 );
 -- The window closer asks which real orders are past their deadline. Only orders still NEW are in the index, and
@@ -60,6 +63,8 @@ comment on column orders.hold_reasons is 'Empty means not on hold.';
 comment on column orders.goods_minor is 'What the merchant is charged for the goods, in minor units, fixed at creation.';
 comment on column orders.acceptance_due_at is 'When the acceptance window of a real order closes; null if it never had one.';
 comment on column orders.expires_at is 'When a test order is erased; null for real orders.';
+comment on column orders.routed_at is 'When the order was given to a facility, or to the only place there is; it may be shipped from then on.';
+comment on column orders.facility_id is 'Null also where there is no facility to choose from.';
 comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';
 
 create table shipments (
@@ -67,6 +72,7 @@ create table shipments (
   order_id        uuid        not null,
   id              uuid        not null,
   status          text        not null,
+  carrier         text,
   tracking_number text,
   tracking_url    text,
   created_at      timestamptz not null,
@@ -75,6 +81,9 @@ create table shipments (
   constraint shipments_status_known check (status in ('pending', 'shipped', 'delivered', 'returned'))
 );
 comment on table shipments is 'Parcels of an order; order_lines.shipment_id tells what is in each.';
+
+create index shipments_id_idx on shipments (connection_id, id);
+comment on column shipments.carrier is 'As the warehouse names it.';
 
 create table order_lines (
   connection_id    uuid    not null,
@@ -93,3 +102,22 @@ create table order_lines (
 );
 comment on table order_lines is 'Lines of an order, in the order of their ids. A line is in at most one shipment.';
 comment on column order_lines.unit_price_minor is 'The product''s price when the order was created, in minor units of the order''s currency.';
+
+create table order_steps (
+  connection_id uuid        not null,
+  order_id      uuid        not null,
+  id            uuid        not null,
+  action        text        not null,
+  actor_kind    text        not null,
+  actor_name    text,
+  detail        text,
+  status        text        not null,
+  hold_reasons  text[]      not null,
+  created_at    timestamptz not null,
+  constraint order_steps_pkey primary key (connection_id, order_id, id),
+  constraint order_steps_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
+  constraint order_steps_actor_known check (actor_kind in ('partner', 'operator', 'warehouse', 'merchant', 'service'))
+);
+comment on table order_steps is 'The timeline of an order: every step since its creation, and who took it. Only ever added.';
+comment on column order_steps.action is 'The transition''s name, or that of another step, such as route.';
+comment on column order_steps.status is 'As the order stood after the step, like hold_reasons.';

@@ -59,6 +59,7 @@ async function makeDemo(service: Service): Promise<Demo> {
     accountEmail: "merchant@example.com",
     currency: "EUR",
     creditLimitMinor: null,
+    completeWhenShipped: false,
   });
   const connection = await createConnection(service, merchant, {
     name: "Demo Partner",

@@ -3,7 +3,18 @@ import { V7Generator } from "uuidv7";
 import type { Clock } from "./clock.ts";
 
 /** What an id's prefix tells about the thing it names. Products are plain UUIDs (decision 0009). */
-export type IdPrefix = "ord" | "test" | "line" | "shp" | "evt" | "whe" | "dlv" | "con" | "mer" | "key";
+export type IdPrefix =
+  | "ord"
+  | "test"
+  | "line"
+  | "shp"
+  | "evt"
+  | "whe"
+  | "dlv"
+  | "con"
+  | "mer"
+  | "key"
+  | "fac";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;

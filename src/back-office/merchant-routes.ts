@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { changeMerchant } from "../connections/change-merchant.ts";
 import { createMerchant } from "../connections/create-merchant.ts";
 import { listMerchants, type Merchant, readMerchant } from "../connections/merchants-sql.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
@@ -25,6 +26,9 @@ const MerchantSchema = Type.Object(
     accountEmail: Type.String({ description: "Where carrier tracking mail goes." }),
     currency: Type.String({ description: "Every price and charge of the merchant is in it." }),
     creditLimit: nullable(MoneySchema, "What the merchant may owe; null means unlimited."),
+    completeWhenShipped: Type.Boolean({
+      description: "Orders complete by themselves once everything has been shipped and paid for.",
+    }),
     createdAt: dateTime(),
   },
   { title: "Merchant" },
@@ -39,9 +43,20 @@ const MerchantRequestSchema = Type.Object(
     currency: Type.Optional(
       Type.String({ format: "currency", default: CURRENCY_DEFAULT, description: "ISO 4217 code." }),
     ),
-    creditLimit: Type.Optional(MoneyRequestSchema),
+    creditLimit: Type.Optional(nullable(MoneyRequestSchema, "Null or absent: unlimited.")),
+    completeWhenShipped: Type.Optional(Type.Boolean()),
   },
   { title: "MerchantRequest" },
+);
+
+const MerchantChangeSchema = Type.Object(
+  {
+    name: Type.Optional(shortText()),
+    accountEmail: Type.Optional(MerchantRequestSchema.properties.accountEmail),
+    creditLimit: Type.Optional(nullable(MoneyRequestSchema, "Null: unlimited.")),
+    completeWhenShipped: Type.Optional(Type.Boolean()),
+  },
+  { title: "MerchantChange" },
 );
 
 export const MerchantIdParams = Type.Object({ id: Type.String({ description: "The merchant's id." }) });
@@ -55,8 +70,12 @@ const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
     merchant.creditLimitMinor === null
       ? null
       : formatMoney({ minor: merchant.creditLimitMinor, currency: merchant.currency }),
+  completeWhenShipped: merchant.completeWhenShipped,
   createdAt: merchant.createdAt.toISOString(),
 });
+
+const toCreditLimit = (sent: { amount: string; currency: string } | null | undefined): bigint | null =>
+  sent === null || sent === undefined ? null : minorOf(sent);
 
 /** The merchant that a path names; null when there is none, or none that the caller may see. */
 export async function findMerchant(
@@ -85,9 +104,10 @@ export function merchantRoutes(service: Service): BackOfficeRoute[] {
         return isCurrency(currency) ? amountFaults(body, "/creditLimit", currency) : [];
       },
       handle: async ({ body }) => {
-        const { name, accountEmail, currency = CURRENCY_DEFAULT, creditLimit } = body;
-        const creditLimitMinor = creditLimit === undefined ? null : minorOf(creditLimit);
-        const merchant = await createMerchant(service, { name, accountEmail, currency, creditLimitMinor });
+        const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
+        const creditLimitMinor = toCreditLimit(body.creditLimit);
+        const fields = { name, accountEmail, currency, creditLimitMinor, completeWhenShipped };
+        const merchant = await createMerchant(service, fields);
         return { status: 201, body: toWireMerchant(merchant) };
       },
     }),
@@ -111,6 +131,32 @@ export function merchantRoutes(service: Service): BackOfficeRoute[] {
         if (isProblem(position)) return position;
         const merchants = await listMerchants(service.db, confinedTo(caller), position);
         return { status: 200, body: toPage(merchants, position, toWireMerchant) };
+      },
+    }),
+    route({
+      method: "PATCH",
+      path: "/api/merchants/{id}",
+      operationId: "changeMerchant",
+      admits: operatorOnly,
+      tag: "Merchants",
+      summary: "Change a merchant",
+      params: MerchantIdParams,
+      body: MerchantChangeSchema,
+      answers: { 200: { description: "The merchant as changed.", schema: MerchantSchema } },
+      problems: ["not-found", "validation-failed"],
+      bodyFaults: async ({ caller, params, body }) => {
+        const merchant = await findMerchant(service, caller, params.id);
+        return merchant === null ? [] : amountFaults(body, "/creditLimit", merchant.currency);
+      },
+      handle: async ({ caller, params, body: { creditLimit, ...fields } }) => {
+        const merchant = await findMerchant(service, caller, params.id);
+        if (merchant === null) return notFound("merchant");
+        const change = {
+          ...fields,
+          ...(creditLimit !== undefined && { creditLimitMinor: toCreditLimit(creditLimit) }),
+        };
+        const changed = await changeMerchant(service, merchant.id, change);
+        return changed === null ? notFound("merchant") : { status: 200, body: toWireMerchant(changed) };
       },
     }),
     route({

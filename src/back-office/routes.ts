@@ -5,7 +5,10 @@ import { deliveryRoutes } from "./delivery-routes.ts";
 import { importRoutes } from "./import-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { merchantRoutes } from "./merchant-routes.ts";
+import { orderRoutes } from "./order-routes.ts";
+import { orderStepRoutes } from "./order-step-routes.ts";
 import { productRoutes } from "./product-routes.ts";
+import { shippingRoutes } from "./shipping-routes.ts";
 
 /** Every route of the back office API. Each names whom it admits. */
 export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
@@ -15,4 +18,7 @@ export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
   ...productRoutes(service),
   ...importRoutes(service),
   ...deliveryRoutes(service),
+  ...orderRoutes(service),
+  ...orderStepRoutes(service),
+  ...shippingRoutes(service),
 ];

@@ -9,6 +9,3 @@ export const EXIT = {
   outOfReach: 3,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
-
-/** What the command line names cannot be used: a file that cannot be read, a time that is none. */
-export class UsageError extends Error {}

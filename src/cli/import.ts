@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { EXIT, type ExitCode, UsageError } from "./exit-codes.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { UsageError, wordsOf } from "./failure.ts";
 import type { Office } from "./office.ts";
 import type { Output } from "./output.ts";
 import { presentThing } from "./present.ts";
@@ -27,6 +28,6 @@ async function openFile(file: string): Promise<Readable> {
     if ((await handle.stat()).isDirectory()) throw new Error(`${file} is a folder`);
     return handle.createReadStream();
   } catch (error) {
-    throw new UsageError(`The file cannot be read: ${error instanceof Error ? error.message : error}.`);
+    throw new UsageError(`The file cannot be read: ${wordsOf(error)}.`);
   }
 }

@@ -3,8 +3,9 @@ import { ConfigError } from "../config.ts";
 import { isUnavailable } from "../database/database.ts";
 import { PendingMigrationsError } from "../open-service.ts";
 import { runDoctor } from "./doctor.ts";
-import { EXIT, type ExitCode, UsageError } from "./exit-codes.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { runExport } from "./export.ts";
+import { UsageError, wordsOf } from "./failure.ts";
 import { runImport } from "./import.ts";
 import { type Office, openOffice } from "./office.ts";
 import { createOutput } from "./output.ts";
@@ -68,12 +69,6 @@ async function openOrTell(schema: "migrate" | "as-it-is"): Promise<Office | null
     output.note(`${words}${wordsOf(error)}\n`);
     return null;
   }
-}
-
-/** Failures to connect by several addresses have their words inside. */
-function wordsOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(wordsOf).join("; ");
-  return error instanceof Error ? error.message : String(error);
 }
 
 main(process.argv.slice(2)).then(

@@ -58,6 +58,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   key: "the keys of connections",
   product: "catalogues",
   order: "orders",
+  shipment: "shipments",
   delivery: "webhook deliveries",
 };
 

@@ -10,6 +10,8 @@ export type Merchant = {
   readonly currency: string;
   /** Minor units the merchant may owe; null means unlimited. */
   readonly creditLimitMinor: bigint | null;
+  /** Orders complete by themselves once everything has been shipped and paid for. */
+  readonly completeWhenShipped: boolean;
   readonly createdAt: Date;
 };
 
@@ -19,6 +21,7 @@ type MerchantRow = {
   account_email: string;
   currency: string;
   credit_limit_minor: bigint | null;
+  complete_when_shipped: boolean;
   created_at: Date;
 };
 
@@ -26,14 +29,15 @@ export async function insertMerchant(db: Queryable, merchant: Merchant): Promise
   await db.query({
     name: "insert-merchant",
     text: `
-      insert into merchants (id, name, account_email, currency, credit_limit_minor, created_at)
-      values ($1, $2, $3, $4, $5, $6)`,
+      insert into merchants (id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
     values: [
       merchant.id,
       merchant.name,
       merchant.accountEmail,
       merchant.currency,
       merchant.creditLimitMinor,
+      merchant.completeWhenShipped,
       merchant.createdAt,
     ],
   });
@@ -43,12 +47,54 @@ export async function readMerchant(db: Queryable, merchantId: string): Promise<M
   const [row] = await db.query<MerchantRow>({
     name: "read-merchant",
     text: `
-      select id, name, account_email, currency, credit_limit_minor, created_at
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
       from merchants
       where id = $1`,
     values: [merchantId],
   });
   return row === undefined ? null : toMerchant(row);
+}
+
+/** Reads a merchant for a change: nobody else changes it until the transaction ends. */
+export async function lockMerchant(tx: Queryable, merchantId: string): Promise<Merchant | null> {
+  const [row] = await tx.query<MerchantRow>({
+    name: "lock-merchant",
+    text: `
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
+      from merchants
+      where id = $1
+      for no key update`,
+    values: [merchantId],
+  });
+  return row === undefined ? null : toMerchant(row);
+}
+
+export async function updateMerchant(tx: Queryable, merchant: Merchant): Promise<void> {
+  await tx.query({
+    name: "update-merchant",
+    text: `
+      update merchants
+      set name = $2, account_email = $3, credit_limit_minor = $4, complete_when_shipped = $5
+      where id = $1`,
+    values: [
+      merchant.id,
+      merchant.name,
+      merchant.accountEmail,
+      merchant.creditLimitMinor,
+      merchant.completeWhenShipped,
+    ],
+  });
+}
+
+/** Where mail about the orders of a connection goes. */
+export async function readAccountEmail(db: Queryable, connectionId: string): Promise<string> {
+  const [row] = await db.query<{ account_email: string }>({
+    name: "read-account-email",
+    text: "select m.account_email from connections c join merchants m on m.id = c.merchant_id where c.id = $1",
+    values: [connectionId],
+  });
+  if (row === undefined) throw new Error("Every connection has a merchant.");
+  return row.account_email;
 }
 
 /** Oldest first; one row more than the page, if there is one. With `onlyId` at most that one. */
@@ -60,7 +106,7 @@ export async function listMerchants(
   const rows = await db.query<MerchantRow>({
     name: "list-merchants",
     text: `
-      select id, name, account_email, currency, credit_limit_minor, created_at
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
       from merchants
       where id > $1 and ($3::uuid is null or id = $3)
       order by id
@@ -76,5 +122,6 @@ const toMerchant = (row: MerchantRow): Merchant => ({
   accountEmail: row.account_email,
   currency: row.currency,
   creditLimitMinor: row.credit_limit_minor,
+  completeWhenShipped: row.complete_when_shipped,
   createdAt: row.created_at,
 });

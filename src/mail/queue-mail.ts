@@ -9,7 +9,10 @@ export type NewMail = {
   readonly now: Date;
 };
 
-/** Queues a mail. To be called in the transaction of its cause: it is sent if and only if that commits. */
+/**
+ * Queues a mail. To be called in the transaction of its cause: it is sent if and only if that commits. A mail that the
+ * connection has already under this id stays as it is.
+ */
 export async function queueMail(
   tx: Queryable,
   { connectionId, id, recipient, subject, body, now }: NewMail,
@@ -18,7 +21,8 @@ export async function queueMail(
     name: "queue-mail",
     text: `
       insert into outgoing_mails (connection_id, id, recipient, subject, body, due_at, tries)
-      values ($1, $2, $3, $4, $5, $6, 0)`,
+      values ($1, $2, $3, $4, $5, $6, 0)
+      on conflict (connection_id, id) do nothing`,
     values: [connectionId, id, recipient, subject, body, now],
   });
 }

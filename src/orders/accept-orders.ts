@@ -5,7 +5,9 @@ import { listWantedTypes } from "../webhooks/endpoints/wanted-types-sql.ts";
 import { lockDueOrders, saveAcceptances } from "./acceptance-sql.ts";
 import { asOf } from "./lifecycle.ts";
 import { tellOptIns } from "./opt-in-events.ts";
+import { SERVICE } from "./order-step.ts";
 import { readOrders } from "./orders-sql.ts";
+import { insertSteps } from "./timeline-sql.ts";
 
 /** Rows taken in one transaction: small enough that a partner's cancel never waits for long. */
 const BATCH_SIZE = 500;
@@ -24,6 +26,13 @@ export async function acceptDueOrders(service: Service, connectionId: string): P
       return current === order ? [] : [current];
     });
     await saveAcceptances(tx, connectionId, accepted);
+    const steps = accepted.map((order) => ({
+      ...order,
+      actor: SERVICE,
+      action: "accept",
+      orderId: order.id,
+    }));
+    await insertSteps(tx, connectionId, steps, { newId, now });
     await tellAcceptances(tx, connectionId, accepted, { newId, now });
     return accepted.length;
   });

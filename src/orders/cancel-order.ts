@@ -3,6 +3,7 @@ import type { Service } from "../service.ts";
 import { changeOrder } from "./change-order.ts";
 import { applyTransition, isSettled } from "./lifecycle.ts";
 import type { Order, OrderRef } from "./order.ts";
+import { PARTNER } from "./order-step.ts";
 
 /**
  * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both win (decision 0012).
@@ -17,6 +18,8 @@ export async function cancelOrder(
     connectionId,
     ref,
     missing: notFound("order"),
+    actor: PARTNER,
+    action: "cancel",
     decide: (order, now) => applyTransition(order, { name: "cancelByPartner" }, now),
   });
   if (isProblem(outcome)) return outcome;

@@ -1,19 +1,37 @@
-import type { Order, OrderStatus, Shipment } from "./order.ts";
+import type { Order, Shipment, ShipmentStatus } from "./order.ts";
+import { AFTER_SETTLING, ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
 
 /**
  * The one place that decides a change of status: the sandbox, the partner's cancel, the warehouse and the timers
  * all ask it. It knows neither HTTP nor SQL. Specification, part 3; decisions 0010 to 0015.
  */
 export type Transition =
-  /** The eight steps of the sandbox, which the back office takes with real orders. */
-  | { readonly name: "process" | "accept" | "releaseHold" | "complete" | "cancel" }
+  /** Steps of the sandbox; the deadline takes `accept` with real orders. */
+  | { readonly name: "process" | "accept" | "complete" | "cancel" }
+  /** Ends of a review. */
+  | { readonly name: "approve" | "reject" }
+  /** Replaces the reasons, except that a real order's failed payment stays: only paying ends it, or a release that names it. */
   | { readonly name: "hold"; readonly reasons: readonly string[] }
+  | { readonly name: "addHold"; readonly reasons: readonly string[] }
+  /** Without `reasons`: all of them. */
+  | { readonly name: "releaseHold"; readonly reasons?: readonly string[] }
   /** `lineIds` null: all unshipped lines. `newShipmentId` is the id that the shipment gets. */
-  | { readonly name: "ship"; readonly lineIds: readonly string[] | null; readonly newShipmentId: string }
+  | {
+      readonly name: "ship";
+      readonly lineIds: readonly string[] | null;
+      readonly newShipmentId: string;
+      readonly tracking?: Tracking;
+    }
+  | { readonly name: "updateShipment"; readonly shipmentId: string; readonly change: ShipmentChange }
   /** `shipmentId` null: the most recent shipment still out. */
   | { readonly name: "returnShipment"; readonly shipmentId: string | null }
   /** A partner cancels: only before acceptance, or while payment has failed. */
   | { readonly name: "cancelByPartner" };
+export type TransitionName = Transition["name"];
+
+export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
+/** What is left out stays as it is. */
+export type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
 
 export type RefusalRule =
   | "order_on_hold"
@@ -21,7 +39,13 @@ export type RefusalRule =
   | "order_settled"
   | "no_shipment_out"
   | "nothing_to_ship"
-  | "not_cancelable";
+  | "not_cancelable"
+  /** Rules of real orders, which walk the chart. */
+  | "not_new"
+  | "not_in_review"
+  | "not_accepted"
+  | "not_routed"
+  | "nothing_to_pay";
 
 type OrderEventType =
   | "order.created"
@@ -40,13 +64,11 @@ export type Outcome =
   /** `order` is the order as it stands at that moment: the deadline may have accepted it. */
   | { readonly outcome: "refused"; readonly order: Order; readonly rule: RefusalRule };
 
-/** Decision 0010. */
-const SETTLED: ReadonlySet<OrderStatus> = new Set(["COMPLETED", "CANCELED", "RETURNED"]);
-export const isSettled = (order: Order): boolean => SETTLED.has(order.status);
+export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STATUSES.includes(order.status);
 
 /** Decision 0011: a failed payment is a hold with this reason. */
-const PAYMENT_FAILED = "payment_failed";
-const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
+export const PAYMENT_FAILED = "payment_failed";
+export const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
   order.holdReasons.includes(PAYMENT_FAILED);
 
 /** A test order past its time is gone at once, whether or not it has been erased yet (specification, part 3, rule 4). */
@@ -64,7 +86,7 @@ export function asOf<T extends TimedOrder>(order: T, now: Date): T {
   const due = order.acceptanceDueAt;
   if (order.status !== "NEW" || due === null || now < due || hasFailedPayment(order)) return order;
   const updatedAt = new Date(Math.max(due.getTime(), order.updatedAt.getTime()));
-  return { ...order, status: "ACCEPTED", updatedAt };
+  return { ...order, status: ORDER_CHART.accept.to ?? order.status, updatedAt };
 }
 
 export function isCancelableByPartner(order: Order, now: Date): boolean {
@@ -75,60 +97,88 @@ export function isCancelableByPartner(order: Order, now: Date): boolean {
 export function applyTransition(stored: Order, transition: Transition, now: Date): Outcome {
   const order = asOf(stored, now);
   const refuse = (rule: RefusalRule): Outcome => ({ outcome: "refused", order, rule });
-  const apply = (change: Partial<Order>, ...facts: OrderFact[]): Outcome => ({
-    outcome: "applied",
+  const nothing: Outcome = { outcome: "applied", order, facts: [] };
+  const apply = (change: Partial<Order>, ...facts: OrderFact[]): Outcome => {
+    const status = ORDER_CHART[transition.name].to ?? order.status;
+    const lastSequence = order.lastSequence + facts.length;
     // A hold for a failed payment that is lifted after the deadline lets the order be accepted at once.
-    order: asOf(
-      settle({ ...order, ...change, updatedAt: now, lastSequence: order.lastSequence + facts.length }),
-      now,
-    ),
-    facts,
-  });
+    const changed = asOf(settle({ ...order, status, ...change, updatedAt: now, lastSequence }), now);
+    return { outcome: "applied", order: changed, facts };
+  };
 
   if (transition.name === "cancelByPartner") {
-    if (order.status === "CANCELED") return { outcome: "applied", order, facts: [] }; // A retry is safe.
+    if (order.status === "CANCELED") return nothing; // A retry is safe.
     return isCancelableByPartner(order, now)
-      ? apply({ status: "CANCELED" }, { type: "order.canceled" })
+      ? apply({}, { type: "order.canceled" })
       : refuse("not_cancelable");
   }
-  if (isSettled(order) && transition.name !== "returnShipment") return refuse("order_settled");
+  const barred = barredBy(order, transition.name);
+  if (barred !== null) return refuse(barred);
 
   switch (transition.name) {
     case "process":
-      return apply({ status: "PROCESSING" });
     case "accept":
-      return apply({ status: "ACCEPTED" });
-    case "hold":
-      return apply({ holdReasons: [...new Set(transition.reasons)] }, { type: "order.onHold" });
-    case "releaseHold":
-      if (order.holdReasons.length === 0) return { outcome: "applied", order, facts: [] };
-      return apply({ holdReasons: [] }, { type: "order.onHoldReleased" });
+    case "approve":
+      return apply({});
+    case "hold": {
+      const kept = order.testMode ? [] : order.holdReasons.filter((reason) => reason === PAYMENT_FAILED);
+      return apply({ holdReasons: union(kept, transition.reasons) }, { type: "order.onHold" });
+    }
+    case "addHold": {
+      const holdReasons = union(order.holdReasons, transition.reasons);
+      if (holdReasons.length === order.holdReasons.length) return nothing;
+      return apply({ holdReasons }, { type: "order.onHold" });
+    }
+    case "releaseHold": {
+      const left = order.holdReasons.filter((reason) => transition.reasons?.includes(reason) === false);
+      if (left.length === order.holdReasons.length) return nothing;
+      // A hold that goes on for fewer reasons is told as the hold that it is now.
+      return apply(
+        { holdReasons: left },
+        { type: left.length === 0 ? "order.onHoldReleased" : "order.onHold" },
+      );
+    }
     case "ship": {
-      if (order.holdReasons.length > 0) return refuse("order_on_hold");
-      const shipped = shipLines(order, transition.lineIds, transition.newShipmentId, now);
+      const shipped = shipLines(order, transition, now);
       if (shipped === null) return refuse("nothing_to_ship");
       return apply(shipped, { type: "order.shipmentCreated", shipmentId: transition.newShipmentId });
+    }
+    case "updateShipment": {
+      const shipments = changeShipment(order.shipments, transition);
+      if (shipments === null) return refuse("no_shipment_out");
+      return shipments === order.shipments ? nothing : apply({ shipments });
     }
     case "returnShipment": {
       const parcel = parcelOut(order, transition.shipmentId);
       if (parcel === undefined) return refuse("no_shipment_out");
-      const shipments = order.shipments.map((s) =>
-        s.id === parcel.id ? { ...s, status: "returned" as const } : s,
-      );
-      return apply(
-        { status: "RETURNED", shipments },
-        { type: "order.shipmentReturned", shipmentId: parcel.id },
-      );
+      const shipments = replace(order.shipments, { ...parcel, status: "returned" });
+      return apply({ shipments }, { type: "order.shipmentReturned", shipmentId: parcel.id });
     }
     case "complete":
       if (order.lines.some((line) => line.shipmentId === null)) return refuse("unshipped_lines");
-      return apply({ status: "COMPLETED" }, { type: "order.completed" });
+      return apply({}, { type: "order.completed" });
+    case "reject":
     case "cancel":
-      return apply({ status: "CANCELED" }, { type: "order.canceled" });
+      return apply({}, { type: "order.canceled" });
     default:
       return transition satisfies never;
   }
 }
+
+/** Why an order as it stands cannot take a step, whatever else the step says; null when it may. */
+function barredBy(order: Order, name: TransitionName): RefusalRule | null {
+  if (isSettled(order) && !AFTER_SETTLING.has(name)) return "order_settled";
+  if (name === "ship" && order.holdReasons.length > 0) return "order_on_hold";
+  if (order.testMode) return null;
+  const { from, otherwise } = ORDER_CHART[name];
+  if (!from.includes(order.status)) return otherwise;
+  // Shipping is charged and stock is taken by the routing of an order; nothing leaves the house before that.
+  return name === "ship" && order.routedAt === null ? "not_routed" : null;
+}
+
+const union = (some: readonly string[], others: readonly string[]): string[] => [
+  ...new Set([...some, ...others]),
+];
 
 /** Settling an order clears its holds (decision 0013). */
 const settle = (order: Order): Order =>
@@ -137,27 +187,43 @@ const settle = (order: Order): Order =>
 /** Null when a line asked for has a shipment already, or when no line is left to ship (decision 0014). */
 function shipLines(
   order: Order,
-  lineIds: readonly string[] | null,
-  newShipmentId: string,
+  { lineIds, newShipmentId, tracking = UNTRACKED }: Extract<Transition, { name: "ship" }>,
   now: Date,
-): Pick<Order, "status" | "lines" | "shipments"> | null {
+): Pick<Order, "lines" | "shipments"> | null {
   const asked = order.lines.filter((line) =>
     lineIds === null ? line.shipmentId === null : lineIds.includes(line.id),
   );
   if (asked.length === 0 || asked.some((line) => line.shipmentId !== null)) return null;
-  const shipment: Shipment = {
-    id: newShipmentId,
-    status: "pending",
-    trackingNumber: null,
-    trackingUrl: null,
-    createdAt: now,
-  };
+  const shipment: Shipment = { id: newShipmentId, status: "pending", ...tracking, createdAt: now };
   return {
-    status: "IN_PROGRESS",
     lines: order.lines.map((line) => (asked.includes(line) ? { ...line, shipmentId: newShipmentId } : line)),
     shipments: [...order.shipments, shipment],
   };
 }
+
+const UNTRACKED: Tracking = { carrier: null, trackingNumber: null, trackingUrl: null };
+
+/** Null when there is no such parcel out; the same list when it stays as it is. */
+function changeShipment(
+  shipments: readonly Shipment[],
+  { shipmentId, change }: Extract<Transition, { name: "updateShipment" }>,
+): readonly Shipment[] | null {
+  const parcel = shipments.find(({ id }) => id === shipmentId);
+  if (parcel === undefined || parcel.status === "returned") return null;
+  const { carrier, trackingNumber, trackingUrl, status } = { ...parcel, ...change };
+  const changed = { ...parcel, carrier, trackingNumber, trackingUrl, status };
+  const same = carrier === parcel.carrier && isSameTracking(parcel, changed) && status === parcel.status;
+  return same ? shipments : replace(shipments, changed);
+}
+
+/** What partners see of a parcel's tracking. */
+export const isSameTracking = (
+  one: Pick<Shipment, "trackingNumber" | "trackingUrl">,
+  other: Pick<Shipment, "trackingNumber" | "trackingUrl">,
+): boolean => one.trackingNumber === other.trackingNumber && one.trackingUrl === other.trackingUrl;
+
+const replace = (shipments: readonly Shipment[], changed: Shipment): Shipment[] =>
+  shipments.map((shipment) => (shipment.id === changed.id ? changed : shipment));
 
 function parcelOut(order: Order, shipmentId: string | null): Shipment | undefined {
   const out = order.shipments.filter((shipment) => shipment.status !== "returned");

@@ -4,21 +4,30 @@ import type { OptInEventType } from "../events/event-types.ts";
 import { insertEvents } from "../events/events-sql.ts";
 import type { NewId } from "../ids.ts";
 import { listWantedTypes } from "../webhooks/endpoints/wanted-types-sql.ts";
-import type { Order } from "./order.ts";
-import { toWireOrder } from "./order-wire.ts";
+import { hasFailedPayment, isSameTracking } from "./lifecycle.ts";
+import type { Order, Shipment } from "./order.ts";
+import { toWireOrder, toWireShipment } from "./order-wire.ts";
 
-/** An order before and after a step. */
-export type OrderStep = { readonly before: Pick<Order, "status" | "holdReasons">; readonly after: Order };
+type Step = {
+  readonly before: Pick<Order, "status" | "holdReasons" | "shipments">;
+  readonly after: Order;
+};
+type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
 
 /** What a step of a real order tells to those who asked for it by name (decision 0016). A test order's tells nothing. */
-export function optInTypes({ before, after }: OrderStep): OptInEventType[] {
+export function optIns({ before, after }: Step): OptIn[] {
   if (after.testMode) return [];
-  const types: OptInEventType[] = [];
-  if (before.status !== after.status && after.status === "ACCEPTED") types.push("order.accepted");
-  if (before.status !== after.status && after.status === "IN_PROGRESS") types.push("order.inProgress");
-  const failed = ({ holdReasons }: OrderStep["before"]): boolean => holdReasons.includes("payment_failed");
-  if (failed(after) && !failed(before)) types.push("order.paymentFailed");
-  return types;
+  const told: OptIn[] = [];
+  if (before.status !== after.status && after.status === "ACCEPTED") told.push({ type: "order.accepted" });
+  if (before.status !== after.status && after.status === "IN_PROGRESS")
+    told.push({ type: "order.inProgress" });
+  if (hasFailedPayment(after) && !hasFailedPayment(before)) told.push({ type: "order.paymentFailed" });
+  for (const shipment of after.shipments) {
+    const earlier = before.shipments.find(({ id }) => id === shipment.id);
+    if (earlier !== undefined && !isSameTracking(earlier, shipment))
+      told.push({ type: "order.shipmentUpdated", shipment });
+  }
+  return told;
 }
 
 /**
@@ -28,19 +37,19 @@ export function optInTypes({ before, after }: OrderStep): OptInEventType[] {
 export async function tellOptIns(
   tx: Queryable,
   connectionId: string,
-  steps: readonly OrderStep[],
+  steps: readonly Step[],
   { newId, now }: { newId: NewId; now: Date },
 ): Promise<void> {
-  const told = steps.flatMap((step) => optInTypes(step).map((type) => ({ type, order: step.after })));
+  const told = steps.flatMap((step) => optIns(step).map((optIn) => ({ optIn, order: step.after })));
   if (told.length === 0) return;
   const wanted = await listWantedTypes(tx, connectionId);
   const events = told
-    .filter(({ type }) => wanted.has(type))
-    .map(({ type, order }) => optInEvent(type, order, newId(), now));
+    .filter(({ optIn }) => wanted.has(optIn.type))
+    .map(({ optIn, order }) => optInEvent(optIn, order, newId(), now));
   await insertEvents(tx, events, now);
 }
 
-function optInEvent(type: OptInEventType, order: Order, id: string, now: Date): EventRow {
+function optInEvent({ type, shipment }: OptIn, order: Order, id: string, now: Date): EventRow {
   const event = eventRow({
     connectionId: order.connectionId,
     id,
@@ -50,7 +59,10 @@ function optInEvent(type: OptInEventType, order: Order, id: string, now: Date): 
     orderId: order.id,
     sequence: null,
     notAfter: null,
-    data: { order: toWireOrder(order) },
+    data: {
+      order: toWireOrder(order),
+      ...(shipment === undefined ? {} : { shipment: toWireShipment(order, shipment) }),
+    },
   });
   return { ...event, sequence: order.lastSequence }; // Its place in the lane: behind the events counted so far.
 }

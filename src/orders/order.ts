@@ -40,6 +40,8 @@ export type OrderLine = {
 export type Shipment = {
   readonly id: string;
   readonly status: ShipmentStatus;
+  /** As the warehouse names it; partners see only what it gives: number and address. */
+  readonly carrier: string | null;
   readonly trackingNumber: string | null;
   readonly trackingUrl: string | null;
   readonly createdAt: Date;
@@ -63,6 +65,10 @@ export type Order = {
   readonly updatedAt: Date;
   /** When the acceptance window of a real order closes; null for test orders and for orders that never had one. */
   readonly acceptanceDueAt: Date | null;
+  /** When a real order was given to a facility, or to the only place there is; null while it waits for that. */
+  readonly routedAt: Date | null;
+  /** Null also when there is no facility to choose from. */
+  readonly facilityId: string | null;
   /** When a test order is erased; null for real orders. */
   readonly expiresAt: Date | null;
   /** Sequence of the order's newest event. */

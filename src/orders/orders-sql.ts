@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Queryable } from "../database/database.ts";
 import { orderFinder } from "./find-order.ts";
-import type { Order, OrderLine, OrderRef, OrderStatus, ShipmentStatus } from "./order.ts";
+import type { Order, OrderLine, OrderRef, OrderStatus, Shipment, ShipmentStatus } from "./order.ts";
 
 type OrderRow = {
   connection_id: string;
@@ -26,10 +26,13 @@ type OrderRow = {
   acceptance_due_at: Date | null;
   expires_at: Date | null;
   last_sequence: number;
+  routed_at: Date | null;
+  facility_id: string | null;
   lines: OrderLine[];
   shipments: {
     id: string;
     status: ShipmentStatus;
+    carrier: string | null;
     trackingNumber: string | null;
     trackingUrl: string | null;
     createdAt: string;
@@ -42,13 +45,14 @@ const SELECT_ORDERS = `
              o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
              o.state_code, o.country_code, o.phone,
              o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
+             o.routed_at, o.facility_id,
              (select json_agg(json_build_object(
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id)
                      order by l.id)
               from order_lines l
               where l.connection_id = $1 and l.order_id = o.id) as lines,
              (select coalesce(json_agg(json_build_object(
-                       'id', s.id, 'status', s.status, 'trackingNumber', s.tracking_number,
+                       'id', s.id, 'status', s.status, 'carrier', s.carrier, 'trackingNumber', s.tracking_number,
                        'trackingUrl', s.tracking_url, 'createdAt', s.created_at)
                      order by s.id), '[]')
               from shipments s
@@ -141,18 +145,19 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
   if (updated.length === 0) throw new Error("An order changed although its lock was held.");
   for (const shipment of after.shipments) {
     const stored = before.shipments.find(({ id }) => id === shipment.id);
-    if (stored === undefined) await insertShipment(tx, after, shipment.id);
-    else if (stored.status !== shipment.status)
-      await updateShipmentStatus(tx, after, shipment.id, shipment.status);
+    if (stored === undefined) await insertShipment(tx, after, shipment);
+    else if (stored !== shipment) await updateShipment(tx, after, shipment);
   }
 }
 
-async function insertShipment(tx: Queryable, order: Order, shipmentId: string): Promise<void> {
-  const lineIds = order.lines.filter((line) => line.shipmentId === shipmentId).map((line) => line.id);
+async function insertShipment(tx: Queryable, order: Order, shipment: Shipment): Promise<void> {
+  const lineIds = order.lines.filter((line) => line.shipmentId === shipment.id).map((line) => line.id);
   await tx.query({
     name: "insert-shipment",
-    text: "insert into shipments (connection_id, order_id, id, status, created_at) values ($1, $2, $3, 'pending', $4)",
-    values: [order.connectionId, order.id, shipmentId, order.updatedAt],
+    text: `
+      insert into shipments (connection_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [...toShipmentValues(order, shipment), shipment.createdAt],
   });
   await tx.query({
     name: "ship-lines",
@@ -160,22 +165,30 @@ async function insertShipment(tx: Queryable, order: Order, shipmentId: string): 
       update order_lines
       set shipment_id = $4
       where connection_id = $1 and order_id = $2 and id = any($3::uuid[]) and shipment_id is null`,
-    values: [order.connectionId, order.id, lineIds, shipmentId],
+    values: [order.connectionId, order.id, lineIds, shipment.id],
   });
 }
 
-async function updateShipmentStatus(
-  tx: Queryable,
-  order: Order,
-  shipmentId: string,
-  status: ShipmentStatus,
-): Promise<void> {
+async function updateShipment(tx: Queryable, order: Order, shipment: Shipment): Promise<void> {
   await tx.query({
-    name: "update-shipment-status",
-    text: "update shipments set status = $4 where connection_id = $1 and order_id = $2 and id = $3",
-    values: [order.connectionId, order.id, shipmentId, status],
+    name: "update-shipment",
+    text: `
+      update shipments
+      set status = $4, carrier = $5, tracking_number = $6, tracking_url = $7
+      where connection_id = $1 and order_id = $2 and id = $3`,
+    values: toShipmentValues(order, shipment),
   });
 }
+
+const toShipmentValues = (order: Order, shipment: Shipment): unknown[] => [
+  order.connectionId,
+  order.id,
+  shipment.id,
+  shipment.status,
+  shipment.carrier,
+  shipment.trackingNumber,
+  shipment.trackingUrl,
+];
 
 function toOrder(row: OrderRow): Order {
   return {
@@ -205,5 +218,7 @@ function toOrder(row: OrderRow): Order {
     acceptanceDueAt: row.acceptance_due_at,
     expiresAt: row.expires_at,
     lastSequence: row.last_sequence,
+    routedAt: row.routed_at,
+    facilityId: row.facility_id,
   };
 }

@@ -138,6 +138,8 @@ function draftOrder(
     acceptanceDueAt: hasWindow ? new Date(now.getTime() + config.acceptanceWindowMs) : null,
     expiresAt: request.testMode ? new Date(now.getTime() + config.testOrderLifetimeMs) : null,
     lastSequence: 1,
+    routedAt: null,
+    facilityId: null,
   };
   const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
   if (event === undefined) throw new Error("One fact makes one event.");

@@ -1,9 +1,12 @@
 import { type Static, Type } from "typebox";
 import { type Fault, isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
-import { fromTypeId, type NewId } from "../ids.ts";
+import type { NewId } from "../ids.ts";
 import { changeOrder } from "../orders/change-order.ts";
-import { applyTransition, type RefusalRule, type Transition } from "../orders/lifecycle.ts";
+import { applyTransition, type Transition } from "../orders/lifecycle.ts";
+import { lineFaults, namedLines, namedShipment, shipmentFaults } from "../orders/named-parts.ts";
 import type { Order, OrderRef } from "../orders/order.ts";
+import { PARTNER } from "../orders/order-step.ts";
+import { transitionRefused } from "../orders/transition-refused.ts";
 import type { Service } from "../service.ts";
 
 /** Specification, part 3, "Test orders". */
@@ -58,6 +61,8 @@ export async function transitionTestOrder(
     connectionId,
     ref,
     missing,
+    actor: PARTNER,
+    action: request.transition,
     decide(order, now) {
       if (!order.testMode) return missing;
       const faults = unknownIds(order, request);
@@ -68,23 +73,13 @@ export async function transitionTestOrder(
   if (isProblem(outcome)) return outcome;
   return outcome.outcome === "applied"
     ? outcome.order
-    : refused(request.transition, outcome.order, outcome.rule);
+    : transitionRefused(request.transition, outcome.order, outcome.rule);
 }
 
 /** Ids that name no line or shipment of the order; only those that the transition looks at. */
 function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): Fault[] {
-  if (transition === "ship" && lineIds !== undefined) {
-    return lineIds.flatMap((text, index) =>
-      order.lines.some(({ id }) => id === fromTypeId("line", text))
-        ? []
-        : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
-    );
-  }
-  if (transition === "returnShipment" && shipmentId !== undefined) {
-    const known = order.shipments.some(({ id }) => id === fromTypeId("shp", shipmentId));
-    return known ? [] : [{ pointer: "/shipmentId", detail: "is not a shipment of this order" }];
-  }
-  return [];
+  if (transition === "ship") return lineFaults(order, lineIds);
+  return transition === "returnShipment" ? shipmentFaults(order, shipmentId) : [];
 }
 
 function toTransition(
@@ -94,31 +89,11 @@ function toTransition(
   switch (transition) {
     case "hold":
       return { name: "hold", reasons: reasons ?? ["out_of_stock"] };
-    case "ship": {
-      const ids = lineIds?.flatMap((text) => fromTypeId("line", text) ?? []) ?? null;
-      return { name: "ship", lineIds: ids, newShipmentId: newId() };
-    }
+    case "ship":
+      return { name: "ship", lineIds: namedLines(lineIds), newShipmentId: newId() };
     case "returnShipment":
-      return {
-        name: "returnShipment",
-        shipmentId: shipmentId === undefined ? null : fromTypeId("shp", shipmentId),
-      };
+      return { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
     default:
       return { name: transition };
   }
 }
-
-const REFUSAL_DETAILS: Readonly<Record<RefusalRule, string>> = {
-  order_on_hold: "The order is on hold; a held order does not ship.",
-  unshipped_lines: "The order has a line without a shipment.",
-  order_settled: "The order is settled; it accepts nothing further except returnShipment.",
-  no_shipment_out: "No such shipment of the order is still out.",
-  nothing_to_ship: "There is no unshipped line to ship, or one of the lines has a shipment.",
-  not_cancelable: "The order cannot be canceled.",
-};
-
-const refused = (transition: string, order: Order, rule: RefusalRule): Problem => ({
-  problem: "transition-refused",
-  detail: REFUSAL_DETAILS[rule],
-  members: { transition, orderStatus: order.status, rule },
-});

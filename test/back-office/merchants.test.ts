@@ -31,6 +31,7 @@ describe("POST /api/merchants", () => {
       accountEmail: "shop@example.com",
       currency: "EUR",
       creditLimit: null,
+      completeWhenShipped: false,
       createdAt: test.clock.now().toISOString(),
     });
     expect((await test.backOffice.get(`/api/merchants/${body.id}`)).body).toEqual(body);

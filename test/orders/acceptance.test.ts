@@ -202,11 +202,16 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     expect(released).toMatchObject({ type: "order.onHoldReleased", sequence: 3, data: { order } });
   });
 
-  it("comes at once when the failed payment gives way to another reason", async () => {
+  it("does not come by another hold: a failed payment stays until it is paid, or released by name", async () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 5 });
     await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
+    expect(await readOrder(partner, id)).toMatchObject({
+      status: "NEW",
+      onHoldReasons: ["payment_failed", "out_of_stock"],
+    });
+    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     expect(await readOrder(partner, id)).toMatchObject({
       status: "ACCEPTED",
       onHoldReasons: ["out_of_stock"],

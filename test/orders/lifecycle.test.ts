@@ -8,6 +8,7 @@ function shippedOrder(shipped: Shipped, fields: Partial<Order>): Order {
   const parcel = (id: string) => ({
     id,
     status: shipped === "all returned" ? ("returned" as const) : ("pending" as const),
+    carrier: null,
     trackingNumber: null,
     trackingUrl: null,
     createdAt: at(-40),
@@ -186,7 +187,7 @@ describe("ship", () => {
     expect(order.lines.map(({ shipmentId }) => shipmentId)).toEqual(expected);
     expect(order.shipments.at(-1)).toEqual({
       ...{ id: "parcel-new", status: "pending", createdAt: NOW },
-      ...{ trackingNumber: null, trackingUrl: null },
+      ...{ carrier: null, trackingNumber: null, trackingUrl: null },
     });
   });
 

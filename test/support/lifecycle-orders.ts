@@ -23,6 +23,8 @@ export function anOrder(fields: Partial<Order> = {}): Order {
     acceptanceDueAt: null,
     expiresAt: at(60),
     lastSequence: 1,
+    routedAt: null,
+    facilityId: null,
     ...fields,
   });
 }

@@ -3,6 +3,7 @@ import { notFound } from "../../src/http/problems.ts";
 import { fromTypeId } from "../../src/ids.ts";
 import { changeOrder } from "../../src/orders/change-order.ts";
 import { applyTransition, type Transition } from "../../src/orders/lifecycle.ts";
+import { SERVICE } from "../../src/orders/order-step.ts";
 import { parseOrderRef, wireOrderId } from "../../src/orders/order-wire.ts";
 import { type Partner, readEvents } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
@@ -87,6 +88,8 @@ export async function takeStep(
     connectionId: connectionUuid(partner),
     ref: parseOrderRef(orderId),
     missing: notFound("order"),
+    actor: SERVICE,
+    action: transition.name,
     decide: (order, now) => applyTransition(order, transition, now),
   });
   expect(outcome).toMatchObject({ outcome: "applied" });

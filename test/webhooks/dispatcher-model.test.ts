@@ -6,6 +6,7 @@ import { fromTypeId } from "../../src/ids.ts";
 import { changeOrder } from "../../src/orders/change-order.ts";
 import { eraseExpiredTestOrders } from "../../src/orders/erase-test-orders.ts";
 import { applyTransition, type Transition } from "../../src/orders/lifecycle.ts";
+import { SERVICE } from "../../src/orders/order-step.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { recoverDeliveries } from "../../src/webhooks/sending/recover-deliveries.ts";
 import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
@@ -302,6 +303,8 @@ class History {
         connectionId: this.#connectionId,
         ref: parseOrderRef(id),
         missing: notFound("order"),
+        actor: SERVICE,
+        action: transition.name,
         decide: (order, now) => applyTransition(order, transition, now),
       },
     );

@@ -1,9 +1,10 @@
 import { type Static, Type } from "typebox";
 import { NEWEST_FIRST, pagePosition } from "../../http/cursor.ts";
-import { type Fault, isProblem, notFound, type Problem, validationFailed } from "../../http/problems.ts";
+import { idFaults, idIn } from "../../http/id-parameters.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../../http/problems.ts";
 import type { Answer } from "../../http/route.ts";
 import { cursorField, limitField, pageOf } from "../../http/schemas.ts";
-import { fromTypeId, type IdPrefix } from "../../ids.ts";
+import { fromTypeId } from "../../ids.ts";
 import { findOrderId, orderIdFilter } from "../../orders/order-filter.ts";
 import type { ReadOrder } from "../../orders/read-order.ts";
 import type { Service } from "../../service.ts";
@@ -71,17 +72,4 @@ export async function answerRedelivery(
   if (isProblem(asked)) return asked;
   const shown = await answerDelivery(service, connectionId, deliveryId);
   return isProblem(shown) ? shown : { ...shown, status: 202 };
-}
-
-const idIn = (prefix: IdPrefix, text: string | undefined): string | null =>
-  text === undefined ? null : fromTypeId(prefix, text);
-
-/** The fault of a filter that cannot name anything, because it is no id at all. */
-function idFaults<Name extends string>(
-  prefix: IdPrefix,
-  parameter: Name,
-  query: { [name in Name]?: string },
-): Fault[] {
-  const fits = query[parameter] === undefined || idIn(prefix, query[parameter]) !== null;
-  return fits ? [] : [{ parameter, detail: `must be an id that begins with ${prefix}_` }];
 }

@@ -1,0 +1,38 @@
+import { Type } from "typebox";
+import { fromTypeId } from "../ids.ts";
+import { asOf, isExpired } from "../orders/lifecycle.ts";
+import { findOrderPlace, type OrderPlace, readOrderPrices } from "../orders/list-orders-sql.ts";
+import type { Order } from "../orders/order.ts";
+import { readOrders } from "../orders/orders-sql.ts";
+import { readTimeline } from "../orders/timeline-sql.ts";
+import type { Service } from "../service.ts";
+import { type BackOfficeCaller, maySee } from "./access.ts";
+import { toOrderDetail } from "./order-schemas.ts";
+
+export const OrderIdParams = Type.Object({ id: Type.String({ description: "The order's id." }) });
+
+export type FoundOrder = { readonly order: Order; readonly place: OrderPlace };
+
+/** The order that a path names, as it stands now; null when there is none, or none that the caller may see. */
+export async function findOrder(
+  service: Service,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<FoundOrder | null> {
+  const id = fromTypeId("ord", text) ?? fromTypeId("test", text);
+  const place = id === null ? null : await findOrderPlace(service.db, id);
+  if (id === null || place === null || !maySee(caller, place.merchantId)) return null;
+  if ((fromTypeId("test", text) !== null) !== place.testMode) return null;
+  const now = service.clock.now();
+  const [order] = await readOrders(service.db, place.connectionId, [id]);
+  return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), place };
+}
+
+/** The order with all that the house knows of it. */
+export async function describeOrder({ db }: Service, { order, place }: FoundOrder) {
+  const [prices, timeline] = await Promise.all([
+    readOrderPrices(db, order.connectionId, order.id),
+    readTimeline(db, order.connectionId, order.id),
+  ]);
+  return toOrderDetail(order, place, { prices, timeline });
+}

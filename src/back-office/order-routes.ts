@@ -1,0 +1,138 @@
+import { Type } from "typebox";
+import { NEWEST_FIRST, pagePosition, toPage } from "../http/cursor.ts";
+import { idFaults, idIn } from "../http/id-parameters.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { cursorField, limitField, pageOf } from "../http/schemas.ts";
+import { fromTypeId } from "../ids.ts";
+import { asOf } from "../orders/lifecycle.ts";
+import { listOrderPlaces, type OrderFilter, type OrderPlace } from "../orders/list-orders-sql.ts";
+import { ORDER_STATUSES, type Order } from "../orders/order.ts";
+import { readOrders } from "../orders/orders-sql.ts";
+import type { Service } from "../service.ts";
+import { isStorableText } from "../text.ts";
+import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "./access.ts";
+import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
+import { OrderDetailSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
+
+const yesOrNo = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
+
+const OrderQuery = Type.Object({
+  limit: limitField,
+  cursor: cursorField,
+  merchantId: Type.Optional(Type.String({ description: "Only of this merchant." })),
+  connectionId: Type.Optional(Type.String({ description: "Only of this connection." })),
+  status: Type.Optional(Type.Enum([...ORDER_STATUSES], { description: "PROCESSING is the review queue." })),
+  onHold: yesOrNo("Only held ones, or only others."),
+  ready: yesOrNo("Only what the warehouse can ship now: accepted, routed, not held, with unshipped lines."),
+  testMode: yesOrNo("Test orders instead of real ones."),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        "An order's id, a part of the partner's own id or of the recipient's name or company, or a whole tracking number. Case does not matter.",
+    }),
+  ),
+});
+type OrderQuery = {
+  merchantId?: string;
+  connectionId?: string;
+  status?: Order["status"];
+  onHold?: string;
+  ready?: string;
+  testMode?: string;
+  q?: string;
+};
+
+export const orderRoutes = (service: Service): BackOfficeRoute[] => [
+  route({
+    method: "GET",
+    path: "/api/orders",
+    operationId: "listOrders",
+    admits: everyone,
+    tag: "Real orders",
+    summary: "List orders",
+    description: "Of all connections, newest first. A filter that names nothing answers an empty list.",
+    query: OrderQuery,
+    answers: { 200: { description: "A page of orders.", schema: pageOf(OrderSummarySchema, "OrderPage") } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }) => {
+      const filter = toFilter(caller, query);
+      if (isProblem(filter)) return filter;
+      const position = pagePosition("orders", query, NEWEST_FIRST);
+      if (isProblem(position)) return position;
+      const now = service.clock.now();
+      const places = isNowhere(filter) ? [] : await listOrderPlaces(service.db, filter, position, now);
+      const orders = await readListed(service, places, now);
+      return {
+        status: 200,
+        body: toPage(orders, position, ({ order, place }) => toOrderSummary(order, place)),
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/orders/{id}",
+    operationId: "readOrderDetail",
+    admits: everyone,
+    tag: "Real orders",
+    summary: "Read an order",
+    description: "With its charges, shipments, holds and timeline.",
+    params: OrderIdParams,
+    answers: { 200: { description: "The order.", schema: OrderDetailSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }) => {
+      const found = await findOrder(service, caller, params.id);
+      if (found === null) return notFound("order");
+      return { status: 200, body: await describeOrder(service, found) };
+    },
+  }),
+];
+
+const asFlag = (text: string | undefined): boolean | null => (text === undefined ? null : text === "true");
+
+function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Problem {
+  const faults = [...idFaults("mer", "merchantId", query), ...idFaults("con", "connectionId", query)];
+  if (query.q !== undefined && !isStorableText(query.q))
+    faults.push({ parameter: "q", detail: "must not contain NUL characters or unpaired surrogates" });
+  if (faults.length > 0) return validationFailed(faults);
+  const { q = null } = query;
+  const orderId = q === null ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
+  const asked = idIn("mer", query.merchantId);
+  const own = confinedTo(caller);
+  return {
+    // Somebody else's merchant has no orders to show.
+    merchantId: own !== null && asked !== null && asked !== own ? NOBODY : (own ?? asked),
+    connectionId: idIn("con", query.connectionId),
+    status: query.status ?? null,
+    onHold: asFlag(query.onHold),
+    ready: asFlag(query.ready),
+    testMode: asFlag(query.testMode) ?? false,
+    orderId,
+    text: orderId === null ? q : null,
+  };
+}
+
+const NOBODY = "00000000-0000-0000-0000-000000000000";
+const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NOBODY;
+
+/** One that was erased meanwhile is left out. */
+async function readListed(
+  { db }: Service,
+  places: readonly (OrderPlace & { readonly id: string })[],
+  now: Date,
+): Promise<{ id: string; order: Order; place: OrderPlace }[]> {
+  const byConnection = Map.groupBy(places, ({ connectionId }) => connectionId);
+  const read = [...byConnection].map(([connectionId, group]) =>
+    readOrders(
+      db,
+      connectionId,
+      group.map(({ id }) => id),
+    ),
+  );
+  const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));
+  return places.flatMap((place) => {
+    const order = orders.get(place.id);
+    return order === undefined ? [] : [{ id: place.id, order, place }];
+  });
+}

@@ -1,0 +1,138 @@
+import { Type } from "typebox";
+import type { Fault } from "../http/problems.ts";
+import type { Service } from "../service.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyone,
+  merchantSide,
+  route,
+  warehouse,
+} from "./access.ts";
+import { valueAt } from "./amounts.ts";
+import { answerStep, stepRow } from "./answer-step.ts";
+
+/** The only reason that people of a merchant place and lift; the others are the house's matter (decision 0038). */
+const MERCHANT_REQUEST = "merchant_request";
+
+const reasons = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
+      minItems: 1,
+      maxItems: 20,
+      description,
+      examples: [[MERCHANT_REQUEST]],
+    }),
+  );
+
+const WhyBody = Type.Object(
+  {
+    reason: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_000, format: "text", description: "For the timeline." }),
+    ),
+  },
+  { title: "StepRequest" },
+);
+
+/** Review, holds and cancellation of real orders, on the lifecycle that the sandbox rehearses. */
+export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/approve",
+    operationId: "approveOrder",
+    admits: warehouse,
+    summary: "Approve an order under review",
+    body: WhyBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(service, caller, params.id, {
+        action: "approve",
+        detail: body.reason ?? null,
+        transition: () => ({ name: "approve" }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/reject",
+    operationId: "rejectOrder",
+    admits: warehouse,
+    summary: "Reject an order under review",
+    description: "Cancels it: `order.canceled` is told, and the merchant is refunded.",
+    body: WhyBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(service, caller, params.id, {
+        action: "reject",
+        detail: body.reason ?? null,
+        transition: () => ({ name: "reject" }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/cancel",
+    operationId: "cancelRealOrder",
+    admits: merchantSide,
+    summary: "Cancel an order",
+    description: "From any unsettled status. `order.canceled` is told, and the merchant is refunded.",
+    body: WhyBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(service, caller, params.id, {
+        action: "cancel",
+        detail: body.reason ?? null,
+        transition: () => ({ name: "cancel" }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/hold",
+    operationId: "holdOrder",
+    admits: everyone,
+    summary: "Hold an order",
+    description:
+      "Replaces the reasons of an earlier hold, except a failed payment. A held order does not ship. People of a merchant can give `merchant_request` only.",
+    body: Type.Object(
+      { reasons: reasons("What has to change before the order can proceed. Default: `merchant_request`.") },
+      { title: "HoldRequest" },
+    ),
+    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
+    handle: async ({ caller, params, body }) =>
+      answerStep(service, caller, params.id, {
+        action: "hold",
+        transition: () => ({ name: "hold", reasons: body.reasons ?? [MERCHANT_REQUEST] }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/release-hold",
+    operationId: "releaseHold",
+    admits: everyone,
+    summary: "Release a hold",
+    description:
+      "Of an order without a hold it changes nothing. People of a merchant can release `merchant_request` only.",
+    body: Type.Object(
+      { reasons: reasons("Only these. Default: all that the caller may release.") },
+      { title: "ReleaseRequest" },
+    ),
+    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
+    handle: async ({ caller, params, body }) => {
+      const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
+      return answerStep(service, caller, params.id, {
+        action: "releaseHold",
+        transition: () => ({ name: "releaseHold", ...(released && { reasons: released }) }),
+      });
+    },
+  }),
+];
+
+function reasonFaults(caller: BackOfficeCaller, body: unknown): Fault[] {
+  const sent = valueAt(body, "/reasons");
+  if (caller.kind !== "merchant" || !Array.isArray(sent)) return [];
+  return sent.flatMap((reason, index) =>
+    reason === MERCHANT_REQUEST
+      ? []
+      : [
+          {
+            pointer: `/reasons/${index}`,
+            detail: `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
+          },
+        ],
+  );
+}

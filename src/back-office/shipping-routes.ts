@@ -1,0 +1,168 @@
+import { type Static, Type } from "typebox";
+import { trackingUrlOf } from "../fulfilment/tracking.ts";
+import { mailTracking } from "../fulfilment/tracking-mail.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
+import { nullable, shortText } from "../http/schemas.ts";
+import { fromTypeId } from "../ids.ts";
+import type { Transition } from "../orders/lifecycle.ts";
+import { findShipmentPlace } from "../orders/list-orders-sql.ts";
+import { lineFaults, namedLines, namedShipment, shipmentFaults } from "../orders/named-parts.ts";
+import type { Order } from "../orders/order.ts";
+import { takeStep } from "../orders/take-step.ts";
+import type { Service } from "../service.ts";
+import { type BackOfficeRoute, route, warehouse } from "./access.ts";
+import { answerStep, stepRow } from "./answer-step.ts";
+import { HouseShipmentSchema, toHouseShipment } from "./order-schemas.ts";
+
+const urlField = Type.String({
+  maxLength: 2_000,
+  format: "web-address",
+  description: "For the large carriers it is made from carrier and number when it is left out.",
+});
+
+const ShipBody = Type.Object(
+  {
+    lineIds: Type.Optional(
+      Type.Array(Type.String({ maxLength: 255, format: "text" }), {
+        maxItems: 100,
+        description: "The lines in the parcel. Default: all unshipped lines.",
+      }),
+    ),
+    carrier: Type.Optional(shortText({ examples: ["DHL"] })),
+    trackingNumber: Type.Optional(shortText()),
+    trackingUrl: Type.Optional(urlField),
+  },
+  { title: "ShipRequest" },
+);
+
+const ReturnBody = Type.Object(
+  {
+    shipmentId: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        format: "text",
+        description: "Default: the most recent shipment still out.",
+      }),
+    ),
+    restock: Type.Optional(Type.Boolean({ description: "True puts its goods back into stock." })),
+  },
+  { title: "ReturnRequest" },
+);
+
+const ShipmentBody = Type.Object(
+  {
+    carrier: Type.Optional(nullable(shortText())),
+    trackingNumber: Type.Optional(nullable(shortText())),
+    trackingUrl: Type.Optional(nullable(urlField)),
+    status: Type.Optional(Type.Enum(["pending", "shipped", "delivered"])),
+  },
+  { title: "ShipmentRequest" },
+);
+
+/** The warehouse's steps: parcels go out, get their tracking, and come back. */
+export const shippingRoutes = (service: Service): BackOfficeRoute[] => [
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/ship",
+    operationId: "shipOrder",
+    admits: warehouse,
+    summary: "Ship lines of an order",
+    description:
+      "Makes a shipment; the first one moves the order to IN_PROGRESS. Refused while the order is held, not accepted yet, or not given to a facility yet. Tracking may come later.",
+    body: ShipBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(service, caller, params.id, {
+        action: "ship",
+        transition: (order) => toShip(order, body, service.newId()),
+        alongside: mailTracking,
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/complete",
+    operationId: "completeOrder",
+    admits: warehouse,
+    summary: "Complete an order",
+    description: "Refused while a line has no shipment.",
+    handle: async ({ caller, params }) =>
+      answerStep(service, caller, params.id, {
+        action: "complete",
+        transition: () => ({ name: "complete" }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/return",
+    operationId: "returnShipment",
+    admits: warehouse,
+    summary: "Take a parcel back",
+    description: "The order becomes RETURNED, also when it was settled.",
+    body: ReturnBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(service, caller, params.id, {
+        action: "returnShipment",
+        restock: body.restock ?? false,
+        transition: (order) => toReturn(order, body),
+      }),
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/shipments/{id}",
+    operationId: "changeShipment",
+    admits: warehouse,
+    tag: "Real orders",
+    summary: "Change a shipment",
+    description:
+      "Tracking that arrives later, or the parcel's progress. Changed tracking is told with `order.shipmentUpdated` to endpoints that name it.",
+    params: Type.Object({ id: Type.String({ description: "The shipment's id." }) }),
+    body: ShipmentBody,
+    answers: { 200: { description: "The shipment as changed.", schema: HouseShipmentSchema } },
+    problems: ["not-found", "validation-failed", "transition-refused"],
+    handle: async ({ caller, params, body }) => {
+      const id = fromTypeId("shp", params.id);
+      const place = id === null ? null : await findShipmentPlace(service.db, id);
+      if (id === null || place === null) return notFound("shipment");
+      const taken = await takeStep(service, {
+        actor: { kind: caller.kind, name: caller.name },
+        action: "updateShipment",
+        connectionId: place.connectionId,
+        orderId: place.id,
+        transition: (order) => toUpdate(order, id, body),
+        alongside: mailTracking,
+      });
+      if (isProblem(taken)) return taken;
+      const shipment = taken.shipments.find((one) => one.id === id);
+      return shipment === undefined
+        ? notFound("shipment")
+        : { status: 200, body: toHouseShipment(taken, shipment) };
+    },
+  }),
+];
+
+function toShip(order: Order, body: Static<typeof ShipBody>, newShipmentId: string): Transition | Problem {
+  const faults = lineFaults(order, body.lineIds);
+  if (faults.length > 0) return validationFailed(faults);
+  const { carrier = null, trackingNumber = null } = body;
+  const trackingUrl = body.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
+  const tracking = { carrier, trackingNumber, trackingUrl };
+  return { name: "ship", lineIds: namedLines(body.lineIds), newShipmentId, tracking };
+}
+
+function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Transition | Problem {
+  const faults = shipmentFaults(order, shipmentId);
+  return faults.length > 0
+    ? validationFailed(faults)
+    : { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
+}
+
+/** Where the request sends no address, a new number makes a new one: the old address belongs to the old number. */
+function toUpdate(order: Order, shipmentId: string, body: Static<typeof ShipmentBody>): Transition {
+  const shipment = order.shipments.find(({ id }) => id === shipmentId);
+  const asSent: Transition = { name: "updateShipment", shipmentId, change: body };
+  if (shipment === undefined || body.trackingUrl !== undefined) return asSent;
+  const { carrier, trackingNumber } = { ...shipment, ...body };
+  const isSameNumber = trackingNumber === shipment.trackingNumber;
+  if (isSameNumber && carrier === shipment.carrier) return asSent;
+  const trackingUrl = trackingUrlOf(carrier, trackingNumber) ?? (isSameNumber ? shipment.trackingUrl : null);
+  return { ...asSent, change: { ...body, trackingUrl } };
+}

@@ -1,0 +1,17 @@
+import { inOneStep, type Service } from "../service.ts";
+import { lockMerchant, type Merchant, updateMerchant } from "./merchants-sql.ts";
+
+/** Changes the fields that are given; null when there is no such merchant. The currency is for ever. */
+export async function changeMerchant(
+  service: Service,
+  merchantId: string,
+  change: Partial<Pick<Merchant, "name" | "accountEmail" | "creditLimitMinor" | "completeWhenShipped">>,
+): Promise<Merchant | null> {
+  return inOneStep(service, async (tx) => {
+    const merchant = await lockMerchant(tx, merchantId);
+    if (merchant === null) return null;
+    const changed: Merchant = { ...merchant, ...change };
+    await updateMerchant(tx, changed);
+    return changed;
+  });
+}

@@ -1,0 +1,41 @@
+/** Where each large carrier shows a parcel; `{number}` stands for the tracking number. */
+const TRACKING_PAGES: Readonly<Record<string, string>> = {
+  ups: "https://www.ups.com/track?tracknum={number}",
+  fedex: "https://www.fedex.com/fedextrack/?trknbr={number}",
+  usps: "https://tools.usps.com/go/TrackConfirmAction?tLabels={number}",
+  dhl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id={number}",
+  dpd: "https://tracking.dpd.de/parcelstatus?query={number}&locale=en",
+  gls: "https://gls-group.com/track/{number}",
+  royalmail: "https://www.royalmail.com/track-your-item#/tracking-results/{number}",
+  evri: "https://www.evri.com/track/parcel/{number}",
+  postnl: "https://postnl.nl/tracktrace/?B={number}",
+  laposte: "https://www.laposte.fr/outils/suivre-vos-envois?code={number}",
+  chronopost: "https://www.chronopost.fr/tracking-no-cms/suivi-page?listeNumerosLT={number}",
+  correos: "https://www.correos.es/es/en/tools/tracker/items/details?tracking-number={number}",
+  posteitaliane: "https://www.poste.it/cerca/index.html#/risultati-spedizioni/{number}",
+  austrianpost: "https://www.post.at/en/s/shipment-details?sendungsnummer={number}",
+  swisspost: "https://service.post.ch/ekp-web/ui/list?formattedParcelCodes={number}",
+  canadapost: "https://www.canadapost-postescanada.ca/track-reperage/en#/details/{number}",
+  auspost: "https://auspost.com.au/mypost/track/#/details/{number}",
+};
+
+/** Other names that people give them. */
+const ALIASES: Readonly<Record<string, string>> = {
+  unitedparcelservice: "ups",
+  federalexpress: "fedex",
+  unitedstatespostalservice: "usps",
+  deutschepost: "dhl",
+  dhlexpress: "dhl",
+  dhlparcel: "dhl",
+  hermes: "evri",
+  colissimo: "laposte",
+  australiapost: "auspost",
+};
+
+/** The page of a carrier's parcel, or null for carriers that are not known here. Case and punctuation of the name do not matter. */
+export function trackingUrlOf(carrier: string | null, trackingNumber: string | null): string | null {
+  if (carrier === null || trackingNumber === null) return null;
+  const name = carrier.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const page = TRACKING_PAGES[ALIASES[name] ?? name];
+  return page?.replace("{number}", encodeURIComponent(trackingNumber.replace(/\s+/g, ""))) ?? null;
+}

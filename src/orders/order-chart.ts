@@ -1,0 +1,40 @@
+import type { RefusalRule, TransitionName } from "./lifecycle.ts";
+import { ORDER_STATUSES, type OrderStatus } from "./order.ts";
+
+/** Decision 0010. */
+export const SETTLED_STATUSES: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
+
+const UNSETTLED = ORDER_STATUSES.filter((status) => !SETTLED_STATUSES.includes(status));
+const SHIPPED: readonly OrderStatus[] = ["IN_PROGRESS", ...SETTLED_STATUSES];
+
+type Edge = {
+  readonly from: readonly OrderStatus[];
+  /** Null: the status stays. */
+  readonly to: OrderStatus | null;
+  /** Why it is refused from another status. */
+  readonly otherwise: RefusalRule;
+};
+
+/**
+ * The chart that real orders walk (specification, part 3, "Real orders"), and the source of its picture in
+ * docs/order-states.svg. A test order takes each step from any unsettled status: there is no need to walk the chain
+ * in order.
+ */
+export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
+  cancelByPartner: { from: ["NEW"], to: "CANCELED", otherwise: "not_cancelable" },
+  accept: { from: ["NEW"], to: "ACCEPTED", otherwise: "not_new" },
+  process: { from: ["NEW"], to: "PROCESSING", otherwise: "not_new" },
+  approve: { from: ["PROCESSING"], to: "ACCEPTED", otherwise: "not_in_review" },
+  reject: { from: ["PROCESSING"], to: "CANCELED", otherwise: "not_in_review" },
+  hold: { from: UNSETTLED, to: null, otherwise: "order_settled" },
+  addHold: { from: UNSETTLED, to: null, otherwise: "order_settled" },
+  releaseHold: { from: UNSETTLED, to: null, otherwise: "order_settled" },
+  ship: { from: ["ACCEPTED", "IN_PROGRESS"], to: "IN_PROGRESS", otherwise: "not_accepted" },
+  updateShipment: { from: SHIPPED, to: null, otherwise: "no_shipment_out" },
+  complete: { from: ["IN_PROGRESS"], to: "COMPLETED", otherwise: "unshipped_lines" },
+  cancel: { from: UNSETTLED, to: "CANCELED", otherwise: "order_settled" },
+  returnShipment: { from: SHIPPED, to: "RETURNED", otherwise: "no_shipment_out" },
+};
+
+/** What may still happen to an order that is settled: parcels are on their way for longer than orders are open. */
+export const AFTER_SETTLING: ReadonlySet<TransitionName> = new Set(["returnShipment", "updateShipment"]);

@@ -1,0 +1,68 @@
+import { backOfficeRoutes } from "../../src/back-office/routes.ts";
+import { fromTypeId } from "../../src/ids.ts";
+import { createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
+import type { Client, TestService } from "./test-service.ts";
+
+/** One of everything that a path of the back office can name, all of one merchant. */
+export type House = { partner: Partner; ids: Record<string, string> };
+
+/** An order under review, so that every route finds the things it names. */
+export async function createHouse(test: TestService): Promise<House> {
+  const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
+  const { id: keyId } = await createKey(test, partner.connectionId);
+  const { id: orderId } = await placeOrder(partner, {
+    lines: [{ productId: partner.productIds[0], quantity: 2 }],
+  });
+  return {
+    partner,
+    ids: {
+      merchants: partner.merchantId,
+      connections: partner.connectionId,
+      keys: keyId,
+      products: partner.productIds[0],
+      productId: partner.productIds[0],
+      orders: orderId,
+      shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
+    },
+  };
+}
+
+const price = { amount: "1.00", currency: "EUR" };
+/** A body that fits, for routes that need one. */
+const BODIES: Record<string, object> = {
+  createMerchant: { name: "New", accountEmail: "new@example.com" },
+  createConnection: { name: "New" },
+  createProduct: { sku: "NEW", name: "New", price },
+};
+
+export type HouseRequest = {
+  operationId: string;
+  method: string;
+  path: string;
+  body?: object;
+  send(client: Client): ReturnType<Client["request"]>;
+};
+
+/** A request for every route of the back office, which names things of a house. */
+export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
+  backOfficeRoutes(test.service).map(({ operationId, method, path: template, body: schema }) => {
+    const [, , things = ""] = template.split("/");
+    const path = template
+      .replace("{id}", String(ids[things]))
+      .replace(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
+    const body = schema && (BODIES[operationId] ?? {});
+    return {
+      ...{ operationId, method, path },
+      ...(body && { body }),
+      send: (client) => client.request(method, path, { body }),
+    };
+  });
+
+/** A person of the warehouse, or of a merchant. */
+export const warehouseOf = (test: TestService): Client =>
+  test.backOfficeFor({ kind: "warehouse", name: "Wilma Packer" });
+export function personOf(test: TestService, merchantId: string): Client {
+  const id = fromTypeId("mer", merchantId);
+  if (id === null) throw new Error(`${merchantId} is no merchant's id.`);
+  return test.backOfficeFor({ kind: "merchant", merchantId: id, name: "Mia Merchant" });
+}

@@ -1,0 +1,49 @@
+import { expect } from "vitest";
+import { type Partner, placeOrder } from "./builders.ts";
+import { runChore } from "./chores.ts";
+import type { Answer, Client, TestService } from "./test-service.ts";
+
+/** An order as the house sees it. */
+export async function readDetail(test: TestService, orderId: string, client: Client = test.backOffice) {
+  const { status, body } = await client.get(`/api/orders/${orderId}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+}
+
+/** A step of the back office, taken by the operator or by somebody else. */
+export const takeHouseStep = (
+  test: TestService,
+  orderId: string,
+  step: string,
+  body: object = {},
+  client: Client = test.backOffice,
+): Promise<Answer> => client.post(`/api/orders/${orderId}/${step}`, body);
+
+/** The same; it must be taken. */
+export async function stepTaken(test: TestService, orderId: string, step: string, body: object = {}) {
+  const answer = await takeHouseStep(test, orderId, step, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  return answer.body;
+}
+
+/** A real order that its partner can no longer cancel, and that the warehouse can ship. */
+export async function placeAcceptedOrder(test: TestService, partner: Partner, fields: object = {}) {
+  const { id } = await placeOrder(partner, fields);
+  test.clock.advance({ hours: 2 });
+  await runChore(test, "accept-orders");
+  return readDetail(test, id);
+}
+
+export function expectRefused(answer: Answer, rule: string, transition: string, orderStatus?: string): void {
+  expect(answer.body, JSON.stringify(answer.body)).toMatchObject({
+    status: 409,
+    rule,
+    transition,
+    ...(orderStatus && { orderStatus }),
+  });
+  expect(answer.body.type).toMatch(/\/transition-refused$/);
+}
+
+/** What was done, by whom, oldest first. */
+export const actionsOf = (detail: { timeline: { action: string; actor: { kind: string } }[] }): string[] =>
+  detail.timeline.map(({ action, actor }) => `${action} by ${actor.kind}`);
