@@ -1,3 +1,5 @@
+import { wholeNumber } from "./values.ts";
+
 /** Where the value of an option goes: a filter of a list, or a member of the body. */
 type Place = { readonly query: string } | { readonly body: string };
 
@@ -25,11 +27,25 @@ export type RequestCommand = {
   readonly columns?: readonly string[];
 };
 
-/** A value that no request can be made of. The message follows the option's name. */
-export class InvalidValue extends Error {}
-
 /** What the options of a command say, by the camel-case names that commander gives them. */
 export type OptionValues = Readonly<Record<string, unknown>>;
+
+/** A value that was read from its text. In a box, because commander takes a bare null for an option without a value. */
+export class ReadValue {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+const PAGE_FIELDS: readonly Field[] = [
+  { flag: "--limit <count>", query: "limit", help: "of a page, at most 100", read: wholeNumber },
+  { flag: "--cursor <cursor>", query: "cursor", help: "the page after the one that told it" },
+];
+
+/** All that a command can be told; a list can be told where its page begins. */
+export const fieldsOf = ({ fields = [], columns }: RequestCommand): readonly Field[] =>
+  columns === undefined ? fields : [...fields, ...PAGE_FIELDS];
 
 /** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
 export function optionName(flag: string): string {
@@ -59,14 +75,13 @@ export function requestOf(
   );
   const query: Record<string, string> = {};
   const body: Record<string, unknown> = {};
-  for (const field of command.fields ?? []) {
-    const value = options[optionName(field.flag)];
-    if (value === undefined) continue;
+  for (const field of fieldsOf(command)) {
+    const given = options[optionName(field.flag)];
+    if (given === undefined) continue;
+    const value = given instanceof ReadValue ? given.value : given;
     if ("query" in field) query[field.query] = String(value);
     else put(body, field.body, value);
   }
-  for (const name of ["limit", "cursor"])
-    if (command.columns !== undefined && options[name] !== undefined) query[name] = String(options[name]);
   const hasBody = command.fields?.some((field) => "body" in field) === true;
   return { method: command.method, path, query, body: hasBody ? body : null };
 }

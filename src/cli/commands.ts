@@ -1,5 +1,5 @@
 import type { Field, RequestCommand } from "./command.ts";
-import { list, money, orEmpty, orNone, wholeNumber } from "./values.ts";
+import { list, money, orEmpty, orNone, wholeNumber, yesOrNo } from "./values.ts";
 
 const named = (help: string, required = false): Field => ({
   flag: "--name <name>",
@@ -32,6 +32,17 @@ const product = (required: boolean): readonly Field[] => [
   { flag: "--image-url <url>", body: "imageUrl", help: "empty: none", read: orEmpty },
 ];
 
+const MERCHANT_SETTINGS: readonly Field[] = [
+  {
+    ...{ flag: "--credit-limit <amount>", body: "creditLimit", read: orNone(money) },
+    help: 'what it may owe, such as "500.00 EUR"; none: unlimited',
+  },
+  {
+    ...{ flag: "--complete-when-shipped <yes|no>", body: "completeWhenShipped", read: yesOrNo },
+    help: "complete orders by themselves once all is shipped and paid for",
+  },
+];
+
 /** Merchants, connections, keys, products and deliveries. Each command is one request of the back office API. */
 export const OFFICE_COMMANDS: readonly RequestCommand[] = [
   {
@@ -45,12 +56,20 @@ export const OFFICE_COMMANDS: readonly RequestCommand[] = [
         required: true,
       },
       { flag: "--currency <code>", body: "currency", help: "of all its prices and charges; EUR by default" },
-      { flag: "--credit-limit <amount>", body: "creditLimit", help: "what it may owe", read: money },
+      ...MERCHANT_SETTINGS,
     ],
   },
   {
     ...{ words: "merchant list", method: "GET", path: "/api/merchants", help: "list merchants" },
     columns: ["id", "name", "accountEmail", "currency", "creditLimit"],
+  },
+  {
+    ...{ words: "merchant change", method: "PATCH", path: "/api/merchants/{id}", help: "change a merchant" },
+    fields: [
+      named("the company's name"),
+      { flag: "--account-email <address>", body: "accountEmail", help: "where its mail goes" },
+      ...MERCHANT_SETTINGS,
+    ],
   },
   { words: "merchant show", method: "GET", path: "/api/merchants/{id}", help: "show a merchant" },
   {

@@ -11,22 +11,22 @@ import { tellProblem } from "./run-request.ts";
 export async function runImport(
   office: Office,
   output: Output,
-  file: string,
-  { merchant, json = false }: { merchant: string; json?: boolean },
+  input: Readable,
+  { file, merchant, json = false }: { file: string; merchant: string; json?: boolean },
 ): Promise<ExitCode> {
   const path = `/api/merchants/${encodeURIComponent(merchant)}/products/import`;
-  const answer = await office.upload(path, "text/csv", await openFile(file));
+  const answer = await office.upload(path, "text/csv", file === "-" ? input : await openFile(file));
   if (answer.status >= 400) return tellProblem(output, answer, json);
   await output.write(json ? `${answer.text}\n` : presentThing(answer.body));
   return EXIT.done;
 }
 
 async function openFile(file: string): Promise<Readable> {
-  if (file === "-") return process.stdin;
   try {
     const handle = await open(file);
-    if ((await handle.stat()).isDirectory()) throw new Error(`${file} is a folder`);
-    return handle.createReadStream();
+    if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
+    await handle.close();
+    throw new Error(`${file} is a folder`);
   } catch (error) {
     throw new UsageError(`The file cannot be read: ${wordsOf(error)}.`);
   }

@@ -30,7 +30,7 @@ const DATABASE_CONNECTIONS_MAX = 4;
 
 /** Whatever is told to somebody who waits at a terminal is told as words; the log is for those who ask for it. */
 export const cliLog = (environment: NodeJS.ProcessEnv, config: Config) =>
-  createLog(environment["LOG_LEVEL"] ? config.logLevel : "silent", pino.destination(2));
+  createLog(environment["LOG_LEVEL"] ? config.logLevel : "silent", pino.destination({ dest: 2, sync: true }));
 
 /** @throws ConfigError; PendingMigrationsError; and what a database out of reach throws. */
 export async function openOffice(

@@ -2,14 +2,16 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { readVersion } from "../config.ts";
 import {
   type Field,
-  InvalidValue,
+  fieldsOf,
   type OptionValues,
   pathParameters,
+  ReadValue,
   type RequestCommand,
 } from "./command.ts";
 import { OFFICE_COMMANDS } from "./commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
-import { wholeNumber } from "./values.ts";
+import type { Output } from "./output.ts";
+import { InvalidValue } from "./values.ts";
 
 const HELP = `
 Works whether or not the service runs, with the same environment variables as the service.
@@ -32,6 +34,7 @@ export type SpecialCommands = {
 
 /** The command line as commander reads it. @param run does a command that is one request. */
 export function createProgram(
+  output: Output,
   run: (command: RequestCommand, id: string | undefined, options: OptionValues) => Promise<void>,
   special: SpecialCommands,
 ): Command {
@@ -39,6 +42,7 @@ export function createProgram(
     .description("The operator's command line of Partner Orders.")
     .version(readVersion())
     .exitOverride()
+    .configureOutput({ writeOut: (text) => void output.write(text), writeErr: output.note })
     .showHelpAfterError("(--help tells more)")
     .addHelpText("after", HELP);
   const groups = new Map<string, Command>();
@@ -65,7 +69,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 function addRequest(
   groupOf: (name: string) => Command,
   command: RequestCommand,
-  run: Parameters<typeof createProgram>[0],
+  run: Parameters<typeof createProgram>[1],
 ): void {
   const [group = "", verb = ""] = command.words.split(" ");
   const added = groupOf(group).command(verb).description(command.help);
@@ -74,18 +78,8 @@ function addRequest(
   if (takesId) added.argument(`<${group}>`, `the ${group}'s id`);
   for (const name of parameters.filter((parameter) => parameter !== "id"))
     added.requiredOption(`--${name} <id>`, `the ${name}'s id`);
-  for (const field of command.fields ?? []) added.addOption(optionOf(field));
-  if (command.columns !== undefined) {
-    added.addOption(
-      optionOf({
-        flag: "--limit <count>",
-        help: "of a page, at most 100",
-        query: "limit",
-        read: wholeNumber,
-      }),
-    );
-    added.option("--cursor <cursor>", "the page after the one that told it").option("--all", "every page");
-  }
+  for (const field of fieldsOf(command)) added.addOption(optionOf(field));
+  if (command.columns !== undefined) added.option("--all", "every page");
   added.option("--json", "exactly what the API answers");
   added.action(() => run(command, takesId ? added.args[0] : undefined, added.opts()));
 }
@@ -95,7 +89,7 @@ function optionOf({ flag, help, required = false, read }: Field): Option {
   if (read === undefined) return option;
   return option.argParser((text) => {
     try {
-      return read(text);
+      return new ReadValue(read(text));
     } catch (error) {
       if (error instanceof InvalidValue) throw new InvalidArgumentError(`It ${error.message}`);
       throw error;

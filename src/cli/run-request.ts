@@ -2,7 +2,7 @@ import { type OfficeRequest, type OptionValues, type RequestCommand, requestOf }
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import type { Office, OfficeAnswer } from "./office.ts";
 import type { Output } from "./output.ts";
-import { presentTable, presentThing } from "./present.ts";
+import { presentProblem, presentTable, presentThing } from "./present.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,8 +31,9 @@ export async function runRequest(
   return EXIT.done;
 }
 
-export function tellProblem(output: Output, { status, body }: OfficeAnswer, json: boolean): ExitCode {
-  output.problem(body, json);
+/** A refusal on standard error: in words, or the problem document itself. */
+export function tellProblem(output: Output, { status, text, body }: OfficeAnswer, json: boolean): ExitCode {
+  output.note(json ? `${text}\n` : presentProblem(body));
   return status === 503 ? EXIT.outOfReach : EXIT.refused;
 }
 

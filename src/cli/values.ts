@@ -1,6 +1,7 @@
-import { InvalidValue } from "./command.ts";
-
 // What people write on the command line, as the back office takes it. Whether it fits is the back office's matter.
+
+/** A text that no request can be made of. The message follows the option's name. */
+export class InvalidValue extends Error {}
 
 const NONE = "none";
 

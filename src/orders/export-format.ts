@@ -68,4 +68,6 @@ function csvCell(value: unknown): string {
 }
 
 /** Spreadsheets run what begins like this, and partners write the texts. */
-const withoutFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+function withoutFormula(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
