@@ -12,6 +12,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 // Dense early, because a partner can cancel for two hours only; 13 tries in about 68 hours.
 const RETRY_SECONDS = "5,30,120,600,1800,3600,7200,14400,28800,43200,57600,86400";
 const TEST_RETRY_SECONDS = "5,30,120,600,1800";
+// An hour, six hours, then days: what is missing is mostly that somebody pays or mends a card.
+const PAYMENT_RETRY_SECONDS = "3600,21600,86400,172800,259200";
 const RETRIES_MAX = 50;
 const WAIT_MAX_SECONDS = 31_536_000;
 
@@ -44,6 +46,13 @@ export type Config = Readonly<{
   webhookAllowPrivateNetworks: boolean;
   /** Keys of 32 bytes that seal signing secrets, newest first. Null: one is made and kept in `dataDir`. */
   webhookSecretKeys: readonly Buffer[] | null;
+  /** How long to wait after each declined attempt at a charge or refund; as many further attempts as entries. */
+  paymentRetryMs: readonly number[];
+  /** Null: no merchant can be charged through Stripe. */
+  stripeSecretKey: string | null;
+  /** Null: Stripe's webhooks are not taken, and what it says later is found out by asking. */
+  stripeWebhookSecret: string | null;
+  stripeApiUrl: string;
   /** Null: mails are put as files into `dataDir`. */
   smtpUrl: string | null;
   /** The address that mails come from. */
@@ -96,6 +105,10 @@ export function readConfig(environment: Environment): Config {
     webhookAllowPrivateNetworks:
       read.oneOf("WEBHOOK_ALLOW_PRIVATE_NETWORKS", ["true", "false"], "false") === "true",
     webhookSecretKeys: read.secretKeys("WEBHOOK_SECRET_KEYS"),
+    paymentRetryMs: read.waitsMs("PAYMENT_RETRY_SECONDS", PAYMENT_RETRY_SECONDS),
+    stripeSecretKey: read.secret("STRIPE_SECRET_KEY", 16),
+    stripeWebhookSecret: read.secret("STRIPE_WEBHOOK_SECRET", 16),
+    stripeApiUrl: read.url("STRIPE_API_URL", "https://api.stripe.com", ["https:", "http:"]),
     smtpUrl: read.url("SMTP_URL", null, ["smtp:", "smtps:"]),
     mailFrom: read.mailAddress("MAIL_FROM", "partner-orders@localhost"),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),

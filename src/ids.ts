@@ -14,7 +14,9 @@ export type IdPrefix =
   | "con"
   | "mer"
   | "key"
-  | "fac";
+  | "fac"
+  | "chg"
+  | "pay";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;

@@ -26,7 +26,7 @@ export const MoneyRequestSchema = Type.Object(
 const digitsByCurrency = new Map<string, number>();
 
 /** Decimal places of a currency: 2 for EUR, 0 for JPY. */
-function fractionDigits(currency: string): number {
+export function fractionDigits(currency: string): number {
   const known = digitsByCurrency.get(currency);
   if (known !== undefined) return known;
   const options = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions();
@@ -49,9 +49,10 @@ export function parseMoney(wire: { amount: string; currency: string }): Money | 
   return minor <= AMOUNT_MAX_MINOR ? { minor, currency: wire.currency } : null;
 }
 
+/** What is below zero, such as the balance of who owes, gets a minus sign. */
 export function formatMoney({ minor, currency }: Money): { amount: string; currency: string } {
   const digits = fractionDigits(currency);
-  const text = minor.toString().padStart(digits + 1, "0");
+  const text = (minor < 0n ? -minor : minor).toString().padStart(digits + 1, "0");
   const amount = digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
-  return { amount, currency };
+  return { amount: minor < 0n ? `-${amount}` : amount, currency };
 }

@@ -44,6 +44,10 @@ describe("the configuration without any variable", () => {
       webhookTestRetryMs: [5_000, 30_000, 120_000, 600_000, 1_800_000],
       webhookAllowPrivateNetworks: false,
       webhookSecretKeys: null,
+      paymentRetryMs: [1, 6, 24, 48, 72].map((hours) => 3_600_000 * hours),
+      stripeSecretKey: null,
+      stripeWebhookSecret: null,
+      stripeApiUrl: "https://api.stripe.com",
       smtpUrl: null,
       mailFrom: "partner-orders@localhost",
       logLevel: "info",
@@ -55,6 +59,7 @@ describe("the configuration without any variable", () => {
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.webhookRetryMs)).toBe(true);
     expect(Object.isFrozen(config.webhookTestRetryMs)).toBe(true);
+    expect(Object.isFrozen(config.paymentRetryMs)).toBe(true);
   });
 });
 
@@ -219,6 +224,25 @@ const VARIABLES: Record<string, { taken: [value: string, becomes: Partial<Config
       `${"A".repeat(42)}!`,
     ],
   },
+  PAYMENT_RETRY_SECONDS: {
+    taken: [
+      ["60, 3600", { paymentRetryMs: [60_000, 3_600_000] }],
+      ["0", { paymentRetryMs: [0] }],
+    ],
+    refused: RETRY_LISTS_REFUSED,
+  },
+  STRIPE_SECRET_KEY: {
+    taken: [["sk_test_0123456789abcdef", { stripeSecretKey: "sk_test_0123456789abcdef" }]],
+    refused: ["sk_test", "sk_test_0123456789 abcdef", "sk_test_0123456789äbcdef"],
+  },
+  STRIPE_WEBHOOK_SECRET: {
+    taken: [["whsec_0123456789abcdef", { stripeWebhookSecret: "whsec_0123456789abcdef" }]],
+    refused: ["whsec_", "whsec_0123456789 abcdef"],
+  },
+  STRIPE_API_URL: {
+    taken: [["http://localhost:12111/", { stripeApiUrl: "http://localhost:12111" }]],
+    refused: ["localhost:12111", "ftp://localhost", "https://"],
+  },
   SMTP_URL: {
     taken: [
       ["smtp://mail.example", { smtpUrl: "smtp://mail.example" }],
@@ -286,6 +310,10 @@ const ALL_WRONG = {
   WEBHOOK_TEST_RETRY_SECONDS: "-5",
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: "maybe",
   WEBHOOK_SECRET_KEYS: "sealing-key",
+  PAYMENT_RETRY_SECONDS: "3600,never",
+  STRIPE_SECRET_KEY: "stripe-secret",
+  STRIPE_WEBHOOK_SECRET: "stripe-secret",
+  STRIPE_API_URL: "api.stripe.com",
   SMTP_URL: "imap://user:mail-password@mail.example",
   MAIL_FROM: "nobody",
   LOG_LEVEL: "loud",
@@ -303,6 +331,7 @@ describe("several faults", () => {
     expect(text).not.toContain("short-token");
     expect(text).not.toContain("sealing-key");
     expect(text).not.toContain("mail-password");
+    expect(text).not.toContain("stripe-secret");
   });
 
   it("cover every variable that can be wrong", () => {
@@ -372,7 +401,7 @@ describe("a service with a fault in its environment", () => {
     for (const fault of faultsOf(wrong)) expect(main.errors()).toContain(fault);
     expect(main.errors()).toMatch(/^The configuration cannot be used:\n/);
     expect(main.errors()).not.toMatch(
-      /database-password|short-token|sealing-key|mail-password|node:internal|\.ts:/,
+      /database-password|short-token|sealing-key|mail-password|stripe-secret|node:internal|\.ts:/,
     );
     expect(main.output()).toBe("");
     expect(await isListening(`http://127.0.0.1:${port}`)).toBe(false);

@@ -70,6 +70,7 @@ const BODIES_OF_OPTIONAL_FIELDS = [
   "POST /api/connections/{id}/keys",
   "PATCH /api/connections/{id}",
   "PATCH /api/products/{id}",
+  "PATCH /api/facilities/{id}",
   "PATCH /api/merchants/{id}",
   "PATCH /api/shipments/{id}",
   ...["approve", "reject", "cancel", "hold", "release-hold", "ship", "return"].map(

@@ -10,6 +10,7 @@ import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes } from "./health.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
+import { addStripeWebhook } from "./stripe-webhook.ts";
 
 /** An import may be large, and come from far away. */
 const REQUEST_TIMEOUT_MS = 600_000;
@@ -33,6 +34,7 @@ export function createBackOffice(
   const description = JSON.stringify(describeService(service));
   app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));
   addHealthRoutes(app, service, metrics);
+  addStripeWebhook(app, service);
   for (const [code, problem] of Object.entries(PROBLEMS)) {
     app.get(`/errors/${code}`, async (_request, reply) =>
       reply.type("text/html; charset=utf-8").send(problemPage(code, problem)),

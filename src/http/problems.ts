@@ -50,7 +50,7 @@ export const PROBLEMS = {
   "transition-refused": {
     status: 409,
     title: "Transition refused",
-    meaning: "The test order's state forbids the transition; transition, orderStatus and rule tell why.",
+    meaning: "The order's state forbids the transition; transition, orderStatus and rule tell why.",
     retry: "After the order's state has changed.",
   },
   "endpoint-paused": {
@@ -144,6 +144,7 @@ export const notFound = (
     | "product"
     | "connection"
     | "merchant"
+    | "Stripe method"
     | "key"
     | "webhook endpoint"
     | "event"

@@ -23,7 +23,8 @@ type Edge = {
 export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
   cancelByPartner: { from: ["NEW"], to: "CANCELED", otherwise: "not_cancelable" },
   accept: { from: ["NEW"], to: "ACCEPTED", otherwise: "not_new" },
-  process: { from: ["NEW"], to: "PROCESSING", otherwise: "not_new" },
+  // Only rehearsed: a real order comes under review when it is created.
+  process: { from: [], to: "PROCESSING", otherwise: "not_new" },
   approve: { from: ["PROCESSING"], to: "ACCEPTED", otherwise: "not_in_review" },
   reject: { from: ["PROCESSING"], to: "CANCELED", otherwise: "not_in_review" },
   hold: { from: UNSETTLED, to: null, otherwise: "order_settled" },

@@ -1,6 +1,7 @@
 import type { ReviewPolicy } from "../connections/review-policy.ts";
 import type { Queryable } from "../database/database.ts";
 import type { EventRow } from "../events/event.ts";
+import { chargeGoods } from "../payments/ledger-sql.ts";
 import { fanOut } from "../webhooks/fan-out-sql.ts";
 import type { Order } from "./order.ts";
 
@@ -88,7 +89,7 @@ export type StoredOrders = {
 };
 
 /**
- * Stores new orders with their lines, first events and deliveries, all in one statement; answers which were stored.
+ * Stores new orders with their lines, charges, first events and deliveries, all in one statement; answers which were stored.
  * An order whose key or external id is taken is left out: the unique constraints decide, also between processes
  * (decision 0005). Rows go in by key, so that two groups with the same keys wait for each other, not in a circle.
  */
@@ -123,7 +124,7 @@ export async function insertOrders(
         from input
         order by connection_id, idempotency_key
         on conflict do nothing
-        returning connection_id, id
+        returning connection_id, id, test_mode, goods_minor, created_at
       ), placed_lines as (
         insert into order_lines (connection_id, order_id, id, product_id, quantity, unit_price_minor)
         select p.connection_id, p.id, l.id, l.product_id, l.quantity, l.unit_price_minor
@@ -136,7 +137,7 @@ export async function insertOrders(
         from placed p
         join input i on i.connection_id = p.connection_id and i.id = p.id
         returning connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${fanOut("told", "$2", true)}
+      ), ${chargeGoods("placed")}, ${fanOut("told", "$2", true)}
       select p.id, p.connection_id, p.connection_id in (select h.connection_id from headed h) as has_deliveries
       from placed p`,
     values: [JSON.stringify(orders.map(toInput)), now],

@@ -1,11 +1,17 @@
 import { dropOldPartitions } from "../database/drop-partitions.ts";
 import { gatherFirstStatistics } from "../database/first-statistics.ts";
 import { makePartitions } from "../database/make-partitions.ts";
+import { routeAllOrders } from "../fulfilment/route-all-orders.ts";
 import { forgetOldMails, sendDueMails } from "../mail/send-mails.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
+import { completeShippedOrders } from "../orders/complete-shipped-orders.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
+import { listConnectionsWithShippedOrders } from "../orders/shipped-orders-sql.ts";
+import { accountGateway } from "../payments/account/account-gateway.ts";
+import { settlePayments } from "../payments/settle-payments.ts";
+import { settleStripePayments } from "../payments/stripe/settle-stripe-payments.ts";
 import type { Service } from "../service.ts";
 import { resealSecrets } from "../webhooks/endpoints/reseal-secrets.ts";
 import { forgetOldLog } from "../webhooks/log/forget-old-log.ts";
@@ -26,6 +32,10 @@ export type Chore = {
 /** What the worker does by itself. Any number of workers may run: rows are claimed, never shared. */
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
+  { name: "route-orders", everyMs: 500, run: routeAllOrders },
+  { name: "complete-shipped-orders", everyMs: 1_000, run: completeAllShippedOrders },
+  { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
+  { name: "settle-stripe-payments", everyMs: 1_000, run: settleStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
@@ -40,6 +50,15 @@ export const CHORES: readonly Chore[] = [
 async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithDueOrders(service.db, service.clock.now());
   return inTurn(connectionIds, (connectionId) => acceptDueOrders(service, connectionId), stopping);
+}
+
+async function settleAccountPayments(service: Service, stopping?: AbortSignal): Promise<number> {
+  return settlePayments(service, accountGateway(service), stopping);
+}
+
+async function completeAllShippedOrders(service: Service, stopping?: AbortSignal): Promise<number> {
+  const connectionIds = await listConnectionsWithShippedOrders(service.db);
+  return inTurn(connectionIds, (connectionId) => completeShippedOrders(service, connectionId), stopping);
 }
 
 async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {

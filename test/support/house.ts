@@ -1,6 +1,6 @@
 import { backOfficeRoutes } from "../../src/back-office/routes.ts";
 import { fromTypeId } from "../../src/ids.ts";
-import { createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
+import { created, createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
 import type { Client, TestService } from "./test-service.ts";
 
 /** One of everything that a path of the back office can name, all of one merchant. */
@@ -13,6 +13,9 @@ export async function createHouse(test: TestService): Promise<House> {
   const { id: orderId } = await placeOrder(partner, {
     lines: [{ productId: partner.productIds[0], quantity: 2 }],
   });
+  const facility = await created(
+    test.backOffice.post("/api/facilities", { name: "Depot", countryCode: "GB" }),
+  );
   return {
     partner,
     ids: {
@@ -22,6 +25,7 @@ export async function createHouse(test: TestService): Promise<House> {
       products: partner.productIds[0],
       productId: partner.productIds[0],
       orders: orderId,
+      facilities: facility.id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
     },
   };
@@ -32,6 +36,11 @@ const price = { amount: "1.00", currency: "EUR" };
 const BODIES: Record<string, object> = {
   createMerchant: { name: "New", accountEmail: "new@example.com" },
   createConnection: { name: "New" },
+  createFacility: { name: "New", countryCode: "DE" },
+  setStock: { onHand: 5 },
+  setRates: { rates: [] },
+  recordAccountPayment: { amount: price, reference: "transfer-1" },
+  setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
   createProduct: { sku: "NEW", name: "New", price },
 };
 

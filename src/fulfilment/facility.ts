@@ -1,0 +1,26 @@
+/** A place that orders are sent from. */
+export type Facility = {
+  readonly id: string;
+  readonly name: string;
+  /** Two upper-case letters. */
+  readonly countryCode: string;
+  readonly createdAt: Date;
+};
+
+/** What shipping costs from a facility: to a country, up to a weight, in minor units of a currency. */
+export type Rate = {
+  readonly countryCode: string;
+  readonly currency: string;
+  readonly maxWeightGrams: number;
+  readonly priceMinor: bigint;
+};
+
+/** How much of a product lies at a facility, in pieces. */
+export type StockRecord = {
+  readonly facilityId: string;
+  readonly productId: string;
+  readonly onHand: number;
+  /** Kept for orders that have not been shipped; at most `onHand`. */
+  readonly reserved: number;
+  readonly updatedAt: Date;
+};

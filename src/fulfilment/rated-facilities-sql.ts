@@ -1,0 +1,39 @@
+import type { Queryable } from "../database/database.ts";
+import type { RatedFacility } from "./choose-facility.ts";
+
+/** All facilities, each with its rates to some countries. */
+export async function readRatedFacilities(
+  db: Queryable,
+  countryCodes: readonly string[],
+): Promise<RatedFacility[]> {
+  const rows = await db.query<{
+    id: string;
+    country_code: string;
+    rates: { countryCode: string; currency: string; maxWeightGrams: number; priceMinor: string }[];
+  }>({
+    name: "read-rated-facilities",
+    text: `
+      select f.id, f.country_code,
+             (select coalesce(json_agg(json_build_object(
+                       'countryCode', r.country_code, 'currency', r.currency,
+                       'maxWeightGrams', r.max_weight_grams, 'priceMinor', r.price_minor::text)), '[]')
+              from facility_rates r
+              where r.facility_id = f.id and r.country_code = any($1::text[])) as rates
+      from facilities f`,
+    values: [countryCodes],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    countryCode: row.country_code,
+    rates: row.rates.map((rate) => ({ ...rate, priceMinor: BigInt(rate.priceMinor) })),
+  }));
+}
+
+/** Keeps rates from being changed until the transaction ends; routing alone may go on beside it. */
+export async function lockRates(tx: Queryable): Promise<void> {
+  await tx.query({
+    name: "lock-rates",
+    text: "select id from facilities order by id for share",
+    values: [],
+  });
+}

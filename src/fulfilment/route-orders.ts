@@ -1,0 +1,199 @@
+import type { Queryable } from "../database/database.ts";
+import { storeOutcome } from "../orders/change-order.ts";
+import { applyTransition, hasFailedPayment, type Transition } from "../orders/lifecycle.ts";
+import { SERVICE, type StepContext } from "../orders/order-step.ts";
+import { readOrders } from "../orders/orders-sql.ts";
+import {
+  lockUnroutedOrder,
+  lockUnroutedOrders,
+  lockWaitingOrders,
+  readUnroutedOrders,
+  saveRoutes,
+  type UnroutedOrder,
+} from "../orders/routing-sql.ts";
+import { insertSteps } from "../orders/timeline-sql.ts";
+import { chargeShippings } from "../payments/charge-shipping.ts";
+import { inOneStep, type Service } from "../service.ts";
+import { type Availability, type Choice, chooseFacilities, type RoutingHold } from "./choose-facility.ts";
+import { lockRates, readRatedFacilities } from "./rated-facilities-sql.ts";
+import { insertReservations } from "./reservations-sql.ts";
+import { lockStock, moveStock, readAvailability } from "./stock-sql.ts";
+
+/** Orders taken in one transaction: the stock of their products is locked for that long. */
+const BATCH_SIZE = 100;
+
+/** Routes a batch of a connection's accepted orders; answers how many it dealt with. */
+export const routeDueOrders = (service: Service, connectionId: string): Promise<number> =>
+  routeOrders(service, connectionId, (tx) => lockUnroutedOrders(tx, connectionId, BATCH_SIZE));
+
+/** Routes one order, if it is to be routed. */
+export const routeOrder = (service: Service, connectionId: string, orderId: string): Promise<number> =>
+  routeOrders(service, connectionId, (tx) => lockUnroutedOrder(tx, connectionId, orderId));
+
+/** Tries orders again that wait for stock or for a rate; those that wait no more are left alone. */
+export const routeWaitingOrders = (
+  service: Service,
+  connectionId: string,
+  orderIds: readonly string[],
+): Promise<number> =>
+  routeOrders(service, connectionId, (tx) => lockWaitingOrders(tx, connectionId, orderIds));
+
+/**
+ * Gives orders a facility: its stock is kept for them, and their shipping is charged; or puts them on hold. All of it
+ * is one transaction, so an order is routed with its stock and its charge, or not at all.
+ */
+async function routeOrders(
+  service: Service,
+  connectionId: string,
+  lockOrders: (tx: Queryable) => Promise<string[]>,
+): Promise<number> {
+  const count = await inOneStep(service, async (tx) => {
+    const ids = await lockOrders(tx);
+    if (ids.length === 0) return 0;
+    const context = { newId: service.newId, now: service.clock.now() };
+    const orders = await readUnroutedOrders(tx, connectionId, ids);
+    const paying = orders.filter((order) => !hasFailedPayment(order));
+    const { choices, stocked } = await choose(tx, paying);
+    await storeHolds(tx, connectionId, orders, choices, context);
+    await storeRoutes(tx, connectionId, choices.flatMap(toRoute), stocked, context);
+    return ids.length;
+  });
+  if (count > 0) service.wakeDispatchers([connectionId]);
+  return count;
+}
+
+type Chosen = { readonly order: UnroutedOrder; readonly choice: Choice };
+
+async function choose(
+  tx: Queryable,
+  orders: readonly UnroutedOrder[],
+): Promise<{ choices: readonly Chosen[]; stocked: Availability }> {
+  const productIds = distinct(orders.flatMap(({ lines }) => lines.map((line) => line.productId)));
+  const stocked = await readAvailability(tx, await lockStock(tx, productIds));
+  const countries = distinct(orders.map((order) => order.countryCode));
+  const chooseByRates = async () =>
+    chooseFacilities(orders, await readRatedFacilities(tx, countries), stocked);
+  const choices = await chooseByRates();
+  if (choices.every(({ choice }) => choice.outcome !== "held")) return { choices, stocked };
+  // Rates that change right now would be news before the hold is there for it to find, and the order would wait for
+  // ever. So a hold is decided under a lock; all other orders do without, as they would only keep rates from changing.
+  await lockRates(tx);
+  return { choices: await chooseByRates(), stocked };
+}
+
+/** An order that goes to a facility, or to the work list where there is none. */
+type Route = {
+  readonly order: UnroutedOrder;
+  readonly facilityId: string | null;
+  readonly shippingMinor: bigint;
+};
+
+function toRoute({ order, choice }: Chosen): Route[] {
+  switch (choice.outcome) {
+    case "routed":
+      return [{ order, facilityId: choice.facilityId, shippingMinor: choice.shippingMinor }];
+    case "unrouted":
+      return [{ order, facilityId: null, shippingMinor: 0n }];
+    case "held":
+      return [];
+    default:
+      return choice satisfies never;
+  }
+}
+
+async function storeRoutes(
+  tx: Queryable,
+  connectionId: string,
+  routes: readonly Route[],
+  stocked: Availability,
+  context: StepContext,
+): Promise<void> {
+  if (routes.length === 0) return;
+  await saveRoutes(
+    tx,
+    connectionId,
+    routes.map(({ order, facilityId }) => ({ orderId: order.id, facilityId })),
+    context.now,
+  );
+  const kept = routes.flatMap(({ order, facilityId }) =>
+    facilityId === null ? [] : reservationsOf(order, facilityId, stocked),
+  );
+  await insertReservations(tx, connectionId, kept);
+  await moveStock(
+    tx,
+    kept.map((each) => ({ ...each, onHand: 0, reserved: each.quantity })),
+    context.now,
+  );
+  const charges = routes.map(({ order, shippingMinor }) => ({
+    order: { connectionId, id: order.id },
+    amountMinor: shippingMinor,
+    currency: order.currency,
+  }));
+  await chargeShippings(tx, charges, context);
+  const steps = routes.map(({ order }) => ({
+    actor: SERVICE,
+    action: "route",
+    orderId: order.id,
+    status: "ACCEPTED" as const,
+    holdReasons: withoutRoutingHolds(order),
+  }));
+  await insertSteps(tx, connectionId, steps, context);
+}
+
+/** Products that are made to order have no stock to be kept. */
+const reservationsOf = (order: UnroutedOrder, facilityId: string, stocked: Availability) =>
+  order.lines
+    .filter(({ productId }) => stocked.has(productId))
+    .map(({ id, productId, quantity }) => ({
+      ...{ orderId: order.id, lineId: id },
+      ...{ facilityId, productId, quantity },
+    }));
+
+const ROUTING_HOLDS: readonly string[] = ["out_of_stock", "address_unserviceable"] satisfies RoutingHold[];
+
+const withoutRoutingHolds = ({ holdReasons }: UnroutedOrder): string[] =>
+  holdReasons.filter((reason) => !ROUTING_HOLDS.includes(reason));
+
+/** Places and lifts the holds that routing answers for; every other reason stays as it is. */
+async function storeHolds(
+  tx: Queryable,
+  connectionId: string,
+  orders: readonly UnroutedOrder[],
+  choices: readonly Chosen[],
+  context: StepContext,
+): Promise<void> {
+  const chosen = new Map(choices.map(({ order, choice }) => [order.id, choice]));
+  const changes = new Map(orders.map((order) => [order.id, holdChanges(order, chosen.get(order.id))]));
+  const changed = orders.filter(({ id }) => changes.get(id)?.length !== 0);
+  const whole = await readOrders(
+    tx,
+    connectionId,
+    changed.map(({ id }) => id),
+  );
+  for (const order of whole) {
+    let current = order;
+    for (const transition of changes.get(order.id) ?? []) {
+      const outcome = applyTransition(current, transition, context.now);
+      await storeOutcome(tx, current, outcome, { actor: SERVICE, action: transition.name }, context);
+      current = outcome.order;
+    }
+  }
+}
+
+/**
+ * What has to change in an order's holds. An order whose payment failed has no choice: it gives up its place among
+ * those that wait, and is routed like a new one once it is paid for (decision 0046).
+ */
+function holdChanges({ holdReasons }: UnroutedOrder, choice: Choice | undefined): Transition[] {
+  const wanted = choice?.outcome === "held" ? choice.reason : null;
+  const over = ROUTING_HOLDS.filter((reason) => reason !== wanted && holdReasons.includes(reason));
+  return [
+    // In this order, so that a hold whose reason changes is never told as released.
+    ...(wanted === null || holdReasons.includes(wanted)
+      ? []
+      : [{ name: "addHold" as const, reasons: [wanted] }]),
+    ...(over.length === 0 ? [] : [{ name: "releaseHold" as const, reasons: over }]),
+  ];
+}
+
+const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];

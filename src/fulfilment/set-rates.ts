@@ -1,0 +1,22 @@
+import { inOneStep, type Service } from "../service.ts";
+import { announceRates, deleteRates, insertRates } from "./facilities-sql.ts";
+import type { Rate } from "./facility.ts";
+
+/**
+ * Replaces a facility's rates whole, which may be done again without harm. Orders that waited for a rate are looked at
+ * again; orders that have been routed keep their price. False when there is no such facility.
+ * @param rates no two for the same country, currency and weight
+ */
+export async function setRates(
+  service: Service,
+  facilityId: string,
+  rates: readonly Rate[],
+): Promise<boolean> {
+  return inOneStep(service, async (tx) => {
+    // First, because it locks the facility: two replacements do not mix.
+    if (!(await announceRates(tx, facilityId, service.newId()))) return false;
+    await deleteRates(tx, facilityId);
+    await insertRates(tx, facilityId, rates);
+    return true;
+  });
+}

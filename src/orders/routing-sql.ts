@@ -1,0 +1,217 @@
+import type { Queryable } from "../database/database.ts";
+
+/** An accepted real order that has not been routed yet, as routing sees it. */
+export type UnroutedOrder = {
+  readonly id: string;
+  readonly holdReasons: readonly string[];
+  /** Where it is to be sent. */
+  readonly countryCode: string;
+  readonly currency: string;
+  /** `weightGrams` is that of one piece, as the product says now. */
+  readonly lines: readonly {
+    readonly id: string;
+    readonly productId: string;
+    readonly quantity: number;
+    readonly weightGrams: number | null;
+  }[];
+};
+
+/** Connections that have orders to be routed, the one that waits longest first. A scan over all shards. */
+export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-unrouted-orders",
+    text: `
+      select c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.id
+        from orders o
+        where o.connection_id = c.id
+          and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+        order by o.id
+        limit 1) as due
+      order by due.id`,
+    values: [],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+/** Locks orders of one connection that are to be routed; those that somebody else is at are passed over. Uses orders_routing_due_idx. */
+export async function lockUnroutedOrders(
+  tx: Queryable,
+  connectionId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-unrouted-orders",
+    text: `
+      select id
+      from orders
+      where connection_id = $1
+        and status = 'ACCEPTED' and not test_mode and routed_at is null
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+      order by id
+      limit $2
+      for no key update skip locked`,
+    values: [connectionId, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Locks one order, if it is to be routed; waits for whoever is at it. */
+export async function lockUnroutedOrder(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-unrouted-order",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and id = $2
+        and status = 'ACCEPTED' and not test_mode and routed_at is null
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+      for no key update`,
+    values: [connectionId, orderId],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Locks those of one connection's orders that still wait for stock or for a rate. It waits for whoever is at one of
+ * them: what it passes over would not be looked at again.
+ */
+export async function lockWaitingOrders(
+  tx: Queryable,
+  connectionId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-waiting-orders",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and id = any($2::uuid[])
+        and status = 'ACCEPTED' and not test_mode and routed_at is null
+        and hold_reasons && '{out_of_stock,address_unserviceable}'
+      order by id
+      for no key update`,
+    values: [connectionId, ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Reads what routing has to know of orders that the caller has locked, oldest first. */
+export async function readUnroutedOrders(
+  tx: Queryable,
+  connectionId: string,
+  ids: readonly string[],
+): Promise<UnroutedOrder[]> {
+  const rows = await tx.query<{
+    id: string;
+    hold_reasons: string[];
+    country_code: string;
+    currency: string;
+    lines: UnroutedOrder["lines"];
+  }>({
+    name: "read-unrouted-orders",
+    text: `
+      select o.id, o.hold_reasons, o.country_code, o.currency,
+             (select json_agg(json_build_object(
+                       'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'weightGrams', p.weight_grams)
+                     order by l.id)
+              from order_lines l
+              join products p on p.id = l.product_id
+              where l.connection_id = $1 and l.order_id = o.id) as lines
+      from orders o
+      where o.connection_id = $1 and o.id = any($2::uuid[])
+      order by o.id`,
+    values: [connectionId, ids],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    holdReasons: row.hold_reasons,
+    countryCode: row.country_code,
+    currency: row.currency,
+    lines: row.lines,
+  }));
+}
+
+/** Stores where orders of one connection are sent from; null: there is no facility. The caller holds their locks. */
+export async function saveRoutes(
+  tx: Queryable,
+  connectionId: string,
+  routes: readonly { readonly orderId: string; readonly facilityId: string | null }[],
+  now: Date,
+): Promise<void> {
+  if (routes.length === 0) return;
+  await tx.query({
+    name: "save-routes",
+    text: `
+      update orders o
+      set facility_id = route.facility_id, routed_at = $4
+      from unnest($2::uuid[], $3::uuid[]) as route (order_id, facility_id)
+      where o.connection_id = $1 and o.id = route.order_id`,
+    values: [
+      connectionId,
+      routes.map(({ orderId }) => orderId),
+      routes.map(({ facilityId }) => facilityId),
+      now,
+    ],
+  });
+}
+
+export type WaitingOrder = { readonly connectionId: string; readonly id: string };
+
+/** Waiting orders of a product, oldest first, after a given one. A scan over all shards; uses orders_routing_waiting_idx. */
+export async function listOrdersWaitingForProduct(
+  db: Queryable,
+  productId: string,
+  afterId: string,
+  limit: number,
+): Promise<WaitingOrder[]> {
+  const rows = await db.query<{ connection_id: string; id: string }>({
+    name: "list-orders-waiting-for-product",
+    text: `
+      select o.connection_id, o.id
+      from orders o
+      where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $2
+        and exists (
+          select from order_lines l
+          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = $1)
+      order by o.id
+      limit $3`,
+    values: [productId, afterId, limit],
+  });
+  return rows.map(toWaitingOrder);
+}
+
+/** Waiting orders to some countries, oldest first, after a given one. A scan over all shards; uses orders_routing_waiting_idx. */
+export async function listOrdersWaitingForCountries(
+  db: Queryable,
+  countryCodes: readonly string[],
+  afterId: string,
+  limit: number,
+): Promise<WaitingOrder[]> {
+  const rows = await db.query<{ connection_id: string; id: string }>({
+    name: "list-orders-waiting-for-countries",
+    text: `
+      select o.connection_id, o.id
+      from orders o
+      where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $2
+        and o.country_code = any($1::text[])
+      order by o.id
+      limit $3`,
+    values: [countryCodes, afterId, limit],
+  });
+  return rows.map(toWaitingOrder);
+}
+
+const toWaitingOrder = (row: { connection_id: string; id: string }): WaitingOrder => ({
+  connectionId: row.connection_id,
+  id: row.id,
+});

@@ -1,0 +1,48 @@
+import { groupCalls } from "../../database/group.ts";
+import { toTypeId } from "../../ids.ts";
+import { inOneStep, type Service } from "../../service.ts";
+import type { ClaimedPayment } from "../due-payments-sql.ts";
+import type { Gateway, GatewayAnswer } from "../gateway.ts";
+import { insertBookings, lockAccounts, readBooked } from "./account-sql.ts";
+import { type Booking, decideBookings } from "./bookings.ts";
+
+/** Payments in one claim and in one transaction: the lock of a busy merchant's account is taken once for all of them. */
+const BATCH_SIZE = 500;
+
+/** The merchant's account with the service itself: a charge takes from its balance, down to its credit limit. */
+export function accountGateway(service: Service): Gateway {
+  const book = groupCalls<Booking, GatewayAnswer>({
+    run: (bookings) => bookAll(service, bookings),
+    sizeMax: BATCH_SIZE,
+    concurrencyMax: 1,
+  });
+  return {
+    name: "account",
+    batchSize: BATCH_SIZE,
+    lanes: 1,
+    charge: (payment) => book(bookingOf("charge", payment)),
+    refund: (payment) => book(bookingOf("refund", payment)),
+  };
+}
+
+const bookingOf = (kind: Booking["kind"], { merchantId, entryId, amountMinor }: ClaimedPayment): Booking => ({
+  merchantId,
+  id: entryId,
+  kind,
+  amountMinor,
+});
+
+/** Books what arrived together in one transaction; each charge is still decided for itself, in the order of arrival. */
+function bookAll(service: Service, bookings: readonly Booking[]): Promise<GatewayAnswer[]> {
+  return inOneStep(service, async (tx) => {
+    const accounts = await lockAccounts(tx, [...new Set(bookings.map(({ merchantId }) => merchantId))]);
+    const isBooked = await readBooked(tx, bookings);
+    const { made, declined } = decideBookings(accounts, bookings, isBooked);
+    await insertBookings(tx, made, service.clock.now());
+    return bookings.map((booking) =>
+      declined.has(booking)
+        ? { answer: "declined", reason: "credit_limit_exceeded" }
+        : { answer: "succeeded", reference: toTypeId("chg", booking.id) },
+    );
+  });
+}

@@ -1,0 +1,199 @@
+import type { Queryable } from "../../database/database.ts";
+import type { PagePosition } from "../../http/cursor.ts";
+import { type Account, type Booking, type BookingKind, signed } from "./bookings.ts";
+
+type AccountRow = { merchant_id: string; balance_minor: bigint; credit_limit_minor: bigint | null };
+
+const toAccount = (row: AccountRow): Account => ({
+  merchantId: row.merchant_id,
+  balanceMinor: row.balance_minor,
+  creditLimitMinor: row.credit_limit_minor,
+});
+
+/** A merchant's account; one that nothing has been booked on yet is empty. Null when there is no such merchant. */
+export async function readAccount(db: Queryable, merchantId: string): Promise<Account | null> {
+  const [row] = await db.query<AccountRow>({
+    name: "read-account",
+    text: `
+      select m.id as merchant_id, coalesce(a.balance_minor, 0) as balance_minor, m.credit_limit_minor
+      from merchants m
+      left join merchant_accounts a on a.merchant_id = m.id
+      where m.id = $1`,
+    values: [merchantId],
+  });
+  return row === undefined ? null : toAccount(row);
+}
+
+/** Locks accounts, in the order of their merchants' ids; those that are not there yet are made. */
+export async function lockAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+  const locked = await lockExisting(tx, merchantIds);
+  if (locked.length === merchantIds.length) return locked;
+  await makeAccounts(tx, merchantIds);
+  return lockExisting(tx, merchantIds);
+}
+
+async function lockExisting(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+  const rows = await tx.query<AccountRow>({
+    name: "lock-accounts",
+    text: `
+      select a.merchant_id, a.balance_minor, m.credit_limit_minor
+      from merchant_accounts a
+      join merchants m on m.id = a.merchant_id
+      where a.merchant_id = any($1::uuid[])
+      order by a.merchant_id
+      for no key update of a`,
+    values: [merchantIds],
+  });
+  return rows.map(toAccount);
+}
+
+async function makeAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<void> {
+  await tx.query({
+    name: "make-accounts",
+    text: `
+      insert into merchant_accounts (merchant_id, balance_minor)
+      select merchant_id, 0
+      from unnest($1::uuid[]) as asked (merchant_id)
+      order by merchant_id
+      on conflict do nothing`,
+    values: [merchantIds],
+  });
+}
+
+/** Tells which bookings have been made before. The caller holds the accounts' locks. */
+export async function readBooked(
+  tx: Queryable,
+  bookings: readonly Booking[],
+): Promise<(booking: Booking) => boolean> {
+  const rows = await tx.query<{ merchant_id: string; id: string }>({
+    name: "read-booked",
+    text: `
+      select e.merchant_id, e.id
+      from unnest($1::uuid[], $2::uuid[]) as asked (merchant_id, id)
+      join account_entries e on e.merchant_id = asked.merchant_id and e.id = asked.id`,
+    values: [bookings.map(({ merchantId }) => merchantId), bookings.map(({ id }) => id)],
+  });
+  const booked = new Set(rows.map((row) => `${row.merchant_id} ${row.id}`));
+  return ({ merchantId, id }) => booked.has(`${merchantId} ${id}`);
+}
+
+/** Stores bookings and what they make of their accounts, in one statement. The caller holds the accounts' locks. */
+export async function insertBookings(tx: Queryable, bookings: readonly Booking[], now: Date): Promise<void> {
+  if (bookings.length === 0) return;
+  await tx.query({
+    name: "insert-bookings",
+    text: `
+      with booked as (
+        insert into account_entries (merchant_id, id, kind, amount_minor, created_at)
+        select merchant_id, id, kind, amount_minor, $5
+        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) as made (merchant_id, id, kind, amount_minor)
+        returning merchant_id, amount_minor
+      )
+      update merchant_accounts a
+      set balance_minor = a.balance_minor + sums.amount_minor
+      from (
+        select merchant_id, sum(amount_minor)::bigint as amount_minor
+        from booked
+        group by merchant_id) as sums
+      where a.merchant_id = sums.merchant_id`,
+    values: [
+      bookings.map(({ merchantId }) => merchantId),
+      bookings.map(({ id }) => id),
+      bookings.map(({ kind }) => kind),
+      bookings.map((booking) => signed(booking).toString()),
+      now,
+    ],
+  });
+}
+
+/** A line of a merchant's account. */
+export type AccountEntry = {
+  readonly id: string;
+  readonly kind: BookingKind;
+  /** Below zero for charges. */
+  readonly amountMinor: bigint;
+  /** The operator's name for a payment; null for charges and refunds. */
+  readonly reference: string | null;
+  readonly note: string | null;
+  readonly createdAt: Date;
+};
+
+type AccountEntryRow = {
+  id: string;
+  kind: BookingKind;
+  amount_minor: bigint;
+  reference: string | null;
+  note: string | null;
+  created_at: Date;
+};
+
+const toAccountEntry = (row: AccountEntryRow): AccountEntry => ({
+  id: row.id,
+  kind: row.kind,
+  amountMinor: row.amount_minor,
+  reference: row.reference,
+  note: row.note,
+  createdAt: row.created_at,
+});
+
+/** Newest first; one row more than the page, if there is one. */
+export async function listAccountEntries(
+  db: Queryable,
+  merchantId: string,
+  { afterId, limit }: PagePosition,
+): Promise<AccountEntry[]> {
+  const rows = await db.query<AccountEntryRow>({
+    name: "list-account-entries",
+    text: `
+      select id, kind, amount_minor, reference, note, created_at
+      from account_entries
+      where merchant_id = $1 and id < $2
+      order by id desc
+      limit $3 + 1`,
+    values: [merchantId, afterId, limit],
+  });
+  return rows.map(toAccountEntry);
+}
+
+/** The payment that a merchant has made under a reference, if any. */
+export async function readPayment(
+  tx: Queryable,
+  merchantId: string,
+  reference: string,
+): Promise<AccountEntry | null> {
+  const [row] = await tx.query<AccountEntryRow>({
+    name: "read-account-payment",
+    text: `
+      select id, kind, amount_minor, reference, note, created_at
+      from account_entries
+      where merchant_id = $1 and reference = $2`,
+    values: [merchantId, reference],
+  });
+  return row === undefined ? null : toAccountEntry(row);
+}
+
+/** Stores a payment and adds it to the account, in one statement. The caller holds the account's lock. */
+export async function insertPayment(tx: Queryable, merchantId: string, payment: AccountEntry): Promise<void> {
+  await tx.query({
+    name: "insert-account-payment",
+    text: `
+      with booked as (
+        insert into account_entries (merchant_id, id, kind, amount_minor, reference, note, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7)
+        returning merchant_id, amount_minor
+      )
+      update merchant_accounts a
+      set balance_minor = a.balance_minor + b.amount_minor
+      from booked b
+      where a.merchant_id = b.merchant_id`,
+    values: [
+      merchantId,
+      payment.id,
+      payment.kind,
+      payment.amountMinor.toString(),
+      payment.reference,
+      payment.note,
+      payment.createdAt,
+    ],
+  });
+}

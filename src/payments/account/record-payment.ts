@@ -1,0 +1,40 @@
+import type { Merchant } from "../../connections/merchants-sql.ts";
+import { retried } from "../../database/retry.ts";
+import { inOneStep, type Service } from "../../service.ts";
+import { bringMerchantForward } from "../due-payments-sql.ts";
+import { type AccountEntry, insertPayment, lockAccounts, readPayment } from "./account-sql.ts";
+
+type PaymentFields = Pick<AccountEntry, "amountMinor" | "note"> & { readonly reference: string };
+
+export type RecordedPayment =
+  /** `replayed`: it was recorded before. */
+  | { readonly outcome: "recorded"; readonly payment: AccountEntry; readonly replayed: boolean }
+  /** The reference belongs to a payment of another amount. */
+  | { readonly outcome: "reference-taken" };
+
+/**
+ * Adds what a merchant has paid to its account, once for each reference, and lets its declined charges be tried again
+ * at once. A retry is safe.
+ */
+export async function recordPayment(
+  service: Service,
+  { id: merchantId }: Merchant,
+  fields: PaymentFields,
+): Promise<RecordedPayment> {
+  const { db, clock, newId } = service;
+  const recorded = await inOneStep<RecordedPayment>(service, async (tx) => {
+    await lockAccounts(tx, [merchantId]); // Before the look, so that two with one reference come one after the other.
+    const earlier = await readPayment(tx, merchantId, fields.reference);
+    if (earlier !== null)
+      return earlier.amountMinor === fields.amountMinor
+        ? { outcome: "recorded", payment: earlier, replayed: true }
+        : { outcome: "reference-taken" };
+    const payment = { ...fields, id: newId(), kind: "payment" as const, createdAt: clock.now() };
+    await insertPayment(tx, merchantId, payment);
+    return { outcome: "recorded", payment, replayed: false };
+  });
+  // On its own: orders of many connections are concerned, and what a crash leaves out the schedule does later.
+  if (recorded.outcome === "recorded")
+    await retried(db, clock, () => bringMerchantForward(db, merchantId, clock.now()));
+  return recorded;
+}

@@ -1,0 +1,160 @@
+import type { Queryable } from "../database/database.ts";
+import { storeOutcome } from "../orders/change-order.ts";
+import { applyTransition, hasFailedPayment, isSettled, PAYMENT_FAILED } from "../orders/lifecycle.ts";
+import { lockOrderStates } from "../orders/lock-orders-sql.ts";
+import type { Order } from "../orders/order.ts";
+import { SERVICE, type StepContext } from "../orders/order-step.ts";
+import { readOrders } from "../orders/orders-sql.ts";
+import { inOneStep, type Service } from "../service.ts";
+import {
+  type ClaimedPayment,
+  type Postponement,
+  postponePayments,
+  recordOutcomes,
+  type Settlement,
+} from "./due-payments-sql.ts";
+import type { GatewayAnswer } from "./gateway.ts";
+import { hasFailedCharge, type LedgerEntry, type NewEntry, refundsOwed, scheduledAttempt } from "./ledger.ts";
+import { insertEntries, readLedgers } from "./ledger-sql.ts";
+
+/** A payment and what its gateway said; null when nobody knows what happened there. */
+export type Answered = { readonly payment: ClaimedPayment; readonly answer: GatewayAnswer | null };
+
+/** A decline means several statements for its order; more of them in a transaction would keep partners' cancels waiting. */
+const DECLINES_MAX = 50;
+
+/**
+ * Records what a gateway said of one connection's payments, with all that it means for their orders. Whoever has lost
+ * the claim meanwhile changes nothing.
+ */
+export async function completePayments(
+  service: Service,
+  connectionId: string,
+  answered: readonly Answered[],
+): Promise<void> {
+  const isDecline = ({ answer }: Answered): boolean => answer?.answer === "declined";
+  const ordinary = answered.filter((one) => !isDecline(one));
+  if (ordinary.length > 0) await completeTogether(service, connectionId, ordinary);
+  const declined = answered.filter(isDecline);
+  for (let at = 0; at < declined.length; at += DECLINES_MAX)
+    await completeTogether(service, connectionId, declined.slice(at, at + DECLINES_MAX));
+}
+
+/**
+ * One transaction. The orders' locks come first, as in every step of an order, so that a cancel is either seen here or
+ * sees what is recorded here. A charge that succeeds for an ordinary order changes nothing but the ledger.
+ */
+async function completeTogether(
+  service: Service,
+  connectionId: string,
+  answered: readonly Answered[],
+): Promise<void> {
+  const { settlements, postponements } = sortOut(answered, service.clock.now());
+  const hasSteps = await inOneStep(service, async (tx) => {
+    const orderIds = [...new Set(answered.map(({ payment }) => payment.orderId))];
+    const orders = await lockOrderStates(tx, connectionId, orderIds);
+    const context = { newId: service.newId, now: service.clock.now() };
+    const recorded = await recordOutcomes(tx, connectionId, settlements, context.now);
+    await postponePayments(tx, connectionId, postponements);
+    const concerned = recorded.filter(({ outcome, payment }) => {
+      const order = orders.get(payment.orderId);
+      return outcome === "failed" || order?.status === "CANCELED" || (order && hasFailedPayment(order));
+    });
+    await followOutcomes(tx, service, connectionId, concerned, context);
+    return concerned.length > 0;
+  });
+  if (hasSteps) service.wakeDispatchers([connectionId]);
+}
+
+function sortOut(
+  answered: readonly Answered[],
+  now: Date,
+): { settlements: Settlement[]; postponements: Postponement[] } {
+  const settlements: Settlement[] = [];
+  const postponements: Postponement[] = [];
+  for (const { payment, answer } of answered) {
+    switch (answer?.answer) {
+      case "succeeded":
+        settlements.push({ payment, outcome: "succeeded", reference: answer.reference, reason: null });
+        break;
+      case "declined":
+        settlements.push({ payment, outcome: "failed", reference: null, reason: answer.reason });
+        break;
+      case "pending":
+        postponements.push({ payment, dueAt: answer.recheckAt, reference: answer.reference });
+        break;
+      default:
+        postponements.push({ payment, dueAt: afterUnknown(payment, now), reference: null });
+    }
+  }
+  return { settlements, postponements };
+}
+
+const UNKNOWN_FIRST_MS = 5_000;
+const UNKNOWN_MAX_MS = 600_000;
+
+/** The same entry goes out again: soon at first, since most failures to hear an answer are short. */
+const afterUnknown = ({ tries }: ClaimedPayment, now: Date): Date =>
+  new Date(now.getTime() + Math.min(UNKNOWN_MAX_MS, UNKNOWN_FIRST_MS * 2 ** (tries - 1)));
+
+/** What outcomes mean for their orders: holds, further attempts, refunds of what was canceled meanwhile. */
+async function followOutcomes(
+  tx: Queryable,
+  service: Service,
+  connectionId: string,
+  concerned: readonly Settlement[],
+  context: StepContext,
+): Promise<void> {
+  if (concerned.length === 0) return;
+  const orderIds = [...new Set(concerned.map(({ payment }) => payment.orderId))];
+  const failedIds = new Set(
+    concerned.filter(({ outcome }) => outcome === "failed").map(({ payment }) => payment.entryId),
+  );
+  const ledgerOf = await readLedgers(tx, connectionId, orderIds);
+  const orders = await readOrders(tx, connectionId, orderIds);
+  const entries = orders.flatMap((order) => {
+    const ledger = ledgerOf(order.id);
+    const declined = ledger.filter(({ id }) => failedIds.has(id));
+    return entriesAfter(order, ledger, declined, service, context).map((entry) => ({
+      ...entry,
+      orderId: order.id,
+    }));
+  });
+  await insertEntries(tx, connectionId, entries, context);
+  for (const order of orders) await holdOrRelease(tx, order, ledgerOf(order.id), context);
+}
+
+function entriesAfter(
+  order: Order,
+  ledger: readonly LedgerEntry[],
+  declined: readonly LedgerEntry[],
+  { config, log }: Service,
+  { now }: StepContext,
+): NewEntry[] {
+  const canceled = order.status === "CANCELED";
+  const further = declined.flatMap((entry) => {
+    const next = scheduledAttempt(entry, { canceled, waitsMs: config.paymentRetryMs, now });
+    // A charge shows as a hold on its order; a refund that nobody tries again shows nowhere else.
+    if (next === null && entry.kind === "refund")
+      log.error(
+        { order: { id: order.id }, entry: { id: entry.id }, reason: entry.failureReason },
+        "a refund was declined for the last time and waits for somebody to ask for it again",
+      );
+    return next ?? [];
+  });
+  return [...(canceled ? refundsOwed(ledger, now) : []), ...further];
+}
+
+/** Decision 0011: an order is held from a decline until it is paid. One that is settled is held no more. */
+async function holdOrRelease(
+  tx: Queryable,
+  order: Order,
+  ledger: readonly LedgerEntry[],
+  context: StepContext,
+): Promise<void> {
+  const failed = hasFailedCharge(ledger);
+  if (isSettled(order) || failed === hasFailedPayment(order)) return;
+  const name = failed ? "addHold" : "releaseHold";
+  const outcome = applyTransition(order, { name, reasons: [PAYMENT_FAILED] }, context.now);
+  await storeOutcome(tx, order, outcome, { actor: SERVICE, action: name }, context);
+}

@@ -1,0 +1,266 @@
+import type { Queryable } from "../database/database.ts";
+import type { EntryKind, GatewayName } from "./ledger.ts";
+
+/** A connection with payments to be sent to a gateway, and who serves its merchant's new charges. */
+export type Payer = {
+  readonly connectionId: string;
+  readonly merchantId: string;
+  readonly gateway: GatewayName;
+  /** The merchant's method in use; null when new charges go to its account. */
+  readonly stripeMethodId: string | null;
+};
+
+/** Connections with something due at a gateway, the one that waits longest first. A scan over all shards. */
+export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<Payer[]> {
+  const rows = await db.query<{
+    connection_id: string;
+    merchant_id: string;
+    stripe_method_id: string | null;
+  }>({
+    name: "list-payers",
+    text: `
+      select c.id as connection_id, c.merchant_id, m.id as stripe_method_id
+      from connections c
+      left join stripe_methods m on m.merchant_id = c.merchant_id and m.ended_at is null
+      cross join lateral (
+        select d.due_at
+        from due_payments d
+        where d.connection_id = c.id and d.due_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
+          and coalesce(d.gateway, case when m.id is null then 'account' else 'stripe' end) = $2
+        order by d.due_at
+        limit 1) as due
+      order by due.due_at`,
+    values: [now, gateway],
+  });
+  return rows.map((row) => ({
+    connectionId: row.connection_id,
+    merchantId: row.merchant_id,
+    gateway,
+    stripeMethodId: row.stripe_method_id,
+  }));
+}
+
+/** An entry that this worker asks a gateway about. */
+export type ClaimedPayment = {
+  readonly connectionId: string;
+  readonly orderId: string;
+  readonly entryId: string;
+  readonly merchantId: string;
+  readonly kind: EntryKind;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  /** Claims, this one among them; names the claim. */
+  readonly tries: number;
+  readonly firstTriedAt: Date;
+  /** How the gateway names what an earlier try has begun; null when that is not known. */
+  readonly reference: string | null;
+  /** Of a refund: how the gateway names the charge that it gives back. */
+  readonly chargeReference: string | null;
+  /** Of a charge at Stripe: what it is charged to, the same at every try. */
+  readonly stripeMethod: { readonly customerId: string; readonly paymentMethodId: string } | null;
+};
+
+/**
+ * Claims what is due the longest at one gateway; nobody else sends it before `leasedUntil`. The first claim decides
+ * for ever which gateway, and which method there, an entry belongs to. Uses due_payments_due_idx.
+ */
+export async function claimPayments(
+  db: Queryable,
+  { connectionId, merchantId, gateway, stripeMethodId }: Payer,
+  { now, leasedUntil, limit }: { now: Date; leasedUntil: Date; limit: number },
+): Promise<ClaimedPayment[]> {
+  const rows = await db.query<{
+    order_id: string;
+    entry_id: string;
+    kind: EntryKind;
+    amount_minor: bigint;
+    currency: string;
+    tries: number;
+    first_tried_at: Date;
+    gateway_reference: string | null;
+    charge_reference: string | null;
+    customer_id: string | null;
+    payment_method_id: string | null;
+  }>({
+    name: "claim-payments",
+    text: `
+      with due as (
+        select d.order_id, d.entry_id
+        from due_payments d
+        where d.connection_id = $1 and d.due_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
+          and coalesce(d.gateway, case when $5::uuid is null then 'account' else 'stripe' end) = $4
+        order by d.due_at
+        limit $6
+        for update skip locked -- Another worker's claims are passed over, not waited for.
+      ), claimed as (
+        update due_payments d
+        set tries = d.tries + 1, leased_until = $3, recheck_asked = false,
+            first_tried_at = coalesce(d.first_tried_at, $2), gateway = $4,
+            stripe_method_id = case when d.gateway is null then $5::uuid else d.stripe_method_id end
+        from due
+        where d.connection_id = $1 and d.order_id = due.order_id and d.entry_id = due.entry_id
+        returning d.order_id, d.entry_id, d.due_at, d.tries, d.first_tried_at, d.gateway_reference, d.stripe_method_id
+      )
+      select c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.tries, c.first_tried_at, c.gateway_reference,
+             x.gateway_reference as charge_reference, m.customer_id, m.payment_method_id
+      from claimed c
+      join ledger_entries e on e.connection_id = $1 and e.order_id = c.order_id and e.id = c.entry_id
+      join orders o on o.connection_id = $1 and o.id = c.order_id
+      left join ledger_outcomes x on x.connection_id = $1 and x.order_id = c.order_id and x.entry_id = e.refund_of
+      left join stripe_methods m on m.id = c.stripe_method_id
+      order by c.due_at, c.entry_id`,
+    values: [connectionId, now, leasedUntil, gateway, stripeMethodId, limit],
+  });
+  return rows.map((row) => ({
+    connectionId,
+    merchantId,
+    orderId: row.order_id,
+    entryId: row.entry_id,
+    kind: row.kind,
+    amountMinor: row.amount_minor,
+    currency: row.currency,
+    tries: row.tries,
+    firstTriedAt: row.first_tried_at,
+    reference: row.gateway_reference,
+    chargeReference: row.charge_reference,
+    stripeMethod:
+      row.customer_id === null || row.payment_method_id === null
+        ? null
+        : { customerId: row.customer_id, paymentMethodId: row.payment_method_id },
+  }));
+}
+
+/** How an entry ended at its gateway. */
+export type Settlement = {
+  readonly payment: ClaimedPayment;
+  readonly outcome: "succeeded" | "failed";
+  readonly reference: string | null;
+  readonly reason: string | null;
+};
+
+/** Records outcomes of one connection, and takes them off what is due; answers those whose claims still stood. */
+export async function recordOutcomes(
+  tx: Queryable,
+  connectionId: string,
+  settlements: readonly Settlement[],
+  now: Date,
+): Promise<Settlement[]> {
+  if (settlements.length === 0) return [];
+  const rows = await tx.query<{ entry_id: string }>({
+    name: "record-outcomes",
+    text: `
+      with ended as (
+        delete from due_payments d
+        using unnest($2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::text[])
+          as told (order_id, entry_id, tries, outcome, reference, reason)
+        where d.connection_id = $1 and d.order_id = told.order_id and d.entry_id = told.entry_id and d.tries = told.tries
+        returning d.order_id, d.entry_id, d.gateway, told.outcome, told.reference, told.reason
+      )
+      insert into ledger_outcomes (
+        connection_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
+      select $1, order_id, entry_id, outcome, gateway, reference, reason, $8
+      from ended
+      returning entry_id`,
+    values: [
+      connectionId,
+      settlements.map(({ payment }) => payment.orderId),
+      settlements.map(({ payment }) => payment.entryId),
+      settlements.map(({ payment }) => payment.tries),
+      settlements.map(({ outcome }) => outcome),
+      settlements.map(({ reference }) => reference),
+      settlements.map(({ reason }) => reason),
+      now,
+    ],
+  });
+  const recorded = new Set(rows.map((row) => row.entry_id));
+  return settlements.filter(({ payment }) => recorded.has(payment.entryId));
+}
+
+/** When a payment without an outcome is to be looked at again. */
+export type Postponement = {
+  readonly payment: ClaimedPayment;
+  readonly dueAt: Date;
+  /** How the gateway names it, where it has said so. */
+  readonly reference: string | null;
+};
+
+/** Lets payments of one connection go until later; at once if their gateway has told of news meanwhile. */
+export async function postponePayments(
+  tx: Queryable,
+  connectionId: string,
+  postponements: readonly Postponement[],
+): Promise<void> {
+  if (postponements.length === 0) return;
+  await tx.query({
+    name: "postpone-payments",
+    text: `
+      update due_payments d
+      set leased_until = null, due_at = case when d.recheck_asked then d.due_at else told.due_at end,
+          gateway_reference = coalesce(told.reference, d.gateway_reference)
+      from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::text[])
+        as told (order_id, entry_id, tries, due_at, reference)
+      where d.connection_id = $1 and d.order_id = told.order_id and d.entry_id = told.entry_id and d.tries = told.tries`,
+    values: [
+      connectionId,
+      postponements.map(({ payment }) => payment.orderId),
+      postponements.map(({ payment }) => payment.entryId),
+      postponements.map(({ payment }) => payment.tries),
+      postponements.map(({ dueAt }) => dueAt),
+      postponements.map(({ reference }) => reference),
+    ],
+  });
+}
+
+/** Makes an entry due now because its gateway has told of news; answers false when nothing of it is under way. */
+export async function askRecheck(
+  db: Queryable,
+  { connectionId, orderId, entryId }: { connectionId: string; orderId: string; entryId: string },
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.query({
+    name: "ask-payment-recheck",
+    text: `
+      update due_payments
+      set recheck_asked = true, due_at = least(due_at, $4)
+      where connection_id = $1 and order_id = $2 and entry_id = $3 and tries > 0
+      returning entry_id`,
+    values: [connectionId, orderId, entryId, now],
+  });
+  return rows.length > 0;
+}
+
+/** Makes scheduled attempts of an order due now. The caller holds the order's lock. */
+export async function bringForward(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+  entryIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (entryIds.length === 0) return;
+  await tx.query({
+    name: "bring-payments-forward",
+    text: `
+      update due_payments
+      set due_at = $4
+      where connection_id = $1 and order_id = $2 and entry_id = any($3::uuid[]) and tries = 0 and due_at > $4`,
+    values: [connectionId, orderId, entryIds, now],
+  });
+}
+
+/** Makes every scheduled attempt of a merchant's orders due now. A scan over all shards. */
+export async function bringMerchantForward(db: Queryable, merchantId: string, now: Date): Promise<void> {
+  await db.query({
+    name: "bring-merchant-forward",
+    text: `
+      update due_payments d
+      set due_at = $2
+      from connections c
+      where c.merchant_id = $1 and d.connection_id = c.id and d.tries = 0 and d.due_at > $2`,
+    values: [merchantId, now],
+  });
+}
+
+/** A condition: something of the order is still to be paid or refunded. */
+export const hasDuePayment = (order: string): string => `exists (
+            select from due_payments d where d.connection_id = ${order}.connection_id and d.order_id = ${order}.id)`;

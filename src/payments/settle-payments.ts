@@ -1,0 +1,58 @@
+import type { Service } from "../service.ts";
+import { inTurn } from "../worker/in-turn.ts";
+import { type Answered, completePayments } from "./complete-payments.ts";
+import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "./due-payments-sql.ts";
+import type { Gateway } from "./gateway.ts";
+
+/** Who has not told the outcome by then has crashed, and somebody else sends the same entry again. */
+const LEASE_MS = 60_000;
+
+/** Sends what is due to one gateway and records what it says; answers how many payments it asked about. */
+export async function settlePayments(
+  service: Service,
+  gateway: Gateway,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const payers = await listPayers(service.db, gateway.name, service.clock.now());
+  const lanes = Array.from({ length: gateway.lanes }, (_, lane) =>
+    payers.filter((_payer, index) => index % gateway.lanes === lane),
+  );
+  const ends = await Promise.allSettled(
+    lanes.map((payersOfLane) =>
+      inTurn(payersOfLane, (payer) => settleBatch(service, gateway, payer), stopping),
+    ),
+  );
+  const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
+  if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
+  return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
+}
+
+/** Claimed, sent and recorded in steps of their own: no transaction waits for a gateway. */
+async function settleBatch(service: Service, gateway: Gateway, payer: Payer): Promise<number> {
+  const { db, clock } = service;
+  const now = clock.now();
+  const payments = await claimPayments(db, payer, {
+    now,
+    leasedUntil: new Date(now.getTime() + LEASE_MS),
+    limit: gateway.batchSize,
+  });
+  if (payments.length === 0) return 0;
+  const answered = await Promise.all(payments.map((payment) => ask(service, gateway, payment)));
+  await completePayments(service, payer.connectionId, answered);
+  return payments.length;
+}
+
+async function ask({ log }: Service, gateway: Gateway, payment: ClaimedPayment): Promise<Answered> {
+  try {
+    const answer = payment.kind === "refund" ? await gateway.refund(payment) : await gateway.charge(payment);
+    return { payment, answer };
+  } catch (err) {
+    const { entryId, orderId, connectionId, tries } = payment;
+    const place = { entry: { id: entryId }, order: { id: orderId }, connection: { id: connectionId } };
+    log.warn(
+      { err, ...place, tries, gateway: gateway.name },
+      "nobody knows how a payment went; it is asked again",
+    );
+    return { payment, answer: null };
+  }
+}

@@ -1,0 +1,31 @@
+import type { Merchant } from "../../connections/merchants-sql.ts";
+import { inOneStep, type Service } from "../../service.ts";
+import {
+  endStripeMethod,
+  insertStripeMethod,
+  lockMerchantOfMethod,
+  readStripeMethod,
+  type StripeMethod,
+} from "./stripe-methods-sql.ts";
+
+/**
+ * Lets a merchant's new charges go to this method at Stripe. What is under way keeps the method that it was begun with.
+ * A retry is safe: the method that is in use already stays.
+ */
+export async function setStripeMethod(
+  service: Service,
+  { id: merchantId }: Merchant,
+  fields: Pick<StripeMethod, "customerId" | "paymentMethodId">,
+): Promise<StripeMethod> {
+  return inOneStep(service, async (tx) => {
+    await lockMerchantOfMethod(tx, merchantId);
+    const current = await readStripeMethod(tx, merchantId);
+    if (current?.customerId === fields.customerId && current.paymentMethodId === fields.paymentMethodId)
+      return current;
+    const now = service.clock.now();
+    const method = { ...fields, id: service.newId(), merchantId, createdAt: now };
+    await endStripeMethod(tx, merchantId, now);
+    await insertStripeMethod(tx, method);
+    return method;
+  });
+}

@@ -1,0 +1,366 @@
+import { describe, expect, it } from "vitest";
+import { notFound } from "../../src/http/problems.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { readTimeline } from "../../src/orders/timeline-sql.ts";
+import { retryPayment } from "../../src/payments/retry-payment.ts";
+import {
+  countRows,
+  createPartner,
+  createProduct,
+  exposeProduct,
+  type Partner,
+  placeOrder,
+  placeTestOrder,
+} from "../support/builders.ts";
+import { runChore } from "../support/chores.ts";
+import { cancelOrder, connectionUuid, readOrder, readOrderEvents, takeStep } from "../support/orders.ts";
+import {
+  balanceOf,
+  ledgerOf,
+  moves,
+  orderUuid,
+  payIn,
+  readDuePayments,
+  scriptedGateway,
+  setCreditLimit,
+  settle,
+  settleWith,
+} from "../support/payments.ts";
+import { dumpTables } from "../support/tables.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+const retry = ({ service }: TestService, partner: Partner, orderId: string) =>
+  retryPayment(service, {
+    connectionId: connectionUuid(partner),
+    ref: parseOrderRef(orderId),
+    actor: { kind: "operator", name: "operator" },
+    missing: notFound("order"),
+  });
+
+const typesOf = async (test: TestService, partner: Partner, orderId: string): Promise<string[]> =>
+  (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
+
+describe("the charge for an order's goods", () => {
+  it("is there with the order, and is made by the worker: once, and with nothing told of it", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const lines = partner.productIds.map((productId) => ({ productId, quantity: 2 }));
+    const { id } = await placeOrder(partner, { lines });
+    expect(await ledgerOf(test, partner, id)).toMatchObject([
+      {
+        id: orderUuid(id),
+        kind: "goods",
+        attempt: 1,
+        status: "pending",
+        amountMinor: 4_000n,
+        currency: "EUR",
+      },
+    ]);
+    const before = await readOrder(partner, id);
+    expect(await settle(test)).toBe(1);
+    expect(await ledgerOf(test, partner, id)).toMatchObject([
+      { status: "succeeded", gateway: "account", failureReason: null },
+    ]);
+    expect(await balanceOf(test, partner)).toBe(-4_000n);
+    expect(await readDuePayments(test)).toEqual([]);
+    expect(await readOrder(partner, id)).toEqual(before);
+    const done = await dumpTables(test);
+    test.clock.advance({ hours: 1 });
+    expect(await settle(test)).toBe(0);
+    expect(await dumpTables(test)).toEqual(done);
+  });
+
+  it("is made for an order under review, and never for a test order or for goods that cost nothing", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
+    const gift = await createProduct(test, partner.merchantId, {
+      price: { amount: "0.00", currency: "EUR" },
+    });
+    await exposeProduct(test, partner.connectionId, gift);
+    const reviewed = await placeOrder(partner, {
+      lines: [{ productId: partner.productIds[0], quantity: 2 }],
+    });
+    const free = await placeOrder(partner, { lines: [{ productId: gift, quantity: 1 }] });
+    await placeTestOrder(partner);
+    expect(await settle(test)).toBe(1);
+    expect(await moves(test, partner, reviewed.id)).toEqual(["goods 1 succeeded"]);
+    expect(await moves(test, partner, free.id)).toEqual([]);
+    expect(await countRows(test, "ledger_entries")).toBe(1);
+  });
+
+  it("is not made for a request that created nothing", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const first = { externalOrderId: "one" };
+    await placeOrder(partner, first);
+    const answer = await partner.client.post("/v1/orders", {
+      externalOrderId: "one",
+      lines: [{ productId: partner.productIds[0], quantity: 7 }],
+      shippingAddress: {
+        firstName: "A",
+        lastName: "B",
+        address1: "C",
+        city: "D",
+        zip: "E",
+        countryCode: "DE",
+      },
+    });
+    expect(answer.status).toBe(422);
+    expect(await countRows(test, "ledger_entries")).toBe(1);
+    expect(await countRows(test, "due_payments")).toBe(1);
+  });
+});
+
+describe("a declined charge", () => {
+  it("holds the order, which tells its partner, stops the acceptance clock, and can be canceled", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 999n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
+    expect((await ledgerOf(test, partner, id))[0]?.failureReason).toBe("credit_limit_exceeded");
+    expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHoldReasons: ["payment_failed"] });
+    test.clock.advance({ hours: 3 });
+    expect(await runChore(test, "accept-orders")).toBe(0);
+    expect((await cancelOrder(partner, id)).status).toBe(200);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
+    expect(await typesOf(test, partner, id)).toEqual(["order.created", "order.onHold", "order.canceled"]);
+    expect(await settle(test)).toBe(0);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("is tried again by the schedule, no earlier, as often as it says, and with one event for the hold", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    expect(await settle(test)).toBe(1);
+    for (const hours of [1, 6, 24, 48, 72]) {
+      test.clock.advance({ hours, ms: -1 });
+      expect(await settle(test)).toBe(0);
+      test.clock.advance({ ms: 1 });
+      expect(await settle(test)).toBe(1);
+    }
+    test.clock.advance({ hours: 10_000 });
+    expect(await settle(test)).toBe(0);
+    expect((await moves(test, partner, id)).map((move) => move.split(" ").slice(1).join(" "))).toEqual(
+      [1, 2, 3, 4, 5, 6].map((attempt) => `${attempt} failed`),
+    );
+    expect(await typesOf(test, partner, id)).toEqual(["order.created", "order.onHold"]);
+  });
+
+  it("that is paid in time releases the hold, and the window goes on", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await setCreditLimit(test, partner, null);
+    test.clock.advance({ hours: 1 });
+    await settle(test);
+    expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHold: false });
+    expect(await typesOf(test, partner, id)).toEqual([
+      "order.created",
+      "order.onHold",
+      "order.onHoldReleased",
+    ]);
+  });
+
+  it("that is paid after the window lets the order be accepted there and then", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    test.clock.advance({ hours: 5 });
+    await payIn(test, partner, "10.00");
+    await settle(test);
+    expect(await readOrder(partner, id)).toMatchObject({ status: "ACCEPTED", onHold: false });
+    expect((await cancelOrder(partner, id)).status).toBe(409);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("leaves other reasons of a hold alone, and lifts only its own", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await takeStep(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
+    await settle(test);
+    expect((await readOrder(partner, id)).onHoldReasons).toEqual(["merchant_request", "payment_failed"]);
+    await payIn(test, partner, "100.00");
+    await settle(test);
+    expect((await readOrder(partner, id)).onHoldReasons).toEqual(["merchant_request"]);
+  });
+
+  it("of many orders leaves each with its own hold and its own next attempt, and pays for what fits", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 25_00n);
+    const orders = [];
+    for (let count = 0; count < 130; count += 1) orders.push(await placeOrder(partner));
+    expect(await settle(test)).toBe(130);
+    const held = await Promise.all(orders.map(async ({ id }) => (await readOrder(partner, id)).onHold));
+    expect(held.filter((onHold) => !onHold)).toHaveLength(2);
+    expect(await balanceOf(test, partner)).toBe(-20_00n);
+    expect(await countRows(test, "due_payments")).toBe(128);
+  });
+});
+
+describe("to pay again by request", () => {
+  it("makes the scheduled attempt due now, and tells who asked on the timeline", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await setCreditLimit(test, partner, null);
+    expect(await retry(test, partner, id)).toMatchObject({ status: "NEW", holdReasons: ["payment_failed"] });
+    await retry(test, partner, id);
+    expect(await settle(test)).toBe(1);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
+    expect((await readOrder(partner, id)).onHold).toBe(false);
+    const timeline = await readTimeline(test.db, connectionUuid(partner), orderUuid(id));
+    expect(timeline.map(({ action, actor }) => `${actor.kind} ${action}`)).toEqual([
+      "service addHold",
+      "operator retryPayment",
+      "operator retryPayment",
+      "service releaseHold",
+    ]);
+  });
+
+  it("adds an attempt when the schedule has come to its end, and only one however often it is asked", async () => {
+    const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
+    await Promise.all(Array.from({ length: 5 }, () => retry(test, partner, id)));
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
+  });
+
+  it("is refused when nothing is unpaid: before the first answer, when paid, and when canceled", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    const refusal = {
+      problem: "transition-refused",
+      members: { rule: "nothing_to_pay", transition: "retryPayment" },
+    };
+    expect(await retry(test, partner, id)).toMatchObject(refusal);
+    await settle(test);
+    expect(await retry(test, partner, id)).toMatchObject(refusal);
+    await setCreditLimit(test, partner, 0n);
+    const other = await placeOrder(partner);
+    await settle(test);
+    await cancelOrder(partner, other.id);
+    expect(await retry(test, partner, other.id)).toMatchObject({
+      ...refusal,
+      members: { orderStatus: "CANCELED" },
+    });
+    expect(await retry(test, partner, orderOfNobody)).toEqual(notFound("order"));
+  });
+});
+
+const orderOfNobody = "ord_01m7y7np16fe68bxp4h91tdmdn";
+
+describe("a canceled order", () => {
+  it("that nobody has begun to charge is never charged", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    await cancelOrder(partner, id);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 canceled"]);
+    expect(await settle(test)).toBe(0);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("that was charged is refunded once, whole, and the way it was charged", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await Promise.all([cancelOrder(partner, id), cancelOrder(partner, id)]);
+    await cancelOrder(partner, id);
+    const [charge, refund] = await ledgerOf(test, partner, id);
+    expect(refund).toMatchObject({
+      kind: "refund",
+      refundOf: charge?.id,
+      amountMinor: 1_000n,
+      status: "pending",
+    });
+    expect(await settle(test)).toBe(1);
+    expect(await settle(test)).toBe(0);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("is refunded also when its review is rejected", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
+    const { id } = await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 2 }] });
+    await settle(test);
+    await takeStep(test, partner, id, { name: "reject" });
+    await settle(test);
+    expect(await balanceOf(test, partner)).toBe(0n);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
+  });
+
+  it("is refunded when it was canceled while the gateway was at its charge", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    const gateway = scriptedGateway(test, {
+      beforeMove: async ({ kind }) => {
+        if (kind === "goods") expect((await cancelOrder(partner, id)).status).toBe(200);
+      },
+    });
+    await settleWith(test, gateway);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
+    expect([...gateway.moved.values()]).toEqual([1_000n, -1_000n]);
+  });
+
+  it("is neither held nor charged again when the gateway declines after the cancel", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    const gateway = scriptedGateway(test, {
+      decide: () => "declined",
+      beforeMove: async () => {
+        await cancelOrder(partner, id);
+      },
+    });
+    await settleWith(test, gateway);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
+    expect(await readOrder(partner, id)).toMatchObject({ status: "CANCELED", onHold: false });
+    expect(await readDuePayments(test)).toEqual([]);
+  });
+
+  it("has a declined refund tried again by the schedule, then by request, and is never held for it", async () => {
+    const test = await startServiceForTest({ config: { paymentRetryMs: [60_000] } });
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    const gateway = scriptedGateway(test, {
+      decide: ({ kind }) => (kind === "refund" ? "declined" : "succeeded"),
+    });
+    await settleWith(test, gateway);
+    await cancelOrder(partner, id);
+    await settleWith(test, gateway);
+    test.clock.advance({ minutes: 1 });
+    await settleWith(test, gateway);
+    expect(await moves(test, partner, id)).toEqual([
+      "goods 1 succeeded",
+      "refund 1 failed",
+      "refund 2 failed",
+    ]);
+    expect(await readDuePayments(test)).toEqual([]);
+    gateway.decide = () => "succeeded";
+    await retry(test, partner, id);
+    await settleWith(test, gateway);
+    expect((await moves(test, partner, id)).at(-1)).toBe("refund 3 succeeded");
+    expect((await readOrder(partner, id)).onHold).toBe(false);
+    expect([...gateway.moved.values()]).toEqual([1_000n, -1_000n]);
+  });
+});

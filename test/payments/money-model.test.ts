@@ -1,0 +1,227 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { notFound } from "../../src/http/problems.ts";
+import { fromTypeId } from "../../src/ids.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { accountGateway } from "../../src/payments/account/account-gateway.ts";
+import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
+import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
+import type { LedgerEntry } from "../../src/payments/ledger.ts";
+import { retryPayment } from "../../src/payments/retry-payment.ts";
+import { settlePayments } from "../../src/payments/settle-payments.ts";
+import type { Service } from "../../src/service.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { runChore } from "../support/chores.ts";
+import { dyingDatabase } from "../support/dying-database.ts";
+import { cancelOrder, connectionUuid, readOrder } from "../support/orders.ts";
+import { balanceOf, ledgerOf, payIn, readDuePayments, setCreditLimit, settle } from "../support/payments.ts";
+import { startTestService, type TestService } from "../support/test-service.ts";
+
+/**
+ * Random histories of orders, payments, cancels, lost answers and killed workers. Whatever happens, the books agree
+ * with the gateway's: this is written from what money is, and not from the code.
+ */
+let test: TestService;
+beforeAll(async () => {
+  test = await startTestService({ config: { paymentRetryMs: [3_600_000, 7_200_000] } });
+});
+afterAll(() => test.close());
+
+const PRICE = 1_000n;
+
+type Step =
+  | { name: "place" | "settle" | "twoWorkers" | "accept" }
+  | { name: "cancel" | "retry" | "cancelWhileSettling"; place: number }
+  | { name: "advance"; seconds: number }
+  | { name: "limit"; orders: number | null }
+  | { name: "payIn" }
+  | { name: "die"; statement: number; applied: boolean }
+  | { name: "lose"; afterwards: boolean };
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom<Step>({ name: "place" }) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom<Step>({ name: "settle" }, { name: "twoWorkers" }, { name: "accept" }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      name: fc.constantFrom("cancel" as const, "retry" as const, "cancelWhileSettling" as const),
+      place: fc.nat(5),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      name: fc.constant("advance" as const),
+      seconds: fc.constantFrom(5, 61, 600, 3_600, 7_200),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ name: fc.constant("limit" as const), orders: fc.option(fc.nat(3)) }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<Step>({ name: "payIn" }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      name: fc.constant("die" as const),
+      statement: fc.integer({ min: 1, max: 6 }),
+      applied: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ name: fc.constant("lose" as const), afterwards: fc.boolean() }) },
+);
+
+type World = { partner: Partner; orders: string[]; paidIn: bigint };
+
+/** The real gateway, whose every second answer is lost: before it has done anything, or after. */
+function losing(gateway: Gateway, afterwards: boolean): Gateway {
+  let calls = 0;
+  const lossy =
+    (ask: (payment: ClaimedPayment) => Promise<GatewayAnswer>) => async (payment: ClaimedPayment) => {
+      calls += 1;
+      const isLost = calls % 2 === 1;
+      if (isLost && !afterwards) throw new Error("The request was lost.");
+      const answer = await ask(payment);
+      if (isLost) throw new Error("The answer was lost.");
+      return answer;
+    };
+  return { ...gateway, charge: lossy(gateway.charge), refund: lossy(gateway.refund) };
+}
+
+const dying = (statement: number, applied: boolean): Service => ({
+  ...test.service,
+  db: dyingDatabase(test.service.db, statement, applied),
+});
+
+async function take(world: World, step: Step): Promise<void> {
+  const { partner, orders } = world;
+  const named = "place" in step ? orders[step.place % Math.max(1, orders.length)] : undefined;
+  switch (step.name) {
+    case "place":
+      orders.push((await placeOrder(partner)).id);
+      return;
+    case "settle":
+      await settle(test);
+      return;
+    case "twoWorkers":
+      await Promise.all([settle(test), settle(test)]);
+      return;
+    case "accept":
+      await runChore(test, "accept-orders");
+      return;
+    case "cancel":
+      if (named !== undefined) await cancelOrder(partner, named);
+      return;
+    case "cancelWhileSettling":
+      if (named !== undefined) await Promise.all([settle(test), cancelOrder(partner, named)]);
+      return;
+    case "retry":
+      if (named !== undefined) await retry(partner, named);
+      return;
+    case "advance":
+      return test.clock.advance({ seconds: step.seconds });
+    case "limit":
+      return setCreditLimit(test, partner, step.orders === null ? null : BigInt(step.orders) * PRICE);
+    case "payIn":
+      world.paidIn += PRICE;
+      return payIn(test, partner, "10.00");
+    case "die": {
+      const service = dying(step.statement, step.applied);
+      await settlePayments(service, accountGateway(service)).catch(() => undefined);
+      return;
+    }
+    case "lose":
+      await settlePayments(test.service, losing(accountGateway(test.service), step.afterwards));
+  }
+}
+
+const retry = (partner: Partner, orderId: string) =>
+  retryPayment(test.service, {
+    connectionId: connectionUuid(partner),
+    ref: parseOrderRef(orderId),
+    actor: { kind: "operator", name: null },
+    missing: notFound("order"),
+  });
+
+/** What an order's ledger says the merchant has paid for it. */
+const paid = (ledger: readonly LedgerEntry[]): bigint =>
+  ledger
+    .filter(({ status }) => status === "succeeded")
+    .reduce((sum, { kind, amountMinor }) => sum + (kind === "refund" ? -amountMinor : amountMinor), 0n);
+
+/** Never twice, never less than nothing, and nobody is held who has paid. */
+async function expectSound({ partner, orders }: World): Promise<void> {
+  for (const id of orders) {
+    const ledger = await ledgerOf(test, partner, id);
+    expect([0n, PRICE]).toContain(paid(ledger));
+    const { status, onHold } = await readOrder(partner, id);
+    if (onHold) expect(paid(ledger)).toBe(0n);
+    if (status === "CANCELED") expect(onHold).toBe(false);
+    for (const statusOfMoves of ["pending", "succeeded"])
+      for (const kind of ["goods", "refund"])
+        expect(
+          ledger.filter((entry) => entry.kind === kind && entry.status === statusOfMoves).length,
+          JSON.stringify(ledger, (_, value) => (typeof value === "bigint" ? String(value) : value)),
+        ).toBeLessThanOrEqual(1);
+  }
+}
+
+/** Everything that can still happen by itself happens, with a merchant that may owe without end. */
+async function calmDown({ partner }: World): Promise<void> {
+  await setCreditLimit(test, partner, null);
+  for (let round = 0; round < 4; round += 1) {
+    test.clock.advance({ hours: 3 });
+    await settle(test);
+  }
+}
+
+async function readAccountEntries({ merchantId }: Partner): Promise<Map<string, bigint>> {
+  const rows = await test.db.query<{ id: string; amount_minor: bigint }>({
+    name: "test-account-entries",
+    text: "select id, amount_minor from account_entries where merchant_id = $1",
+    values: [fromTypeId("mer", merchantId)],
+  });
+  return new Map(rows.map((row) => [row.id, row.amount_minor]));
+}
+
+/** Both sides tell of the same entries, and of the same amounts. */
+async function expectBooksAgree({ partner, orders, paidIn }: World): Promise<void> {
+  const booked = await readAccountEntries(partner);
+  const sum = [...booked.values()].reduce((total, amount) => total + amount, 0n);
+  expect(await balanceOf(test, partner)).toBe(sum);
+  const ledgers = await Promise.all(orders.map((id) => ledgerOf(test, partner, id)));
+  const moved = ledgers.flat().filter(({ status }) => status === "succeeded");
+  for (const { id, kind, amountMinor } of moved)
+    expect(booked.get(id)).toBe(kind === "refund" ? amountMinor : -amountMinor);
+  expect(sum).toBe(paidIn - ledgers.reduce((total, ledger) => total + paid(ledger), 0n));
+  for (const [index, id] of orders.entries()) {
+    const { status, onHold } = await readOrder(partner, id);
+    const ledger = ledgers[index] ?? [];
+    if (status === "CANCELED") expect(paid(ledger)).toBe(0n);
+    else expect(onHold ? 0n : PRICE).toBe(paid(ledger));
+    expect(onHold).toBe(status !== "CANCELED" && ledger.at(-1)?.status === "failed");
+  }
+  expect(await readDuePayments(test)).toEqual([]);
+}
+
+describe("money, by random orders, payments, cancels, lost answers and killed workers", () => {
+  it("is taken and given back once, and the books of both sides agree in the end", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 16 }), async (steps) => {
+        const world: World = { partner: await createPartner(test), orders: [], paidIn: 0n };
+        await take(world, { name: "place" });
+        for (const step of steps) {
+          await take(world, step);
+          await expectSound(world);
+        }
+        await calmDown(world);
+        await expectSound(world);
+        await expectBooksAgree(world);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

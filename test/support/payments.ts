@@ -1,0 +1,128 @@
+import { expect } from "vitest";
+import { fromTypeId } from "../../src/ids.ts";
+import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
+import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
+import type { LedgerEntry } from "../../src/payments/ledger.ts";
+import { readLedger } from "../../src/payments/ledger-sql.ts";
+import { settlePayments } from "../../src/payments/settle-payments.ts";
+import type { Partner } from "./builders.ts";
+import { runChore } from "./chores.ts";
+import { connectionUuid } from "./orders.ts";
+import type { TestService } from "./test-service.ts";
+
+/** An order as the tables name it. */
+export function orderUuid(orderId: string): string {
+  const id = fromTypeId("ord", orderId);
+  if (id === null) throw new Error(`${orderId} is no real order's id.`);
+  return id;
+}
+
+/** Sends what is due to the built-in gateway; answers how many payments that were. */
+export const settle = (test: TestService): Promise<number> => runChore(test, "settle-payments");
+
+export const ledgerOf = (test: TestService, partner: Partner, orderId: string) =>
+  readLedger(test.db, connectionUuid(partner), orderUuid(orderId));
+
+/** An order's ledger in a few words: kind, attempt, status. */
+export const moves = async (test: TestService, partner: Partner, orderId: string): Promise<string[]> =>
+  (await ledgerOf(test, partner, orderId)).map(
+    ({ kind, attempt, status }: LedgerEntry) => `${kind} ${attempt} ${status}`,
+  );
+
+/** The balance of a merchant's account, in minor units. */
+export async function balanceOf(test: TestService, { merchantId }: Partner): Promise<bigint> {
+  const [row] = await test.db.query<{ balance_minor: bigint }>({
+    name: "test-balance",
+    text: "select balance_minor from merchant_accounts where merchant_id = $1",
+    values: [fromTypeId("mer", merchantId)],
+  });
+  return row?.balance_minor ?? 0n;
+}
+
+/** Null: unlimited. */
+export async function setCreditLimit(
+  test: TestService,
+  { merchantId }: Partner,
+  limitMinor: bigint | null,
+): Promise<void> {
+  await test.db.query({
+    name: "test-set-credit-limit",
+    text: "update merchants set credit_limit_minor = $2 where id = $1",
+    values: [fromTypeId("mer", merchantId), limitMinor?.toString() ?? null],
+  });
+}
+
+let payments = 0;
+
+/** The operator enters that a merchant has paid. */
+export async function payIn(test: TestService, { merchantId }: Partner, amount: string): Promise<void> {
+  payments += 1;
+  const { status, body } = await test.backOffice.post(`/api/merchants/${merchantId}/account/payments`, {
+    amount: { amount, currency: "EUR" },
+    reference: `transfer-${payments}`,
+  });
+  expect(status, JSON.stringify(body)).toBe(201);
+}
+
+/** What is still to be sent to gateways, all connections together. */
+export async function readDuePayments(test: TestService) {
+  return test.db.query<{ entry_id: string; tries: number; due_at: Date; leased_until: Date | null }>({
+    name: "test-due-payments",
+    text: "select entry_id, tries, due_at, leased_until from due_payments order by entry_id",
+    values: [],
+  });
+}
+
+type Call = { readonly kind: "charge" | "refund"; readonly payment: ClaimedPayment };
+
+/** A gateway whose answers a test decides; it remembers each id as real ones do, and moves money once. */
+export type ScriptedGateway = Gateway & {
+  readonly calls: Call[];
+  /** What really moved, by entry; refunds below zero. */
+  readonly moved: Map<string, bigint>;
+  /** Decides what it does with an id that it has not decided about; it succeeds unless told otherwise. */
+  decide(payment: ClaimedPayment): GatewayAnswer["answer"];
+  /** Runs with every call, before the money moves and after; what it throws the worker sees as no answer. */
+  beforeMove(payment: ClaimedPayment): Promise<void> | void;
+  afterMove(payment: ClaimedPayment): Promise<void> | void;
+};
+
+export function scriptedGateway(test: TestService, fields: Partial<ScriptedGateway> = {}): ScriptedGateway {
+  const decided = new Map<string, GatewayAnswer>();
+  async function call(kind: Call["kind"], payment: ClaimedPayment): Promise<GatewayAnswer> {
+    gateway.calls.push({ kind, payment });
+    await gateway.beforeMove(payment);
+    const known = decided.get(payment.entryId);
+    const answer = known === undefined || known.answer === "pending" ? answerOf(payment) : known;
+    decided.set(payment.entryId, answer);
+    if (answer.answer === "succeeded")
+      gateway.moved.set(payment.entryId, kind === "charge" ? payment.amountMinor : -payment.amountMinor);
+    await gateway.afterMove(payment);
+    return answer;
+  }
+  function answerOf(payment: ClaimedPayment): GatewayAnswer {
+    const answer = gateway.decide(payment);
+    const reference = `ref-${payment.entryId}`;
+    if (answer === "succeeded") return { answer, reference };
+    if (answer === "declined") return { answer, reason: "card_declined" };
+    return { answer, reference, recheckAt: new Date(test.clock.now().getTime() + 3_600_000) };
+  }
+  const gateway: ScriptedGateway = {
+    name: "account",
+    batchSize: 100,
+    lanes: 1,
+    calls: [],
+    moved: new Map(),
+    decide: () => "succeeded",
+    beforeMove: () => undefined,
+    afterMove: () => undefined,
+    charge: (payment) => call("charge", payment),
+    refund: (payment) => call("refund", payment),
+    ...fields,
+  };
+  return gateway;
+}
+
+/** Sends what is due through a gateway of the test. */
+export const settleWith = (test: TestService, gateway: Gateway): Promise<number> =>
+  settlePayments(test.service, gateway);
