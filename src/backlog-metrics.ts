@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { Queryable } from "./database/database.ts";
+import { countPausedEndpoints, countQueuedMails, readDueDeliveries } from "./backlog-sql.ts";
 import { DAY_TABLES, partitionsAheadMs } from "./database/day-partitions.ts";
 import type { Service } from "./service.ts";
 
@@ -67,44 +67,4 @@ function sharedWhileRunning<T>(read: () => Promise<T>): () => Promise<T> {
     });
     return running;
   };
-}
-
-async function readDueDeliveries(
-  db: Queryable,
-  now: Date,
-): Promise<{ count: number; oldestAgeSeconds: number }> {
-  const [row] = await db.query<{ count: bigint; oldest_due_at: Date | null }>({
-    name: "read-due-deliveries",
-    text: `
-      select coalesce(sum(due.count), 0)::bigint as count, min(due.oldest_due_at) as oldest_due_at
-      from webhook_endpoints w
-      join webhook_endpoint_states s on s.connection_id = w.connection_id and s.endpoint_id = w.id
-      cross join lateral (
-        select count(*) as count, min(d.due_at) as oldest_due_at
-        from due_deliveries d
-        where d.connection_id = w.connection_id and d.endpoint_id = w.id and d.due_at <= $1
-          and (d.leased_until is null or d.leased_until <= $1)) as due
-      where w.status = 'active' and (s.held_until is null or s.held_until <= $1)`,
-    values: [now],
-  });
-  const oldest = row?.oldest_due_at ?? now;
-  return { count: Number(row?.count ?? 0), oldestAgeSeconds: (now.getTime() - oldest.getTime()) / 1_000 };
-}
-
-async function countPausedEndpoints(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ count: number }>({
-    name: "count-paused-endpoints",
-    text: "select count(*)::integer as count from webhook_endpoints where status = 'paused'",
-    values: [],
-  });
-  return row?.count ?? 0;
-}
-
-async function countQueuedMails(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ count: number }>({
-    name: "count-queued-mails",
-    text: "select count(*)::integer as count from outgoing_mails where sent_at is null and failed_at is null",
-    values: [],
-  });
-  return row?.count ?? 0;
 }

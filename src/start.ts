@@ -6,20 +6,14 @@ import { createHealthListener } from "./back-office/health.ts";
 import { addBacklogMetrics } from "./backlog-metrics.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import { openDatabase } from "./database/database.ts";
-import { ensureDayPartitions } from "./database/day-partitions.ts";
-import { startEmbeddedPostgres } from "./database/embedded-postgres.ts";
-import { migrate } from "./database/migrate.ts";
-import { newIdsFrom } from "./ids.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { openService } from "./open-service.ts";
 import { createPartnerApi } from "./partner-api/app.ts";
 import { readOrMakeSecret } from "./secret-file.ts";
 import type { Service } from "./service.ts";
-import { checkSecretKeys } from "./webhooks/endpoints/check-secret-keys.ts";
-import { createSecretBox } from "./webhooks/endpoints/secret-box.ts";
 import { createDispatcher, type Dispatcher } from "./webhooks/sending/dispatcher.ts";
 import { createSender } from "./webhooks/sending/sender.ts";
-import { createWakeUps, type WakeUps } from "./webhooks/sending/wake-ups.ts";
+import type { WakeUps } from "./webhooks/sending/wake-ups.ts";
 import { CHORES, type Chore, startWorker } from "./worker/worker.ts";
 
 export type RunningService = {
@@ -45,7 +39,9 @@ export async function startService(
 ): Promise<RunningService> {
   const stops: Stops = { doors: [], ground: [] };
   try {
-    const { service, wakeUps } = await openService(config, log, clock, stops);
+    const options = { schema: "migrate" as const, connectionsMax: DATABASE_CONNECTIONS_MAX };
+    const { service, wakeUps, close } = await openService(config, log, clock, options);
+    stops.ground.push(close);
     const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
     addBacklogMetrics(metrics.registry, service);
@@ -92,53 +88,12 @@ const findDueDeliveries = (dispatcher: Dispatcher): Chore => ({
 const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
   operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
 
-/** Every process that makes or sends deliveries needs the same key. */
-const readSecretKey = async ({ dataDir }: Config): Promise<Buffer> =>
-  Buffer.from(await readOrMakeSecret(dataDir, "webhook-secret-key"), "base64url");
-
 /** How to let go: the doors, where work comes in, all at once; then the ground they stand on, the last one first. */
 type Stops = { doors: (() => Promise<unknown>)[]; ground: (() => Promise<unknown>)[] };
 
 async function stopAll({ doors, ground }: Stops): Promise<void> {
   await Promise.all(doors.map((stop) => stop()));
   for (const stop of ground.toReversed()) await stop();
-}
-
-async function openService(
-  config: Config,
-  log: Logger,
-  clock: Clock,
-  stops: Stops,
-): Promise<{ service: Service; wakeUps: WakeUps }> {
-  let url = config.databaseUrl;
-  if (url === null) {
-    const postgres = await startEmbeddedPostgres({
-      dataDir: config.dataDir,
-      log: (message) => log.info(message),
-    });
-    stops.ground.push(() => postgres.stop());
-    url = postgres.url;
-  }
-  const db = openDatabase({
-    url,
-    connectionsMax: DATABASE_CONNECTIONS_MAX,
-    onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
-  });
-  stops.ground.push(() => db.close());
-  await migrate(url, (message) => log.warn(message));
-  await ensureDayPartitions(db, clock.now());
-  const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
-  await checkSecretKeys(db, secrets, clock.now());
-  const newId = newIdsFrom(clock);
-  const wakeUps = createWakeUps(db, log, newId());
-  return {
-    service: {
-      ...{ config, clock, newId, db, log, secrets },
-      wakeDispatchers: (connectionIds) => wakeUps.tell("due", connectionIds),
-      endpointsChanged: (connectionId) => wakeUps.tell("changed", [connectionId]),
-    },
-    wakeUps,
-  };
 }
 
 /** Every process can be watched; only one with the role serves the API. */

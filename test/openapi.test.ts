@@ -63,12 +63,14 @@ const SPECIFIED = [
   "POST /v1/test/orders/{orderId}/transitions",
 ];
 
+const IMPORT = "POST /api/merchants/{id}/products/import";
 const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /v1/webhook-endpoints/{endpointId}",
   "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
   "POST /api/connections/{id}/keys",
   "PATCH /api/connections/{id}",
   "PATCH /api/products/{id}",
+  "PATCH /api/facilities/{id}",
   "PATCH /api/merchants/{id}",
   "PATCH /api/shipments/{id}",
   ...["approve", "reject", "cancel", "hold", "release-hold", "ship", "return"].map(
@@ -202,10 +204,11 @@ describe("each operation", () => {
     }
   });
 
-  it("takes only JSON, where it takes a body, which may be left out if all of its fields may; then it may answer 413, 415 and 422", () => {
+  it("takes only JSON, or CSV for an import, where it takes a body, which may be left out if all of its fields may; then it may answer 413, 415 and 422", () => {
     for (const [name, { requestBody, responses }] of operations()) {
       if (requestBody === undefined) continue;
-      expect(Object.keys(requestBody.content), name).toEqual(["application/json"]);
+      const taken = name === IMPORT ? "text/csv" : "application/json";
+      expect(Object.keys(requestBody.content), name).toEqual([taken]);
       expect(requestBody.required, name).toBe(!BODIES_OF_OPTIONAL_FIELDS.includes(name));
       expect(Object.keys(responses), name).toEqual(expect.arrayContaining(["413", "415", "422"]));
     }

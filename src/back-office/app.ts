@@ -12,6 +12,9 @@ import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 import { addStripeWebhook } from "./stripe-webhook.ts";
 
+/** An import may be large, and come from far away. */
+const REQUEST_TIMEOUT_MS = 600_000;
+
 /** The private listener: the back office API, and what operators and their machines watch the service by. */
 export function createBackOffice(
   service: Service,
@@ -26,6 +29,7 @@ export function createBackOffice(
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
     metrics: metrics.requests,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const description = JSON.stringify(describeService(service));
   app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));

@@ -5,6 +5,7 @@ import { findOrderPlace, type OrderPlace, readOrderPrices } from "../orders/list
 import type { Order } from "../orders/order.ts";
 import { readOrders } from "../orders/orders-sql.ts";
 import { readTimeline } from "../orders/timeline-sql.ts";
+import { readLedger } from "../payments/ledger-sql.ts";
 import type { Service } from "../service.ts";
 import { type BackOfficeCaller, maySee } from "./access.ts";
 import { toOrderDetail } from "./order-schemas.ts";
@@ -30,9 +31,10 @@ export async function findOrder(
 
 /** The order with all that the house knows of it. */
 export async function describeOrder({ db }: Service, { order, place }: FoundOrder) {
-  const [prices, timeline] = await Promise.all([
+  const [prices, charges, timeline] = await Promise.all([
     readOrderPrices(db, order.connectionId, order.id),
+    readLedger(db, order.connectionId, order.id),
     readTimeline(db, order.connectionId, order.id),
   ]);
-  return toOrderDetail(order, place, { prices, timeline });
+  return toOrderDetail(order, place, { prices, charges, timeline });
 }

@@ -12,6 +12,8 @@ import {
   toWireShipment,
   wireOrderId,
 } from "../orders/order-wire.ts";
+import { ChargeSchema, toWireCharge } from "../payments/charge-wire.ts";
+import type { LedgerEntry } from "../payments/ledger.ts";
 
 const place = {
   merchantId: Type.String(),
@@ -82,6 +84,7 @@ export const OrderDetailSchema = Type.Object(
     ...OrderSummarySchema.properties,
     lines: Type.Array(LineSchema),
     goods: Type.Unsafe<Static<typeof MoneySchema>>({ ...MoneySchema, description: "Value of the goods." }),
+    charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
     holds: Type.Array(HoldSchema),
     timeline: Type.Array(TimelineEntrySchema, { description: "Oldest first." }),
   },
@@ -106,10 +109,17 @@ export const toOrderSummary = (order: Order, at: OrderPlace): Static<typeof Orde
   shipments: order.shipments.map((shipment) => toHouseShipment(order, shipment)),
 });
 
+/** What is kept of an order beside the order itself. */
+type OrderRecords = {
+  readonly prices: OrderPrices;
+  readonly charges: readonly LedgerEntry[];
+  readonly timeline: readonly TimelineEntry[];
+};
+
 export function toOrderDetail(
   order: Order,
   at: OrderPlace,
-  { prices, timeline }: { prices: OrderPrices; timeline: readonly TimelineEntry[] },
+  { prices, charges, timeline }: OrderRecords,
 ): Static<typeof OrderDetailSchema> {
   const { currency } = prices;
   const summary = toOrderSummary(order, at);
@@ -123,6 +133,7 @@ export function toOrderDetail(
       return { ...wire, sku: priced.sku, name: priced.name, unitPrice };
     }),
     goods: formatMoney({ minor: prices.goodsMinor, currency }),
+    charges: charges.map(toWireCharge),
     holds: order.holdReasons.map((reason) => ({
       reason,
       since: heldSince(reason, order, timeline).toISOString(),

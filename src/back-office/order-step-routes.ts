@@ -1,5 +1,6 @@
 import { Type } from "typebox";
-import type { Fault } from "../http/problems.ts";
+import { type Fault, isProblem, notFound } from "../http/problems.ts";
+import { retryPayment } from "../payments/retry-payment.ts";
 import type { Service } from "../service.ts";
 import {
   type BackOfficeCaller,
@@ -11,6 +12,7 @@ import {
 } from "./access.ts";
 import { valueAt } from "./amounts.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
+import { describeOrder, findOrder } from "./find-order.ts";
 
 /** The only reason that people of a merchant place and lift; the others are the house's matter (decision 0038). */
 const MERCHANT_REQUEST = "merchant_request";
@@ -79,6 +81,28 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
         detail: body.reason ?? null,
         transition: () => ({ name: "cancel" }),
       }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/retry-payment",
+    operationId: "retryPayment",
+    admits: merchantSide,
+    summary: "Charge again what was declined",
+    description:
+      "At once, instead of at its scheduled time; of a canceled order, the refunds. The charge itself follows within a second.",
+    handle: async ({ caller, params }) => {
+      const found = await findOrder(service, caller, params.id);
+      if (found === null || found.order.testMode) return notFound("order");
+      const { connectionId, id, testMode } = found.order;
+      const retried = await retryPayment(service, {
+        connectionId,
+        ref: { id, testMode, externalOrderId: params.id },
+        actor: { kind: caller.kind, name: caller.name },
+        missing: notFound("order"),
+      });
+      if (isProblem(retried)) return retried;
+      return { status: 200, body: await describeOrder(service, { ...found, order: retried }) };
+    },
   }),
   route({
     ...stepRow,

@@ -1,17 +1,13 @@
 import { type Static, Type } from "typebox";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { type Fault, isProblem, notFound } from "../http/problems.ts";
-import { cursorField, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import { cursorField, limitField, pageOf } from "../http/schemas.ts";
 import { parseUuid, toTypeId } from "../ids.ts";
-import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
+import { formatMoney, MoneySchema } from "../money.ts";
 import { changeProduct } from "../products/change-product.ts";
 import { createProduct } from "../products/create-product.ts";
-import {
-  PartnerProductSchema,
-  PRODUCT_STATUSES,
-  type Product,
-  toPartnerProduct,
-} from "../products/product.ts";
+import { PartnerProductSchema, type Product, toPartnerProduct } from "../products/product.ts";
+import { ProductChangeSchema, ProductRequestSchema } from "../products/product-request.ts";
 import { listProducts, readProduct, withdrawProduct } from "../products/products-sql.ts";
 import { publishProduct } from "../products/publish-product.ts";
 import type { Service } from "../service.ts";
@@ -30,28 +26,6 @@ import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
 const CatalogueProductSchema = Type.Object(
   { ...PartnerProductSchema.properties, merchantId: Type.String(), price: MoneySchema },
   { title: "CatalogueProduct" },
-);
-
-const details = {
-  description: Type.Optional(nullable(Type.String({ maxLength: 10_000, format: "text" }))),
-  imageUrl: Type.Optional(nullable(Type.String({ maxLength: 2_000, format: "web-address" }))),
-  weightGrams: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2_000_000_000 }))),
-};
-
-const ProductRequestSchema = Type.Object(
-  { sku: shortText(), name: shortText(), price: MoneyRequestSchema, ...details },
-  { title: "ProductRequest" },
-);
-
-const ProductChangeSchema = Type.Object(
-  {
-    sku: Type.Optional(shortText()),
-    name: Type.Optional(shortText()),
-    price: Type.Optional(MoneyRequestSchema),
-    status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
-    ...details,
-  },
-  { title: "ProductChange" },
 );
 
 const ExposureParams = Type.Object({

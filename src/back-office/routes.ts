@@ -2,7 +2,9 @@ import type { Service } from "../service.ts";
 import type { BackOfficeRoute } from "./access.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { connectionRoutes } from "./connection-routes.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
 import { facilityRoutes } from "./facility-routes.ts";
+import { importRoutes } from "./import-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { merchantRoutes } from "./merchant-routes.ts";
 import { orderRoutes } from "./order-routes.ts";
@@ -21,6 +23,8 @@ export const backOfficeRoutes = (service: Service): BackOfficeRoute[] => [
   ...connectionRoutes(service),
   ...keyRoutes(service),
   ...productRoutes(service),
+  ...importRoutes(service),
+  ...deliveryRoutes(service),
   ...orderRoutes(service),
   ...orderStepRoutes(service),
   ...shippingRoutes(service),

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { prepareShipping } from "../fulfilment/prepare-shipping.ts";
 import { trackingUrlOf } from "../fulfilment/tracking.ts";
 import { mailTracking } from "../fulfilment/tracking-mail.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
@@ -12,6 +13,7 @@ import { takeStep } from "../orders/take-step.ts";
 import type { Service } from "../service.ts";
 import { type BackOfficeRoute, route, warehouse } from "./access.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
+import { findOrder } from "./find-order.ts";
 import { HouseShipmentSchema, toHouseShipment } from "./order-schemas.ts";
 
 const urlField = Type.String({
@@ -70,12 +72,15 @@ export const shippingRoutes = (service: Service): BackOfficeRoute[] => [
     description:
       "Makes a shipment; the first one moves the order to IN_PROGRESS. Refused while the order is held, not accepted yet, or not given to a facility yet. Tracking may come later.",
     body: ShipBody,
-    handle: async ({ caller, params, body }) =>
-      answerStep(service, caller, params.id, {
+    handle: async ({ caller, params, body }) => {
+      const found = await findOrder(service, caller, params.id);
+      if (found !== null) await prepareShipping(service, found.order);
+      return answerStep(service, caller, params.id, {
         action: "ship",
         transition: (order) => toShip(order, body, service.newId()),
         alongside: mailTracking,
-      }),
+      });
+    },
   }),
   route({
     ...stepRow,

@@ -1,9 +1,13 @@
-import { dirname, join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runner } from "node-pg-migrate";
 import pg from "pg";
+import { type Queryable, sqlState } from "./database.ts";
 
 const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "migrations");
+const MIGRATIONS_TABLE = "schema_migrations";
+const UNDEFINED_TABLE = "42P01";
 
 /**
  * Brings the schema up to date: every migration in a transaction of its own, each exactly once. Processes that
@@ -19,7 +23,7 @@ export async function migrate(url: string, log: (message: string) => void): Prom
       dbClient: client,
       dir: MIGRATIONS_DIR,
       direction: "up",
-      migrationsTable: "schema_migrations",
+      migrationsTable: MIGRATIONS_TABLE,
       // The lock above waits; the runner's own would fail the second process instead.
       noLock: true,
       singleTransaction: false,
@@ -27,5 +31,29 @@ export async function migrate(url: string, log: (message: string) => void): Prom
     });
   } finally {
     await client.end(); // Which also lets go of the lock.
+  }
+}
+
+/** Names of the migrations that this program has and the database has not, oldest first. Changes nothing. */
+export async function pendingMigrations(db: Queryable): Promise<string[]> {
+  const files = await readdir(MIGRATIONS_DIR);
+  const applied = new Set(await listAppliedMigrations(db));
+  return files
+    .map((file) => parse(file).name)
+    .filter((name) => !applied.has(name))
+    .sort();
+}
+
+async function listAppliedMigrations(db: Queryable): Promise<string[]> {
+  try {
+    const rows = await db.query<{ name: string }>({
+      name: "list-applied-migrations",
+      text: `select name from ${MIGRATIONS_TABLE}`,
+      values: [],
+    });
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    if (sqlState(error) === UNDEFINED_TABLE) return [];
+    throw error;
   }
 }

@@ -22,6 +22,7 @@ import {
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
 import type { Route } from "./route.ts";
 import { unparsedRefusal } from "./unparsed.ts";
+import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { createValidatorCompiler, faultsOf } from "./validation.ts";
 
 declare module "fastify" {
@@ -39,6 +40,8 @@ type ListenerOptions<Caller> = {
   errorsBaseUrl: string;
   log: Logger;
   metrics: RequestMetrics;
+  /** By when a request must have arrived whole; 30 s by default. */
+  requestTimeoutMs?: number;
 };
 
 // Room for 200 characters of four bytes, percent-encoded; longer ones are no id of ours.
@@ -89,7 +92,7 @@ export function createListener<Caller extends object>(options: ListenerOptions<C
       );
     return problems.send(reply, problem);
   });
-  for (const route of options.routes) addRoute(app, route, options, problems);
+  for (const route of options.routes) addInScope(app, route, options, problems);
   return app;
 }
 
@@ -103,7 +106,7 @@ function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWr
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
@@ -138,6 +141,22 @@ function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | nu
   return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
 }
 
+/** What reads an upload must not read the bodies of other routes. */
+function addInScope<Caller extends object>(
+  app: FastifyInstance,
+  route: Route<Caller>,
+  options: ListenerOptions<Caller>,
+  problems: ProblemWriter,
+): void {
+  const { upload } = route;
+  if (upload === undefined) addRoute(app, route, options, problems);
+  else
+    app.register(async (scope) => {
+      addUploadParser(scope, upload);
+      addRoute(scope, route, options, problems);
+    });
+}
+
 function addRoute<Caller extends object>(
   app: FastifyInstance,
   route: Route<Caller>,
@@ -168,7 +187,7 @@ function addRoute<Caller extends object>(
       ...(route.body && { body: route.body }),
       response: responseSchemas(route),
     },
-    onRequest: route.body === undefined ? [admit, ignoreBody] : [admit],
+    onRequest: [admit, ...bodyHooks(route)],
     ...(route.body && { preValidation: bodyCheck(route.body) }),
     // The schema's refusal then waits until the route has told its own faults.
     attachValidation: route.bodyFaults !== undefined,
@@ -185,6 +204,11 @@ function addRoute<Caller extends object>(
       done();
     },
   });
+}
+
+function bodyHooks<Caller>({ body, upload }: Route<Caller>) {
+  if (upload !== undefined) return [uploadTypeCheck(upload)];
+  return body === undefined ? [ignoreBody] : [];
 }
 
 /** All faults of a body at once: the schema's, and those that only the route can see at places that are sound so far. */

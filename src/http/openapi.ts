@@ -78,6 +78,12 @@ function operation(route: Route<never>, api: DescribedApi, schemas: Json): Json 
         content: { "application/json": { schema: named(route.body) } },
       },
     }),
+    ...(route.upload && {
+      requestBody: {
+        required: true,
+        content: { [route.upload.mediaType]: { schema: { type: "string" } } },
+      },
+    }),
     responses: { ...answersOf(route, named), ...problemsOf(route, api) },
   };
 }
@@ -154,8 +160,8 @@ function problemsOf(route: Route<never>, api: DescribedApi): Json {
 }
 
 /** A body is read, and may be too large, even where it is ignored; only the one of a GET is not. */
-function bodyProblems({ method, body }: Route<never>): ProblemCode[] {
-  if (body !== undefined) return ["payload-too-large", "unsupported-media-type"];
+function bodyProblems({ method, body, upload }: Route<never>): ProblemCode[] {
+  if (body !== undefined || upload !== undefined) return ["payload-too-large", "unsupported-media-type"];
   return method === "GET" ? [] : ["payload-too-large"];
 }
 
@@ -181,9 +187,15 @@ function problemSchema(errorsBaseUrl: string): Json {
             pointer: { type: "string", description: "JSON Pointer into the body." },
             parameter: { type: "string" },
             header: { type: "string" },
+            line: { type: "integer", description: "Of a file: the line on which its row begins." },
+            column: { type: "string", description: "Of a file: the column, as the header names it." },
             detail: { type: "string" },
           },
         },
+      },
+      errorCount: {
+        type: "integer",
+        description: "Of a file: how many faults it has; `errors` lists the first of them.",
       },
       orderStatus: { type: "string", description: "Status the order had at the request." },
       orderId: { type: "string" },

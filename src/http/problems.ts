@@ -68,14 +68,14 @@ export const PROBLEMS = {
   "payload-too-large": {
     status: 413,
     title: "Request body too large",
-    meaning: "The body is larger than 256 KiB.",
+    meaning: "The body is larger than the route takes: 256 KiB where it does not say otherwise.",
     retry: "With a smaller body.",
   },
   "unsupported-media-type": {
     status: 415,
     title: "Media type not supported",
-    meaning: "The body is not declared as application/json.",
-    retry: "With Content-Type: application/json.",
+    meaning: "The body is not declared as application/json, or as what else the route asks for.",
+    retry: "With the Content-Type that detail names.",
   },
   "validation-failed": {
     status: 422,
@@ -123,7 +123,13 @@ export type Problem = {
 };
 
 /** One fault of a request: where it is, and what is wrong with it. */
-export type Fault = ({ pointer: string } | { parameter: string } | { header: string }) & { detail: string };
+export type Fault = (
+  | { pointer: string }
+  | { parameter: string }
+  | { header: string }
+  /** Of a file: the line on which its row begins, and the column if it is about one. */
+  | { line: number; column?: string }
+) & { detail: string };
 
 export const isProblem = (value: object): value is Problem => "problem" in value;
 

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "typebox";
 import type { Fault, Problem, ProblemCode } from "./problems.ts";
+import type { Upload } from "./upload.ts";
 
 /** What a handler answers when all went well: a body to be serialised, or JSON that is text already, or neither. */
 export type Answer = {
@@ -18,6 +19,7 @@ type RouteInput<Caller, Params, Query, Headers, Body> = {
 };
 
 type Shape<S> = S extends TSchema ? Static<S> : Record<string, never>;
+type BodyShape<Body, Taken> = Taken extends Upload ? AsyncIterable<Buffer> : Shape<Body>;
 
 type RouteShape<
   Caller,
@@ -25,6 +27,7 @@ type RouteShape<
   Query extends TSchema | undefined,
   Headers extends TSchema | undefined,
   Body extends TSchema | undefined,
+  Taken extends Upload | undefined,
 > = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With parameters in braces, as in the specification: `/v1/orders/{orderId}`. */
@@ -37,6 +40,8 @@ type RouteShape<
   query?: Query;
   headers?: Headers;
   body?: Body;
+  /** Takes a body that is not JSON, as it arrives; in place of `body`. */
+  upload?: Taken;
   /** What it answers when all went well, by status. */
   answers: Readonly<
     Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
@@ -51,13 +56,13 @@ type RouteShape<
    */
   bodyFaults?(input: { caller: Caller; params: Shape<Params>; body: unknown }): Promise<Fault[]>;
   handle(
-    input: RouteInput<Caller, Shape<Params>, Shape<Query>, Shape<Headers>, Shape<Body>>,
+    input: RouteInput<Caller, Shape<Params>, Shape<Query>, Shape<Headers>, BodyShape<Body, Taken>>,
   ): Promise<Answer | Problem>;
 };
 
 /** One row of a listener's route table: it validates, answers and documents the route. */
 export type Route<Caller> = Omit<
-  RouteShape<Caller, TSchema, TSchema, TSchema, TSchema>,
+  RouteShape<Caller, TSchema, TSchema, TSchema, TSchema, Upload>,
   "bodyFaults" | "handle"
 > & {
   // Rows of different shapes stand in one table: each takes what its own schemas have validated, and nothing else.
@@ -81,7 +86,8 @@ export const routeTable =
     Query extends TSchema | undefined = undefined,
     Headers extends TSchema | undefined = undefined,
     Body extends TSchema | undefined = undefined,
+    Taken extends Upload | undefined = undefined,
   >(
-    shape: RouteShape<Caller, Params, Query, Headers, Body>,
+    shape: RouteShape<Caller, Params, Query, Headers, Body, Taken>,
   ): Route<Caller> =>
     shape as Route<Caller>; // `Route` only forgets the types that were checked here.

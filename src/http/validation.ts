@@ -73,6 +73,12 @@ function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled
   };
 }
 
+/** A check of values that come from elsewhere than a request's JSON, by the same rules. Pointers lead into the value. */
+export function createCheck(schema: TSchema): (value: unknown) => ReturnType<typeof faultsOf> {
+  const validate = createAjv().compile(schema);
+  return (value) => (validate(value) ? [] : faultsOf(validate.errors ?? [], "body"));
+}
+
 /** Above what a hundred lines can have, so that all of theirs are told; a hostile body could have very many more. */
 const FAULTS_MAX = 500;
 
@@ -106,6 +112,8 @@ function detailOf(error: ErrorObject): string {
       return "is required";
     case "format":
       return FORMAT_DETAILS[String(error.params["format"])] ?? `must match format ${error.params["format"]}`;
+    case "type":
+      return `must be ${[error.params["type"]].flat().join(" or ")}`;
     case "enum":
       return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
     case "minLength":

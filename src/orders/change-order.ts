@@ -5,7 +5,7 @@ import { isProblem, type Problem } from "../http/problems.ts";
 import { followOrder as followWithMoney } from "../payments/follow-order.ts";
 import { inOneStep, type Service } from "../service.ts";
 import { isStorableText } from "../text.ts";
-import { asOf, type Outcome } from "./lifecycle.ts";
+import type { Outcome } from "./lifecycle.ts";
 import { tellOptIns } from "./opt-in-events.ts";
 import type { Order, OrderRef } from "./order.ts";
 import { orderEvents } from "./order-events.ts";
@@ -59,7 +59,7 @@ export async function storeOutcome(
 ): Promise<void> {
   const { order: after } = outcome;
   if (after === before) return;
-  const steps = stepsOf(before, after, cause, context.now);
+  const steps = stepsOf(before, outcome, cause);
   await saveOrder(tx, before, after);
   if (outcome.outcome === "applied")
     await insertEvents(tx, orderEvents(after, outcome.facts, context.newId, context.now), context.now);
@@ -73,16 +73,11 @@ export async function storeOutcome(
 }
 
 /** What somebody asked for, and before it the acceptance, when only the deadline had seen to that so far. */
-function stepsOf(before: Order, after: Order, cause: StepCause, now: Date): OrderStep[] {
-  const current = asOf(before, now);
-  const asked = isSameState(current, after) ? [] : [{ ...cause, before: current, after }];
-  return current === before
-    ? asked
-    : [{ actor: SERVICE, action: "accept", before, after: current }, ...asked];
+function stepsOf(before: Order, outcome: Outcome, cause: StepCause): OrderStep[] {
+  const { order: after } = outcome;
+  const from = outcome.outcome === "applied" ? outcome.from : after;
+  return [
+    ...(from === before ? [] : [{ actor: SERVICE, action: "accept", before, after: from }]),
+    ...(after === from ? [] : [{ ...cause, before: from, after }]),
+  ];
 }
-
-/** A step that changes anything leaves another time or another status behind. */
-const isSameState = (one: Order, other: Order): boolean =>
-  one.updatedAt.getTime() === other.updatedAt.getTime() &&
-  one.status === other.status &&
-  one.lastSequence === other.lastSequence;

@@ -60,7 +60,13 @@ type OrderEventType =
 export type OrderFact = { readonly type: OrderEventType; readonly shipmentId?: string };
 
 export type Outcome =
-  | { readonly outcome: "applied"; readonly order: Order; readonly facts: readonly OrderFact[] }
+  /** `from` is the order as the step found it; a step that had nothing to do answers that very one as `order`. */
+  | {
+      readonly outcome: "applied";
+      readonly from: Order;
+      readonly order: Order;
+      readonly facts: readonly OrderFact[];
+    }
   /** `order` is the order as it stands at that moment: the deadline may have accepted it. */
   | { readonly outcome: "refused"; readonly order: Order; readonly rule: RefusalRule };
 
@@ -97,13 +103,13 @@ export function isCancelableByPartner(order: Order, now: Date): boolean {
 export function applyTransition(stored: Order, transition: Transition, now: Date): Outcome {
   const order = asOf(stored, now);
   const refuse = (rule: RefusalRule): Outcome => ({ outcome: "refused", order, rule });
-  const nothing: Outcome = { outcome: "applied", order, facts: [] };
+  const nothing: Outcome = { outcome: "applied", from: order, order, facts: [] };
   const apply = (change: Partial<Order>, ...facts: OrderFact[]): Outcome => {
     const status = ORDER_CHART[transition.name].to ?? order.status;
     const lastSequence = order.lastSequence + facts.length;
     // A hold for a failed payment that is lifted after the deadline lets the order be accepted at once.
     const changed = asOf(settle({ ...order, status, ...change, updatedAt: now, lastSequence }), now);
-    return { outcome: "applied", order: changed, facts };
+    return { outcome: "applied", from: order, order: changed, facts };
   };
 
   if (transition.name === "cancelByPartner") {

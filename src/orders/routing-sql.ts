@@ -59,6 +59,26 @@ export async function lockUnroutedOrders(
   return rows.map(({ id }) => id);
 }
 
+/** Locks one order, if it is to be routed; waits for whoever is at it. */
+export async function lockUnroutedOrder(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-unrouted-order",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and id = $2
+        and status = 'ACCEPTED' and not test_mode and routed_at is null
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+      for no key update`,
+    values: [connectionId, orderId],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Locks those of one connection's orders that still wait for stock or for a rate. It waits for whoever is at one of
  * them: what it passes over would not be looked at again.
@@ -145,10 +165,14 @@ export async function saveRoutes(
 
 export type WaitingOrder = { readonly connectionId: string; readonly id: string };
 
-/** Waiting orders of a product, oldest first, after a given one. A scan over all shards; uses orders_routing_waiting_idx. */
+/**
+ * Waiting orders that want some of a product, but no more than so many pieces, oldest first, after a given one. A scan
+ * over all shards; uses orders_routing_waiting_idx.
+ */
 export async function listOrdersWaitingForProduct(
   db: Queryable,
   productId: string,
+  piecesMax: number,
   afterId: string,
   limit: number,
 ): Promise<WaitingOrder[]> {
@@ -159,12 +183,13 @@ export async function listOrdersWaitingForProduct(
       from orders o
       where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
         and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $2
-        and exists (
-          select from order_lines l
-          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = $1)
+        and (
+          select sum(l.quantity)
+          from order_lines l
+          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = $1) <= $4::integer
       order by o.id
       limit $3`,
-    values: [productId, afterId, limit],
+    values: [productId, afterId, limit, piecesMax],
   });
   return rows.map(toWaitingOrder);
 }

@@ -6,12 +6,12 @@ import { isProblem, notFound } from "../http/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import { cursorField, dateTime, limitField, nullable } from "../http/schemas.ts";
 import { fromTypeId } from "../ids.ts";
+import { findOrderId, orderIdFilter } from "../orders/order-filter.ts";
 import { OrderSchema, ShipmentSchema } from "../orders/order-wire.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import { PartnerProductSchema } from "../products/product.ts";
 import type { Service } from "../service.ts";
 import type { PartnerCaller } from "./authentication.ts";
-import { findOrderId, orderIdFilter } from "./order-filter.ts";
 
 const tag = "Events";
 

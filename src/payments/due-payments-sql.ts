@@ -285,3 +285,7 @@ export async function bringMerchantForward(db: Queryable, merchantId: string, no
     values: [merchantId, now],
   });
 }
+
+/** A condition: something of the order is still to be paid or refunded. */
+export const hasDuePayment = (order: string): string => `exists (
+            select from due_payments d where d.connection_id = ${order}.connection_id and d.order_id = ${order}.id)`;

@@ -6,7 +6,9 @@ import { forgetOldMails, sendDueMails } from "../mail/send-mails.ts";
 import type { Metrics } from "../metrics.ts";
 import { acceptDueOrders } from "../orders/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/acceptance-sql.ts";
+import { completeShippedOrders } from "../orders/complete-shipped-orders.ts";
 import { eraseExpiredTestOrders, listConnectionsWithExpiredOrders } from "../orders/erase-test-orders.ts";
+import { listConnectionsWithShippedOrders } from "../orders/shipped-orders-sql.ts";
 import { accountGateway } from "../payments/account/account-gateway.ts";
 import { settlePayments } from "../payments/settle-payments.ts";
 import { settleStripePayments } from "../payments/stripe/settle-stripe-payments.ts";
@@ -31,6 +33,7 @@ export type Chore = {
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "route-orders", everyMs: 500, run: routeAllOrders },
+  { name: "complete-shipped-orders", everyMs: 1_000, run: completeAllShippedOrders },
   { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
   { name: "settle-stripe-payments", everyMs: 1_000, run: settleStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
@@ -51,6 +54,11 @@ async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Pro
 
 async function settleAccountPayments(service: Service, stopping?: AbortSignal): Promise<number> {
   return settlePayments(service, accountGateway(service), stopping);
+}
+
+async function completeAllShippedOrders(service: Service, stopping?: AbortSignal): Promise<number> {
+  const connectionIds = await listConnectionsWithShippedOrders(service.db);
+  return inTurn(connectionIds, (connectionId) => completeShippedOrders(service, connectionId), stopping);
 }
 
 async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {

@@ -35,6 +35,14 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "exposeProduct",
   "withdrawProduct",
   "cancelRealOrder",
+  "importProducts",
+  "listConnectionDeliveries",
+  "readConnectionDelivery",
+  "redeliverConnectionDelivery",
+  "retryPayment",
+  "readAccount",
+  "listAccountEntries",
+  "readStripeMethod",
 ];
 const WAREHOUSE_NOT_MERCHANTS = [
   "approveOrder",
@@ -43,8 +51,23 @@ const WAREHOUSE_NOT_MERCHANTS = [
   "completeOrder",
   "returnShipment",
   "changeShipment",
+  "createFacility",
+  "listFacilities",
+  "readFacility",
+  "changeFacility",
+  "listStock",
+  "readStock",
+  "setStock",
+  "readRates",
+  "setRates",
 ];
-const OPERATOR_ONLY = ["createMerchant", "changeMerchant"];
+const OPERATOR_ONLY = [
+  "createMerchant",
+  "changeMerchant",
+  "recordAccountPayment",
+  "setStripeMethod",
+  "endStripeMethod",
+];
 
 let test: TestService;
 let house: House;
@@ -107,6 +130,8 @@ const MISSING: Record<string, string> = {
   products: UUID,
   productId: UUID,
   orders: `ord_${ID}`,
+  facilities: `fac_${ID}`,
+  deliveryId: `dlv_${ID}`,
   shipments: `shp_${ID}`,
 };
 

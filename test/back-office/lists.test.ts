@@ -39,6 +39,12 @@ const LISTS: { title: string; path: () => string; add: (n: number) => Promise<st
     path: () => `${merchantPath()}/products`,
     add: () => createProduct(test, partner.merchantId),
   },
+  {
+    title: "GET /api/facilities",
+    path: () => "/api/facilities",
+    add: async (n) =>
+      (await test.backOffice.post("/api/facilities", { name: `Facility ${n}`, countryCode: "DE" })).body.id,
+  },
 ];
 
 describe.each(LISTS)("$title", ({ path, add }) => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { untilBlocked } from "../support/blocked.ts";
 import {
   createExposedProduct,
   createPartner,
@@ -10,10 +11,12 @@ import {
   acceptAll,
   aRate,
   createFacility,
+  createSibling,
   expectStockAddsUp,
   readActions,
   readRoute,
   readRoutes,
+  readShippingCharges,
   readStock,
   routeAll,
   setStock,
@@ -48,6 +51,28 @@ describe("an accepted order", () => {
     expect(await readActions(test, id)).toEqual(["accept", "route"]);
     expect(await typesOf(id)).toEqual(["order.created"]); // Routing is told to nobody.
     await expectStockAddsUp(test);
+  });
+
+  it("is charged its shipping then, and not before", async () => {
+    await createFacility(test, { rates: [aRate({ amount: "7.25" })] });
+    const { id } = await placeOrder(partner);
+    await acceptAll(test);
+    expect(await readShippingCharges(test, id)).toEqual([]);
+    await routeAll(test);
+    await routeAll(test);
+    expect(await readShippingCharges(test, id)).toEqual([725n]);
+  });
+
+  it.each([
+    ["to a facility that ships for nothing", true],
+    ["where there is no facility", false],
+  ])("is not charged any shipping %s", async (_title, hasFacility) => {
+    if (hasFacility) await createFacility(test, { rates: [aRate({ amount: "0" })] });
+    const { id } = await placeOrder(partner);
+    await acceptAll(test);
+    await routeAll(test);
+    expect(await readShippingCharges(test, id)).toEqual([]);
+    expect((await readRoute(test, id))?.routedAt).not.toBeNull();
   });
 
   it("is routed once: a second round finds nothing", async () => {
@@ -205,17 +230,20 @@ describe("stock", () => {
   it("is promised once, however many workers are at it", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 25);
-    const other = await createPartner(test);
-    const shared = await createExposedProduct(test, other.merchantId, other.connectionId);
-    await setStock(test, facility, shared, 7);
-    for (let n = 0; n < 40; n += 1) await placeOrder(partner);
-    for (let n = 0; n < 10; n += 1) await placeOrder(other, { lines: [{ productId: shared, quantity: 1 }] });
+    const sibling = await createSibling(test, partner);
+    for (const by of [partner, sibling]) await Promise.all(Array.from({ length: 20 }, () => placeOrder(by)));
     await acceptAll(test);
     const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
-    await Promise.all([routeAll(test), routeAll(second), routeAll(test), routeAll(second)]);
-    await routeAll(test);
+    // Each takes the orders of a connection, and both come to the stock together.
+    const both = await test.db.transaction(async (tx) => {
+      await tx.query({ name: "test-block", text: "select from stocked_products for update", values: [] });
+      const both = [routeAll(test), routeAll(second)];
+      await untilBlocked(test, 2);
+      return both;
+    });
+    const counts = await Promise.all(both);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     expect(await readStock(test, facility, product)).toEqual({ onHand: 25, reserved: 25 });
-    expect(await readStock(test, facility, shared)).toEqual({ onHand: 7, reserved: 7 });
     await expectStockAddsUp(test);
   });
 
@@ -231,6 +259,7 @@ describe("a crash in the middle of routing", () => {
   it.each([
     ["after the order was given its facility", "stock_reservations", "insert"],
     ["after its stock was kept", "facility_stock", "update"],
+    ["before its shipping was charged", "ledger_entries", "insert"],
     ["before its timeline was written", "order_steps", "insert"],
   ])("leaves nothing behind: %s", async (_title, table, operation) => {
     const facility = await createFacility(test);

@@ -71,7 +71,7 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
   it("a cancel again answers the canceled order and publishes nothing", () => {
     const order = real({ status: "CANCELED" });
     const outcome = applyTransition(order, { name: "cancelByPartner" }, at(1));
-    expect(outcome).toEqual({ outcome: "applied", order, facts: [] });
+    expect(outcome).toEqual({ outcome: "applied", from: order, order, facts: [] });
   });
 
   it("paying before the deadline leaves the order NEW; after it, the order is accepted at once", () => {

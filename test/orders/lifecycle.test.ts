@@ -158,7 +158,8 @@ for (const { shipped, holdReasons, cells } of STATE_MACHINE) {
     it.each(casesOf(cells))("%s: %s → %s", (status, name, result) => {
       const order = shippedOrder(shipped, { status, holdReasons });
       const outcome = applyTransition(order, TRANSITIONS[name] as Transition, NOW);
-      if (result === "=") return expect(outcome).toEqual({ outcome: "applied", order, facts: [] });
+      if (result === "=")
+        return expect(outcome).toEqual({ outcome: "applied", from: order, order, facts: [] });
       if (!isStatus(result)) return expect(outcome).toEqual({ outcome: "refused", order, rule: result });
       const published = PUBLISHED[name] ?? [];
       expect(outcome).toMatchObject({

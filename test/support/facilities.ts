@@ -1,7 +1,13 @@
 import { expect } from "vitest";
+import { notFound } from "../../src/http/problems.ts";
 import { fromTypeId, toTypeId } from "../../src/ids.ts";
-import { created } from "./builders.ts";
+import { changeOrder } from "../../src/orders/change-order.ts";
+import { applyTransition } from "../../src/orders/lifecycle.ts";
+import { SERVICE } from "../../src/orders/order-step.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { created, createKey, exposeProduct, type Partner } from "./builders.ts";
 import { runChore } from "./chores.ts";
+import { connectionUuid, readOrder, takeStep } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
 /** A step of a rate table: to a country, up to a weight, in EUR unless it says otherwise. */
@@ -48,6 +54,15 @@ export async function readStock(test: TestService, facilityId: string, productId
   const { status, body } = await test.backOffice.get(`/api/facilities/${facilityId}/stock/${productId}`);
   expect(status, JSON.stringify(body)).toBe(200);
   return { onHand: body.onHand, reserved: body.reserved };
+}
+
+/** Another connection of the same merchant, with the same products. */
+export async function createSibling(test: TestService, partner: Partner): Promise<Partner> {
+  const path = `/api/merchants/${partner.merchantId}/connections`;
+  const { id } = await created(test.backOffice.post(path, { name: "Sibling" }));
+  const { key } = await createKey(test, id);
+  for (const productId of partner.productIds) await exposeProduct(test, id, productId);
+  return { ...partner, client: test.partner(key), key, connectionId: id };
 }
 
 /** Lets the window of every order close, and accepts them. */
@@ -120,5 +135,46 @@ export async function readActions(test: TestService, orderId: string): Promise<s
   return rows.map(({ action }) => action);
 }
 
+/** What an order's merchant is to be charged for shipping, in minor units. */
+export async function readShippingCharges(test: TestService, orderId: string): Promise<bigint[]> {
+  const rows = await test.db.query<{ amount_minor: bigint }>({
+    name: "test-read-shipping-charges",
+    text: "select amount_minor from ledger_entries where order_id = $1 and kind = 'shipping'",
+    values: [uuidOfOrder(orderId)],
+  });
+  return rows.map((row) => row.amount_minor);
+}
+
 const uuidOfOrder = (orderId: string): string | null =>
   fromTypeId("ord", orderId) ?? fromTypeId("test", orderId);
+
+/** Ships lines of an order, given by their place in it, or all that are left. */
+export async function ship(
+  test: TestService,
+  partner: Partner,
+  orderId: string,
+  places: readonly number[] | null = null,
+): Promise<void> {
+  const { lines } = await readOrder(partner, orderId);
+  const lineIds = places?.map((place) => fromTypeId("line", lines[place].id) ?? "") ?? null;
+  await takeStep(test, partner, orderId, { name: "ship", lineIds, newShipmentId: test.service.newId() });
+}
+
+/** The newest shipment comes back; its goods go on the shelf again if they should. */
+export async function takeBack(
+  test: TestService,
+  partner: Partner,
+  orderId: string,
+  restock: boolean,
+): Promise<void> {
+  const outcome = await changeOrder(test.service, {
+    connectionId: connectionUuid(partner),
+    ref: parseOrderRef(orderId),
+    missing: notFound("order"),
+    actor: SERVICE,
+    action: "returnShipment",
+    restock,
+    decide: (order, now) => applyTransition(order, { name: "returnShipment", shipmentId: null }, now),
+  });
+  expect(outcome).toMatchObject({ outcome: "applied" });
+}

@@ -127,7 +127,7 @@ export function expectProblem(answer: Answer, status: number, code: string, memb
     detail: expect.stringMatching(/./),
     ...members,
   });
-  expect(instance).toMatch(/^\/v1\//);
+  expect(instance).toMatch(/^\/(v1|api)\//);
   expect(answer.status).toBe(status);
   expect(answer.headers["content-type"]).toMatch(/^application\/problem\+json/);
 }

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { parseOrderRef } from "../orders/order-wire.ts";
-import type { ReadOrder } from "../orders/read-order.ts";
+import { parseOrderRef } from "./order-wire.ts";
+import type { ReadOrder } from "./read-order.ts";
 
 /** `orderId` of a list's query. An order is named there as it is in paths (decision 0009). */
 export const orderIdFilter = Type.Optional(

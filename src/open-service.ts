@@ -1,0 +1,105 @@
+import type { Logger } from "pino";
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import { type Database, openDatabase } from "./database/database.ts";
+import { ensureDayPartitions } from "./database/day-partitions.ts";
+import { startEmbeddedPostgres } from "./database/embedded-postgres.ts";
+import { migrate, pendingMigrations } from "./database/migrate.ts";
+import { newIdsFrom } from "./ids.ts";
+import { readOrMakeSecret } from "./secret-file.ts";
+import type { Service } from "./service.ts";
+import { checkSecretKeys } from "./webhooks/endpoints/check-secret-keys.ts";
+import { createSecretBox } from "./webhooks/endpoints/secret-box.ts";
+import { createWakeUps, type WakeUps } from "./webhooks/sending/wake-ups.ts";
+
+/** Opened, but doing nothing by itself: no listener, no worker. */
+export type OpenService = {
+  readonly service: Service;
+  readonly wakeUps: WakeUps;
+  /** Lets go of the database, and of the embedded server if nobody else uses it. */
+  close(): Promise<void>;
+};
+
+export type OpenDatabase = { readonly url: string; readonly db: Database; close(): Promise<void> };
+
+/** The database's schema is older than this program, and the caller did not ask to change that. */
+export class PendingMigrationsError extends Error {
+  constructor(pending: readonly string[]) {
+    super(
+      `The database lacks ${pending.length} of this program's migrations: start the service, or run: npm run cli -- migrate`,
+    );
+    this.name = "PendingMigrationsError";
+  }
+}
+
+/** Finds or starts the embedded server if no database is configured, and opens a pool. Touches no table. */
+export async function openConfiguredDatabase(
+  config: Config,
+  log: Logger,
+  connectionsMax: number,
+): Promise<OpenDatabase> {
+  const postgres =
+    config.databaseUrl === null
+      ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: (message) => log.info(message) })
+      : { url: config.databaseUrl, stop: async () => undefined };
+  const db = openDatabase({
+    url: postgres.url,
+    connectionsMax,
+    onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
+  });
+  return {
+    url: postgres.url,
+    db,
+    close: async () => {
+      await db.close();
+      await postgres.stop();
+    },
+  };
+}
+
+/**
+ * Opens the database and makes what every operation works with.
+ * @param options.schema `migrate` brings the schema up to date and makes partitions ahead; `as-it-is` leaves the
+ * database alone and throws PendingMigrationsError when migrations are missing.
+ * @throws ConfigError when secrets in the database are sealed with a key that is not configured.
+ */
+export async function openService(
+  config: Config,
+  log: Logger,
+  clock: Clock,
+  { schema, connectionsMax }: { schema: "migrate" | "as-it-is"; connectionsMax: number },
+): Promise<OpenService> {
+  const database = await openConfiguredDatabase(config, log, connectionsMax);
+  const { url, db } = database;
+  try {
+    if (schema === "migrate") await bringUpToDate(url, db, log, clock);
+    else await refusePendingMigrations(db);
+    const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
+    await checkSecretKeys(db, secrets, clock.now());
+    const newId = newIdsFrom(clock);
+    const wakeUps = createWakeUps(db, log, newId());
+    const service: Service = {
+      ...{ config, clock, newId, db, log, secrets },
+      wakeDispatchers: (connectionIds) => wakeUps.tell("due", connectionIds),
+      endpointsChanged: (connectionId) => wakeUps.tell("changed", [connectionId]),
+    };
+    return { service, wakeUps, close: database.close };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function bringUpToDate(url: string, db: Database, log: Logger, clock: Clock): Promise<void> {
+  await migrate(url, (message) => log.warn(message));
+  await ensureDayPartitions(db, clock.now());
+}
+
+async function refusePendingMigrations(db: Database): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0) throw new PendingMigrationsError(pending);
+}
+
+/** Every process that makes or sends deliveries needs the same key. */
+const readSecretKey = async ({ dataDir }: Config): Promise<Buffer> =>
+  Buffer.from(await readOrMakeSecret(dataDir, "webhook-secret-key"), "base64url");

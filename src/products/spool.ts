@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Keeps batches on disk while their sum is too much for memory. They can be read again and again. */
+export type Spool<T> = {
+  add(batch: readonly T[]): Promise<void>;
+  batches(): AsyncGenerator<T[]>;
+  /** Gives the disk back. */
+  close(): Promise<void>;
+};
+
+type Place = { readonly position: number; readonly length: number };
+
+/** The file has no name from the beginning on: whatever becomes of the process, nothing is left of it. */
+export async function createSpool<T>(): Promise<Spool<T>> {
+  const path = join(tmpdir(), `partner-orders-${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  await unlink(path);
+  const places: Place[] = [];
+  let end = 0;
+  return {
+    add: async (batch) => {
+      const bytes = Buffer.from(JSON.stringify(batch));
+      await file.writeFile(bytes); // At the end: nobody else moves it, since reads name their position.
+      places.push({ position: end, length: bytes.length });
+      end += bytes.length;
+    },
+    batches: async function* () {
+      for (const place of places) yield JSON.parse(await readAt(file, place)) as T[]; // As `add` has written it.
+    },
+    close: () => file.close(),
+  };
+}
+
+async function readAt(file: FileHandle, { position, length }: Place): Promise<string> {
+  const bytes = Buffer.alloc(length);
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) throw new Error("A temporary file is shorter than what was written to it.");
+    filled += bytesRead;
+  }
+  return bytes.toString();
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import {
+  judgeClock,
+  judgePartitions,
+  judgePaused,
+  judgeQueue,
+  judgeVersion,
+} from "../../src/cli/doctor-judgements.ts";
+import { queueMail } from "../../src/mail/queue-mail.ts";
+import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import { runCli } from "../support/cli.ts";
+import { freePort } from "../support/main-process.ts";
+import { connectionUuid } from "../support/orders.ts";
+import { dumpTables } from "../support/tables.ts";
+import { createDatabase, startServiceForTest } from "../support/test-service.ts";
+import { createEndpoint, pauseEndpoint } from "../support/webhooks.ts";
+
+const DAY_MS = 86_400_000;
+
+describe("the doctor's judgement", () => {
+  it.each([
+    [judgeVersion, 149_999, "fail"],
+    [judgeVersion, 150_000, "ok"],
+    [judgeVersion, 180_004, "ok"],
+    [judgeClock, 1_000, "ok"],
+    [judgeClock, -1_001, "warn"],
+    [judgeClock, 30_000, "warn"],
+    [judgeClock, 30_001, "fail"],
+    [judgeQueue, null, "ok"],
+    [judgeQueue, -5, "ok"],
+    [judgeQueue, 60_000, "ok"],
+    [judgeQueue, 60_001, "warn"],
+    [judgeQueue, 600_000, "warn"],
+    [judgeQueue, 600_001, "fail"],
+    [judgePaused, 0, "ok"],
+    [judgePaused, 1, "warn"],
+    [judgePartitions, 0, "fail"],
+    [judgePartitions, 1, "warn"],
+    [judgePartitions, 2 * DAY_MS - 1, "warn"],
+    [judgePartitions, 2 * DAY_MS, "ok"],
+  ] as [(value: number | null) => { outcome: string }, number | null, string][])(
+    "%o of %s",
+    (judge, value, outcome) => {
+      expect(judge(value)).toMatchObject({ outcome, words: expect.stringMatching(/./) });
+    },
+  );
+
+  it("says which way a clock is wrong", () => {
+    expect(judgeClock(5_000).words).toMatch(/5 s ahead of/);
+    expect(judgeClock(-180_000).words).toMatch(/3 min behind/);
+  });
+});
+
+/** A database of its own with the service of the tests on it, whose clock is long behind the machine's. */
+async function aPatient() {
+  const databaseUrl = await createDatabase();
+  const test = await startServiceForTest({ databaseUrl, config: { webhookAllowPrivateNetworks: true } });
+  const keys = Buffer.alloc(32, 1).toString("base64");
+  const examine = async (variables: Record<string, string> = {}) => {
+    const environment = { DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEYS: keys, ...variables };
+    const { code, json } = await runCli(environment, ["doctor", "--json"]);
+    const checks = json().checks as { check: string; outcome: string; words: string }[];
+    const wrong = checks.filter(({ outcome }) => outcome !== "ok");
+    return { code, checks, wrong: wrong.map(({ check, outcome }) => `${check}: ${outcome}`) };
+  };
+  return { test, examine, databaseUrl };
+}
+
+describe("doctor", () => {
+  it("finds nothing wrong with a new database, and changes nothing in it", async () => {
+    const { test, examine, databaseUrl } = await aPatient();
+    const before = await dumpTables(test);
+    const { code, checks, wrong } = await examine();
+    expect([code, wrong]).toEqual([0, []]);
+    expect(checks.map(({ check }) => check)).toEqual([
+      ...["configuration", "database", "clock", "migrations", "orders to accept"],
+      ...["orders to route", "payments to settle", "test orders to erase"],
+      ...["webhooks to send", "recoveries", "mails to send", "paused endpoints"],
+      ...["partitions of events", "partitions of attempts", "secret keys"],
+    ]);
+    expect(await dumpTables(test)).toEqual(before);
+    const words = await runCli({ DATABASE_URL: databaseUrl }, ["doctor"]);
+    expect(words.output).toMatch(/^CHECK +OUTCOME +WORDS\nconfiguration +ok /);
+  });
+
+  it("tells all faults of the configuration, and goes no further", async () => {
+    const { code, json } = await runCli({ PORT: "x", ROLES: "cook" }, ["doctor", "--json"]);
+    expect(code).toBe(1);
+    expect(json().checks).toMatchObject([
+      { check: "configuration", outcome: "fail", words: expect.stringMatching(/^PORT must/) },
+      { check: "configuration", outcome: "fail", words: expect.stringMatching(/^ROLES must/) },
+    ]);
+  });
+
+  it("tells that the database is out of reach", async () => {
+    const url = `postgres://u:secret-word@127.0.0.1:${await freePort()}/x`;
+    const { code, output, json } = await runCli({ DATABASE_URL: url }, ["doctor", "--json"]);
+    expect(code).toBe(1);
+    expect(json().checks).toMatchObject([{ check: "configuration" }, { check: "database", outcome: "fail" }]);
+    expect(output).not.toContain("secret-word");
+  });
+
+  it("tells missing migrations, and asks no table that may not be there", async () => {
+    const { test, examine } = await aPatient();
+    await test.db.runScript(
+      "drop table due_deliveries; delete from schema_migrations where name like '0004%'",
+    );
+    expect(await examine()).toMatchObject({ code: 1, wrong: ["migrations: fail"] });
+  });
+
+  it("tells what has waited for long: nobody is at work", async () => {
+    const { test, examine } = await aPatient();
+    const partner = await createPartner(test);
+    const { id } = await createEndpoint(partner);
+    await placeOrder(partner);
+    await placeTestOrder(partner);
+    const { code, wrong } = await examine();
+    expect(code).toBe(1);
+    const waiting = ["orders to accept: fail", "payments to settle: fail", "test orders to erase: fail"];
+    expect(wrong).toEqual([...waiting, "webhooks to send: fail"]);
+    await pauseEndpoint(test, id);
+    const { service, clock } = test;
+    const mail = { recipient: "m@example.com", subject: "Late", body: "Late", now: clock.now() };
+    await queueMail(test.db, { connectionId: connectionUuid(partner), id: service.newId(), ...mail });
+    clock.advance({ hours: 3 });
+    await acceptDueOrders(service, connectionUuid(partner));
+    expect((await examine()).wrong).toEqual([
+      ...["orders to route: fail", "payments to settle: fail", "test orders to erase: fail"],
+      ...["mails to send: fail", "paused endpoints: warn"],
+    ]);
+  });
+
+  it("only warns of what does not keep the service from working", async () => {
+    const { test, examine } = await aPatient();
+    const { id } = await createEndpoint(await createPartner(test));
+    await pauseEndpoint(test, id);
+    expect(await examine()).toMatchObject({ code: 0, wrong: ["paused endpoints: warn"] });
+  });
+
+  it("tells missing partitions", async () => {
+    const { test, examine } = await aPatient();
+    const rows = await test.db.query<{ name: string }>({
+      name: "test-list-attempts-partitions",
+      text: "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'attempts'::regclass",
+      values: [],
+    });
+    await test.db.runScript(rows.map(({ name }) => `drop table ${name};`).join(""));
+    expect(await examine()).toMatchObject({ code: 1, wrong: ["partitions of attempts: fail"] });
+  });
+
+  it("tells that secrets are sealed with a key that is not configured", async () => {
+    const { test, examine } = await aPatient();
+    await createEndpoint(await createPartner(test));
+    const other = Buffer.alloc(32, 2).toString("base64");
+    // The clock of the tests is behind: what it waits for is not what this is about.
+    expect((await examine({ WEBHOOK_SECRET_KEYS: other })).wrong).toEqual(["secret keys: fail"]);
+    expect((await examine({ WEBHOOK_SECRET_KEYS: "", DATA_DIR: "/no/such/folder" })).wrong).toEqual([
+      "secret keys: fail",
+    ]);
+  });
+});

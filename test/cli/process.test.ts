@@ -1,0 +1,106 @@
+import { existsSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Queryable } from "../../src/database/database.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { startCli } from "../support/cli.ts";
+import { temporaryFolder } from "../support/main-process.ts";
+import { eventually } from "../support/running-service.ts";
+import { dumpTables } from "../support/tables.ts";
+import { createDatabase, startTestService, type TestService } from "../support/test-service.ts";
+
+vi.setConfig({ testTimeout: 90_000 }); // Processes take their time to start on a busy machine.
+
+let test: TestService;
+let partner: Partner;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  const databaseUrl = await createDatabase();
+  test = await startTestService({ databaseUrl });
+  partner = await createPartner(test);
+  environment = { DATABASE_URL: databaseUrl, DATA_DIR: join(await mkdtemp(join(tmpdir(), "cli-")), "data") };
+});
+afterAll(() => test.close());
+
+const run = (args: readonly string[], variables = environment, input = "") => {
+  const { child, ended } = startCli(variables, args);
+  child.stdin.end(input);
+  return ended();
+};
+
+describe("node src/cli/main.ts", () => {
+  it("ends with the exit code of what it did", async () => {
+    const [done, refused, usage] = await Promise.all([
+      run(["merchant", "list"]),
+      run(["merchant", "show", "x"]),
+      run(["merchant", "list", "--frob"]),
+    ]);
+    expect(done).toMatchObject({ code: 0, output: expect.stringContaining(partner.merchantId), errors: "" });
+    expect(refused).toMatchObject({ code: 1, output: "", errors: "Resource not found: No such merchant.\n" });
+    expect(usage).toMatchObject({ code: 2, output: "" });
+  });
+
+  it("reads an import from a pipe", async () => {
+    const rows = "P,piped,1.00\n".repeat(2_500);
+    const args = ["product", "import", "-", "--merchant", partner.merchantId];
+    expect(await run(args, environment, `sku,name,price\n${rows}`)).toMatchObject({
+      ...{ code: 0, errors: "", output: "created  2500\nchanged  0\n" },
+    });
+  });
+
+  it("leaves nothing of an import that is killed while it stores", async () => {
+    const before = await dumpTables(test);
+    const args = ["product", "import", "-", "--merchant", partner.merchantId];
+    const { child, ended } = startCli(environment, args);
+    await test.db.transaction(async (tx) => {
+      // The first batch goes in, and the second waits for this row.
+      const blocked = await createBlockedRow(tx);
+      child.stdin.end(`sku,name,price,id\n${"K,killed,1.00,\n".repeat(1_500)}K,killed,1.00,${blocked}\n`);
+      await eventually(async () => expect(await countWaiting(test)).toBe(1));
+      child.kill("SIGKILL");
+      expect((await ended()).code).toBeNull();
+    });
+    await eventually(async () => expect(await countWaiting(test)).toBe(0));
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
+  it("ends quietly when its reader has seen enough", async () => {
+    await placeOrder(partner);
+    const { child, ended } = startCli(environment, ["order", "export"]);
+    child.stdin.end();
+    child.stdout.destroy();
+    const { code, errors } = await ended();
+    expect([code, errors]).toEqual([0, ""]);
+  });
+
+  it("starts an embedded database that nobody runs, migrates it only when told to, and stops it again", async () => {
+    const dataDir = join(await temporaryFolder(), "data");
+    const own = { DATA_DIR: dataDir };
+    expect(await run(["merchant", "list"], own)).toMatchObject({ code: 3, output: "" });
+    expect(await run(["migrate"], own)).toMatchObject({ code: 0, errors: "" });
+    expect(await run(["merchant", "list"], own)).toMatchObject({ code: 0, errors: "" });
+    expect(existsSync(join(dataDir, "postgres", "postmaster.pid"))).toBe(false);
+  });
+});
+
+async function createBlockedRow(tx: Queryable): Promise<string> {
+  const [row] = await tx.query<{ id: string }>({
+    name: "test-block-product",
+    text: "select id from products where id = $1 for update",
+    values: [partner.productIds[0]],
+  });
+  return row?.id ?? "";
+}
+
+async function countWaiting({ db }: TestService): Promise<number> {
+  const [row] = await db.query<{ count: bigint }>({
+    name: "test-count-waiting",
+    text: `
+      select count(*) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and state = 'active'`,
+    values: [],
+  });
+  return Number(row?.count);
+}

@@ -1,0 +1,325 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { forgetNews, listNews } from "../../src/fulfilment/news-sql.ts";
+import { untilBlocked } from "../support/blocked.ts";
+import { anAddress, countRows, createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import {
+  acceptAll,
+  aRate,
+  createFacility,
+  createSibling,
+  expectStockAddsUp,
+  putStock,
+  readActions,
+  readRoute,
+  readRoutes,
+  readStock,
+  routeAll,
+  setRates,
+  setStock,
+} from "../support/facilities.ts";
+import { readOrder, readOrderEvents, takeStep } from "../support/orders.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { createEndpoint } from "../support/webhooks.ts";
+
+let test: TestService;
+let partner: Partner;
+let product: string;
+let facility: string;
+beforeEach(async () => {
+  test = await startServiceForTest();
+  partner = await createPartner(test);
+  [product] = partner.productIds;
+  facility = await createFacility(test);
+});
+
+const place = (by: Partner, quantity = 1, fields: object = {}) => {
+  test.clock.advance({ seconds: 1 });
+  return placeOrder(by, { lines: [{ productId: product, quantity }], ...fields }).then(({ id }) => id);
+};
+const holdsOf = async (id: string, by = partner) => (await readOrder(by, id)).onHoldReasons;
+const isRouted = async (...ids: string[]) =>
+  (await readRoutes(test, ids)).map(({ routedAt }) => routedAt !== null);
+
+/** Orders that have been accepted and found nothing, oldest first. */
+async function placeWaiting(...quantities: number[]): Promise<string[]> {
+  await setStock(test, facility, product, 0);
+  const ids: string[] = [];
+  for (const quantity of quantities) ids.push(await place(partner, quantity));
+  await acceptAll(test);
+  await routeAll(test);
+  expect(await isRouted(...ids)).toEqual(ids.map(() => false));
+  return ids;
+}
+
+describe("orders that wait for stock", () => {
+  it("go on by themselves when it comes, the oldest first, until it is used up", async () => {
+    const ids = await placeWaiting(2, 1, 1, 1);
+    await setStock(test, facility, product, 4);
+    await routeAll(test);
+    expect(await isRouted(...ids)).toEqual([true, true, true, false]);
+    expect(await readStock(test, facility, product)).toEqual({ onHand: 4, reserved: 4 });
+    const events = await readOrderEvents(test, partner, ids[0]);
+    expect(events.map(({ type }: { type: string }) => type)).toEqual([
+      "order.created",
+      "order.onHold",
+      "order.onHoldReleased",
+    ]);
+    expect(await readActions(test, ids[0] ?? "")).toEqual(["accept", "addHold", "releaseHold", "route"]);
+    expect(await holdsOf(ids[3] ?? "")).toEqual(["out_of_stock"]);
+    await expectStockAddsUp(test);
+  });
+
+  it("are told of, each to each endpoint, though they are held and released together", async () => {
+    await createEndpoint(partner);
+    await createEndpoint(partner, { eventTypes: ["order.onHold"] });
+    const ids = await placeWaiting(1, 1, 1);
+    expect(await countRows(test, "deliveries")).toBe(3 * 3); // Created to one, on hold to both.
+    await setStock(test, facility, product, 3);
+    await routeAll(test);
+    expect(await countRows(test, "deliveries")).toBe(3 * 4);
+    for (const id of ids) {
+      const events = await readOrderEvents(test, partner, id);
+      expect(events.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 2, 3]);
+      expect(events[1].data.order).toMatchObject({ id, onHoldReasons: ["out_of_stock"] });
+      expect(events[2].data.order).toMatchObject({ id, onHold: false });
+    }
+  });
+
+  it("that want more than there is do not keep the younger ones waiting", async () => {
+    const ids = await placeWaiting(5, 1);
+    await setStock(test, facility, product, 4);
+    await routeAll(test);
+    expect(await isRouted(...ids)).toEqual([false, true]);
+  });
+
+  it("are served oldest first over all connections", async () => {
+    await setStock(test, facility, product, 0);
+    const second = await createSibling(test, partner);
+    const ids: string[] = [];
+    for (const by of [partner, second, second, partner, second]) ids.push(await place(by));
+    await acceptAll(test);
+    await routeAll(test);
+    await setStock(test, facility, product, 3);
+    await routeAll(test);
+    expect(await isRouted(...ids)).toEqual([true, true, true, false, false]);
+  });
+
+  it("come before those that were accepted later", async () => {
+    const [waiting = ""] = await placeWaiting(1);
+    const late = await place(partner);
+    await acceptAll(test);
+    await setStock(test, facility, product, 1);
+    await routeAll(test);
+    expect(await isRouted(waiting, late)).toEqual([true, false]);
+  });
+
+  it("are looked at page by page, hundreds of them", async () => {
+    await setStock(test, facility, product, 0);
+    const ids = await Promise.all(Array.from({ length: 230 }, () => place(partner)));
+    await acceptAll(test);
+    await routeAll(test);
+    await setStock(test, facility, product, 225);
+    await routeAll(test);
+    expect((await isRouted(...ids)).filter((routed) => routed)).toHaveLength(225);
+    await expectStockAddsUp(test);
+  });
+
+  it("get what a canceled order gives back", async () => {
+    await setStock(test, facility, product, 1);
+    const first = await place(partner);
+    await acceptAll(test);
+    await routeAll(test);
+    const second = await place(partner);
+    await acceptAll(test);
+    await routeAll(test);
+    expect(await holdsOf(second)).toEqual(["out_of_stock"]);
+    await takeStep(test, partner, first, { name: "cancel" });
+    await routeAll(test);
+    expect(await isRouted(second)).toEqual([true]);
+    await expectStockAddsUp(test);
+  });
+
+  it("stay when the number only falls, or stays, or is of another product", async () => {
+    const [id = ""] = await placeWaiting(1);
+    await routeAll(test);
+    await setStock(test, facility, partner.productIds[1], 5);
+    await setStock(test, facility, partner.productIds[1], 4);
+    await setStock(test, facility, product, 0);
+    await routeAll(test);
+    expect(await isRouted(id)).toEqual([false]);
+    expect(await readActions(test, id)).toEqual(["accept", "addHold"]); // And nothing is told twice.
+  });
+
+  it("and are canceled meanwhile get nothing", async () => {
+    const [first = "", second = ""] = await placeWaiting(1, 1);
+    await takeStep(test, partner, first, { name: "cancel" });
+    await setStock(test, facility, product, 1);
+    await routeAll(test);
+    expect(await isRouted(first, second)).toEqual([false, true]);
+    await expectStockAddsUp(test);
+  });
+
+  it("are tried again when somebody lifts the hold by hand, and wait again if it was in vain", async () => {
+    const [id = ""] = await placeWaiting(1);
+    await takeStep(test, partner, id, { name: "releaseHold" });
+    expect(await routeAll(test)).toBe(1);
+    expect(await holdsOf(id)).toEqual(["out_of_stock"]);
+    await takeStep(test, partner, id, { name: "hold", reasons: ["merchant_request"] }); // Replaces the reason.
+    await routeAll(test);
+    expect(await holdsOf(id)).toEqual(["merchant_request", "out_of_stock"]);
+  });
+
+  it("give up their place while their payment has failed, and are routed once paid", async () => {
+    const [unpaid = "", paid = ""] = await placeWaiting(1, 1);
+    await takeStep(test, partner, unpaid, { name: "addHold", reasons: ["payment_failed"] });
+    await setStock(test, facility, product, 1);
+    await routeAll(test);
+    expect(await isRouted(unpaid, paid)).toEqual([false, true]);
+    expect(await holdsOf(unpaid)).toEqual(["payment_failed"]);
+    await setStock(test, facility, product, 2);
+    await routeAll(test);
+    expect(await isRouted(unpaid)).toEqual([false]);
+    await takeStep(test, partner, unpaid, { name: "releaseHold", reasons: ["payment_failed"] });
+    await routeAll(test);
+    expect(await isRouted(unpaid)).toEqual([true]);
+  });
+});
+
+describe("orders that wait for a rate", () => {
+  const placeAbroad = (countryCode: string) =>
+    place(partner, 1, { shippingAddress: anAddress({ countryCode }) });
+
+  it("go on by themselves when one comes, and only those that it serves", async () => {
+    const [french, german] = [await placeAbroad("FR"), await placeAbroad("DE")];
+    await acceptAll(test);
+    await routeAll(test);
+    expect([await holdsOf(french), await holdsOf(german)]).toEqual([
+      ["address_unserviceable"],
+      ["address_unserviceable"],
+    ]);
+    await setRates(test, facility, [aRate(), aRate({ country: "fr" })]);
+    await routeAll(test);
+    expect(await isRouted(french, german)).toEqual([true, false]);
+    expect(await holdsOf(french)).toEqual([]);
+  });
+
+  it("may then find that there is no stock: the reason changes, and no release is told", async () => {
+    await setStock(test, facility, product, 0);
+    const id = await placeAbroad("FR");
+    await acceptAll(test);
+    await routeAll(test);
+    await setRates(test, facility, [aRate({ country: "FR" })]);
+    await routeAll(test);
+    expect(await holdsOf(id)).toEqual(["out_of_stock"]);
+    const types = (await readOrderEvents(test, partner, id)).map(({ type }: { type: string }) => type);
+    expect(types).not.toContain("order.onHoldReleased");
+    await setStock(test, facility, product, 1);
+    await routeAll(test);
+    expect(await isRouted(id)).toEqual([true]);
+  });
+
+  it("so do those out of stock, when the facility that has it ships to them at last", async () => {
+    const [id = ""] = await placeWaiting(1);
+    const second = await createFacility(test, { rates: [] });
+    await setStock(test, second, product, 1);
+    await routeAll(test);
+    expect(await holdsOf(id)).toEqual(["out_of_stock"]);
+    await setRates(test, second, [aRate()]);
+    await routeAll(test);
+    expect(await readRoute(test, id)).toMatchObject({ facilityId: second });
+  });
+
+  it("were accepted when a facility without rates was opened first", async () => {
+    const fresh = await startServiceForTest();
+    const by = await createPartner(fresh);
+    const opened = await createFacility(fresh, { rates: [] });
+    const { id } = await placeOrder(by);
+    await acceptAll(fresh);
+    await routeAll(fresh);
+    expect((await readOrder(by, id)).onHoldReasons).toEqual(["address_unserviceable"]);
+    await setRates(fresh, opened, [aRate()]);
+    await routeAll(fresh);
+    expect(await readRoute(fresh, id)).toMatchObject({ facilityId: opened });
+  });
+});
+
+describe("news of stock", () => {
+  it("stands after a crash in the middle, and what is left is done by the next worker", async () => {
+    const ids = await placeWaiting(1, 1, 1);
+    const victim = ids[1] ?? "";
+    await setStock(test, facility, product, 3);
+    await test.db.runScript(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
+      create trigger refuse before insert on stock_reservations for each row execute function refuse();`);
+    await expect(routeAll(test)).rejects.toThrow();
+    expect(await listNews(test.db)).toHaveLength(1);
+    await test.db.runScript("drop trigger refuse on stock_reservations");
+    await routeAll(test);
+    expect(await isRouted(...ids)).toEqual([true, true, true]);
+    expect(await holdsOf(victim)).toEqual([]);
+    expect(await listNews(test.db)).toEqual([]);
+  });
+
+  it("is not forgotten for the sake of an older piece", async () => {
+    await setStock(test, facility, product, 1);
+    const [old] = (await listNews(test.db)).filter(({ about }) => about === "stock");
+    if (old === undefined) throw new Error("There is news.");
+    await setStock(test, facility, product, 2);
+    await forgetNews(test.db, old);
+    expect((await listNews(test.db)).filter(({ about }) => about === "stock")).toHaveLength(1);
+  });
+
+  it("that comes while an order finds nothing is never missed", async () => {
+    await setStock(test, facility, product, 0);
+    const id = await place(partner);
+    await acceptAll(test);
+    // Routing and the stock's arrival both wait for this lock, so that they come as close as can be.
+    const both = await test.db.transaction(async (tx) => {
+      await tx.query({
+        name: "test-block",
+        text: "select from stocked_products where product_id = $1 for update",
+        values: [product],
+      });
+      const routing = routeAll(test);
+      await untilBlocked(test, 1);
+      const arrival = putStock(test, facility, product, 1);
+      await untilBlocked(test, 2);
+      return [routing, arrival];
+    });
+    await Promise.all(both);
+    await routeAll(test);
+    expect(await isRouted(id)).toEqual([true]);
+  });
+
+  it("of rates that comes while an order finds none is never missed", async () => {
+    await setRates(test, facility, []);
+    await routeAll(test);
+    const id = await place(partner);
+    await acceptAll(test);
+    const other = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const all = await test.db.transaction(async (tx) => {
+      // Routing writes the order's timeline last: it has decided by then, and has not committed.
+      await tx.query({ name: "test-block", text: "lock table order_steps in share mode", values: [] });
+      const routing = routeAll(test);
+      await untilBlocked(test, 1);
+      const rates = setRates(test, facility, [aRate()]);
+      await Promise.race([rates, untilBlocked(test, 2)]);
+      await routeAll(other); // Another worker may hear of the news before the hold is there.
+      return [routing, rates];
+    });
+    await Promise.all(all);
+    await routeAll(test);
+    expect(await isRouted(id)).toEqual([true]);
+  });
+
+  it("helps each order once, however many workers hear of it", async () => {
+    const ids = await placeWaiting(...Array.from({ length: 30 }, () => 1));
+    await setStock(test, facility, product, 20);
+    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    await Promise.all([routeAll(test), routeAll(second), routeAll(test), routeAll(second)]);
+    expect(await isRouted(...ids)).toEqual(ids.map((_, index) => index < 20));
+    for (const id of ids.slice(0, 20))
+      expect(await readActions(test, id)).toEqual(["accept", "addHold", "releaseHold", "route"]);
+    await expectStockAddsUp(test);
+  });
+});

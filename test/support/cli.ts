@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { runCommandLine } from "../../src/cli/command-line.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of what was printed.
+export type CliResult = { code: number | null; output: string; errors: string; json(): any };
+
+/** `node src/cli/main.ts` as an operator types it, with these variables and no others. */
+export function startCli(environment: Record<string, string>, args: readonly string[]) {
+  const child = spawn(process.execPath, ["src/cli/main.ts", ...args], {
+    cwd: ROOT,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"], ...environment },
+  });
+  let [output, errors] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  child.stdin.on("error", () => undefined); // It may end before it has read everything.
+  const closed = once(child, "close");
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await closed;
+  });
+  return {
+    child,
+    ended: async (): Promise<CliResult> => {
+      const [code] = await closed;
+      return { code, output, errors, json: () => parse(output, errors) };
+    },
+  };
+}
+
+function parse(output: string, errors: string) {
+  if (output === "") throw new Error(`Nothing was printed, and said: ${errors}`);
+  return JSON.parse(output);
+}
+
+/** The same within this process, which is much faster to start. */
+export async function runCli(
+  environment: Record<string, string>,
+  args: readonly string[],
+  input = "",
+): Promise<CliResult> {
+  let [output, errors] = ["", ""];
+  const code = await runCommandLine(args, {
+    environment,
+    input: Readable.from(input === "" ? [] : [Buffer.from(input)]),
+    output: {
+      write: async (text) => {
+        output += text;
+      },
+      note: (text) => {
+        errors += text;
+      },
+    },
+  });
+  return { code, output, errors, json: () => parse(output, errors) };
+}
