@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { notFound } from "../../src/http/problems.ts";
-import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { readTimeline } from "../../src/orders/timeline-sql.ts";
-import { retryPayment } from "../../src/payments/retry-payment.ts";
 import {
   countRows,
   createPartner,
@@ -21,21 +19,12 @@ import {
   orderUuid,
   payIn,
   readDuePayments,
-  scriptedGateway,
+  retry,
   setCreditLimit,
   settle,
-  settleWith,
 } from "../support/payments.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
-
-const retry = ({ service }: TestService, partner: Partner, orderId: string) =>
-  retryPayment(service, {
-    connectionId: connectionUuid(partner),
-    ref: parseOrderRef(orderId),
-    actor: { kind: "operator", name: "operator" },
-    missing: notFound("order"),
-  });
 
 const typesOf = async (test: TestService, partner: Partner, orderId: string): Promise<string[]> =>
   (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
@@ -265,102 +254,3 @@ describe("to pay again by request", () => {
 });
 
 const orderOfNobody = "ord_01m7y7np16fe68bxp4h91tdmdn";
-
-describe("a canceled order", () => {
-  it("that nobody has begun to charge is never charged", async () => {
-    const test = await startServiceForTest();
-    const partner = await createPartner(test);
-    const { id } = await placeOrder(partner);
-    await cancelOrder(partner, id);
-    expect(await moves(test, partner, id)).toEqual(["goods 1 canceled"]);
-    expect(await settle(test)).toBe(0);
-    expect(await balanceOf(test, partner)).toBe(0n);
-  });
-
-  it("that was charged is refunded once, whole, and the way it was charged", async () => {
-    const test = await startServiceForTest();
-    const partner = await createPartner(test);
-    const { id } = await placeOrder(partner);
-    await settle(test);
-    await Promise.all([cancelOrder(partner, id), cancelOrder(partner, id)]);
-    await cancelOrder(partner, id);
-    const [charge, refund] = await ledgerOf(test, partner, id);
-    expect(refund).toMatchObject({
-      kind: "refund",
-      refundOf: charge?.id,
-      amountMinor: 1_000n,
-      status: "pending",
-    });
-    expect(await settle(test)).toBe(1);
-    expect(await settle(test)).toBe(0);
-    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
-    expect(await balanceOf(test, partner)).toBe(0n);
-  });
-
-  it("is refunded also when its review is rejected", async () => {
-    const test = await startServiceForTest();
-    const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
-    const { id } = await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 2 }] });
-    await settle(test);
-    await takeStep(test, partner, id, { name: "reject" });
-    await settle(test);
-    expect(await balanceOf(test, partner)).toBe(0n);
-    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
-  });
-
-  it("is refunded when it was canceled while the gateway was at its charge", async () => {
-    const test = await startServiceForTest();
-    const partner = await createPartner(test);
-    const { id } = await placeOrder(partner);
-    const gateway = scriptedGateway(test, {
-      beforeMove: async ({ kind }) => {
-        if (kind === "goods") expect((await cancelOrder(partner, id)).status).toBe(200);
-      },
-    });
-    await settleWith(test, gateway);
-    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
-    expect([...gateway.moved.values()]).toEqual([1_000n, -1_000n]);
-  });
-
-  it("is neither held nor charged again when the gateway declines after the cancel", async () => {
-    const test = await startServiceForTest();
-    const partner = await createPartner(test);
-    const { id } = await placeOrder(partner);
-    const gateway = scriptedGateway(test, {
-      decide: () => "declined",
-      beforeMove: async () => {
-        await cancelOrder(partner, id);
-      },
-    });
-    await settleWith(test, gateway);
-    expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
-    expect(await readOrder(partner, id)).toMatchObject({ status: "CANCELED", onHold: false });
-    expect(await readDuePayments(test)).toEqual([]);
-  });
-
-  it("has a declined refund tried again by the schedule, then by request, and is never held for it", async () => {
-    const test = await startServiceForTest({ config: { paymentRetryMs: [60_000] } });
-    const partner = await createPartner(test);
-    const { id } = await placeOrder(partner);
-    const gateway = scriptedGateway(test, {
-      decide: ({ kind }) => (kind === "refund" ? "declined" : "succeeded"),
-    });
-    await settleWith(test, gateway);
-    await cancelOrder(partner, id);
-    await settleWith(test, gateway);
-    test.clock.advance({ minutes: 1 });
-    await settleWith(test, gateway);
-    expect(await moves(test, partner, id)).toEqual([
-      "goods 1 succeeded",
-      "refund 1 failed",
-      "refund 2 failed",
-    ]);
-    expect(await readDuePayments(test)).toEqual([]);
-    gateway.decide = () => "succeeded";
-    await retry(test, partner, id);
-    await settleWith(test, gateway);
-    expect((await moves(test, partner, id)).at(-1)).toBe("refund 3 succeeded");
-    expect((await readOrder(partner, id)).onHold).toBe(false);
-    expect([...gateway.moved.values()]).toEqual([1_000n, -1_000n]);
-  });
-});

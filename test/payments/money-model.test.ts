@@ -1,20 +1,25 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { notFound } from "../../src/http/problems.ts";
 import { fromTypeId } from "../../src/ids.ts";
-import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
 import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
 import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
 import type { LedgerEntry } from "../../src/payments/ledger.ts";
-import { retryPayment } from "../../src/payments/retry-payment.ts";
 import { settlePayments } from "../../src/payments/settle-payments.ts";
 import type { Service } from "../../src/service.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { runChore } from "../support/chores.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
-import { cancelOrder, connectionUuid, readOrder } from "../support/orders.ts";
-import { balanceOf, ledgerOf, payIn, readDuePayments, setCreditLimit, settle } from "../support/payments.ts";
+import { cancelOrder, readOrder } from "../support/orders.ts";
+import {
+  balanceOf,
+  ledgerOf,
+  payIn,
+  readDuePayments,
+  retry,
+  setCreditLimit,
+  settle,
+} from "../support/payments.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
@@ -119,7 +124,7 @@ async function take(world: World, step: Step): Promise<void> {
       if (named !== undefined) await Promise.all([settle(test), cancelOrder(partner, named)]);
       return;
     case "retry":
-      if (named !== undefined) await retry(partner, named);
+      if (named !== undefined) await retry(test, partner, named);
       return;
     case "advance":
       return test.clock.advance({ seconds: step.seconds });
@@ -137,14 +142,6 @@ async function take(world: World, step: Step): Promise<void> {
       await settlePayments(test.service, losing(accountGateway(test.service), step.afterwards));
   }
 }
-
-const retry = (partner: Partner, orderId: string) =>
-  retryPayment(test.service, {
-    connectionId: connectionUuid(partner),
-    ref: parseOrderRef(orderId),
-    actor: { kind: "operator", name: null },
-    missing: notFound("order"),
-  });
 
 /** What an order's ledger says the merchant has paid for it. */
 const paid = (ledger: readonly LedgerEntry[]): bigint =>

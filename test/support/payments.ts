@@ -1,9 +1,12 @@
 import { expect } from "vitest";
+import { notFound } from "../../src/http/problems.ts";
 import { fromTypeId } from "../../src/ids.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
 import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
 import type { LedgerEntry } from "../../src/payments/ledger.ts";
 import { readLedger } from "../../src/payments/ledger-sql.ts";
+import { retryPayment } from "../../src/payments/retry-payment.ts";
 import { settlePayments } from "../../src/payments/settle-payments.ts";
 import type { Partner } from "./builders.ts";
 import { runChore } from "./chores.ts";
@@ -28,6 +31,15 @@ export const moves = async (test: TestService, partner: Partner, orderId: string
   (await ledgerOf(test, partner, orderId)).map(
     ({ kind, attempt, status }: LedgerEntry) => `${kind} ${attempt} ${status}`,
   );
+
+/** An operator asks for an order's payment again. */
+export const retry = ({ service }: TestService, partner: Partner, orderId: string) =>
+  retryPayment(service, {
+    connectionId: connectionUuid(partner),
+    ref: parseOrderRef(orderId),
+    actor: { kind: "operator", name: "operator" },
+    missing: notFound("order"),
+  });
 
 /** The balance of a merchant's account, in minor units. */
 export async function balanceOf(test: TestService, { merchantId }: Partner): Promise<bigint> {

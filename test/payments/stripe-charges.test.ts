@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { toStripeAmount } from "../../src/payments/stripe/stripe-amount.ts";
+import { placeOrder } from "../support/builders.ts";
+import { readOrder } from "../support/orders.ts";
+import { balanceOf, ledgerOf, moves, payIn, setCreditLimit, settle } from "../support/payments.ts";
+import { chargeTo, intentsOf, methodPath, settleStripe, startWorld } from "../support/stripe-world.ts";
+
+describe("a charge through Stripe", () => {
+  it("is made of the customer's method, off session, with the entry's id as its key and name", async () => {
+    const { test, partner, stripe } = await startWorld();
+    const { id } = await placeOrder(partner);
+    expect(await settle(test)).toBe(0);
+    expect(await settleStripe(test)).toBe(1);
+    const [entry] = await ledgerOf(test, partner, id);
+    expect(entry).toMatchObject({ status: "succeeded", gateway: "stripe" });
+    expect(intentsOf(stripe)).toMatchObject([
+      {
+        amount: 1_000,
+        currency: "eur",
+        customer: "cus_merchant",
+        payment_method: "pm_ok",
+        metadata: { order: id, connection: partner.connectionId, ledger_entry: id.replace("ord_", "chg_") },
+      },
+    ]);
+    expect(await balanceOf(test, partner)).toBe(0n);
+    expect(await settleStripe(test)).toBe(0);
+    expect(stripe.requests).toEqual(["POST /v1/payment_intents"]);
+  });
+
+  it.each([
+    ["pm_declined", "insufficient_funds"],
+    ["pm_auth", "authentication_required"],
+    ["pm_action", "requires_action"],
+    ["pm_gone", "resource_missing"],
+  ])(
+    "to %s is declined for good: the order is held, and the intent cannot be paid later",
+    async (method, reason) => {
+      const { test, partner, stripe } = await startWorld(method);
+      const { id } = await placeOrder(partner);
+      await settleStripe(test);
+      expect((await ledgerOf(test, partner, id))[0]).toMatchObject({
+        status: "failed",
+        failureReason: reason,
+      });
+      expect((await readOrder(partner, id)).onHoldReasons).toEqual(["payment_failed"]);
+      expect(intentsOf(stripe).every(({ status }) => status === "canceled")).toBe(true);
+      await chargeTo(test, partner, "pm_ok");
+      test.clock.advance({ hours: 1 });
+      await settleStripe(test);
+      expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
+      expect((await readOrder(partner, id)).onHold).toBe(false);
+      expect(intentsOf(stripe).filter(({ status }) => status === "succeeded")).toHaveLength(1);
+    },
+  );
+
+  it.each(["hangUpBefore", "hangUpAfter", "rateLimit", "badKey"] as const)(
+    "whose answer is %s is sent again under its key, and is made once",
+    async (trouble) => {
+      const { test, partner, stripe } = await startWorld();
+      const { id } = await placeOrder(partner);
+      stripe.troubles.push(trouble, trouble);
+      await settleStripe(test);
+      expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
+      expect((await readOrder(partner, id)).onHold).toBe(false);
+      expect(await settleStripe(test)).toBe(0); // Not at once.
+      test.clock.advance({ seconds: 5 });
+      await settleStripe(test);
+      test.clock.advance({ seconds: 10 });
+      await settleStripe(test);
+      expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+      expect(stripe.intents.size).toBe(1);
+    },
+  );
+
+  it("that Stripe failed at after doing it is found, although its key only repeats the failure", async () => {
+    const { test, partner, stripe } = await startWorld();
+    stripe.pageSize = 1;
+    const { id } = await placeOrder(partner);
+    stripe.troubles.push("error500AndDone");
+    await settleStripe(test);
+    const other = await placeOrder(partner); // A newer intent of the same customer, listed before it.
+    await settleStripe(test);
+    test.clock.advance({ seconds: 5 });
+    await settleStripe(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+    expect(await moves(test, partner, other.id)).toEqual(["goods 1 succeeded"]);
+    expect(stripe.intents.size).toBe(2);
+  });
+
+  it("that Stripe failed at without doing it waits until the key is forgotten, and is then made", async () => {
+    const { test, partner, stripe } = await startWorld();
+    const { id } = await placeOrder(partner);
+    stripe.troubles.push("error500");
+    await settleStripe(test);
+    for (let hours = 0; hours < 23; hours += 1) {
+      test.clock.advance({ hours: 1 });
+      await settleStripe(test);
+    }
+    expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
+    expect(stripe.intents.size).toBe(0);
+    test.clock.advance({ hours: 2 });
+    await settleStripe(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+    expect(stripe.intents.size).toBe(1);
+  });
+
+  it("whose answer was lost is not made twice after Stripe has forgotten the key", async () => {
+    const { test, partner, stripe } = await startWorld();
+    const { id } = await placeOrder(partner);
+    stripe.troubles.push("hangUpAfter");
+    await settleStripe(test);
+    test.clock.advance({ hours: 48 });
+    await settleStripe(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+    expect(stripe.intents.size).toBe(1);
+  });
+
+  it("keeps the gateway and the method that it was begun with, whatever the merchant has since", async () => {
+    const { test, partner, stripe } = await startWorld();
+    const { id } = await placeOrder(partner);
+    stripe.troubles.push("hangUpAfter");
+    await settleStripe(test);
+    await test.backOffice.request("DELETE", methodPath(partner));
+    test.clock.advance({ seconds: 5 });
+    expect(await settle(test)).toBe(0);
+    await settleStripe(test);
+    expect((await ledgerOf(test, partner, id))[0]).toMatchObject({ status: "succeeded", gateway: "stripe" });
+    const next = await placeOrder(partner);
+    expect(await settleStripe(test)).toBe(0);
+    expect(await settle(test)).toBe(1);
+    expect((await ledgerOf(test, partner, next.id))[0]).toMatchObject({ gateway: "account" });
+    expect(stripe.intents.size).toBe(1);
+  });
+
+  it("that was begun on the account is not repeated at Stripe", async () => {
+    const { test, partner, stripe } = await startWorld();
+    await test.backOffice.request("DELETE", methodPath(partner));
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await chargeTo(test, partner, "pm_ok");
+    await payIn(test, partner, "10.00"); // Makes the next attempt due, which goes to Stripe now.
+    expect(await settle(test)).toBe(0);
+    await settleStripe(test);
+    expect((await ledgerOf(test, partner, id)).map(({ gateway }) => gateway)).toEqual(["account", "stripe"]);
+    expect(stripe.intents.size).toBe(1);
+  });
+});
+
+describe("an amount at Stripe", () => {
+  it.each([
+    [1_250n, "EUR", 1_250],
+    [500n, "JPY", 500],
+    [500n, "ISK", 50_000],
+    [500n, "UGX", 50_000],
+    [1_230n, "KWD", 1_230],
+    [1_234n, "KWD", null],
+    [1_230n, "LYD", 123],
+    [1_234n, "LYD", null],
+    [2n ** 60n, "EUR", null],
+  ])("of %s minor units of %s is %s", (minor, currency, amount) => {
+    expect(toStripeAmount(minor, currency)).toBe(amount);
+  });
+});

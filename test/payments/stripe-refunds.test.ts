@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { placeOrder } from "../support/builders.ts";
+import { cancelOrder } from "../support/orders.ts";
+import { balanceOf, moves, settle } from "../support/payments.ts";
+import { intentsOf, methodPath, settleStripe, startWorld, type World } from "../support/stripe-world.ts";
+
+describe("a refund through Stripe", () => {
+  async function chargedAndCanceled(world: World): Promise<string> {
+    const { id } = await placeOrder(world.partner);
+    await settleStripe(world.test);
+    await cancelOrder(world.partner, id);
+    return id;
+  }
+
+  it("goes back to Stripe, once, also when the merchant is on the account by now", async () => {
+    const world = await startWorld();
+    const { test, partner, stripe } = world;
+    const id = await chargedAndCanceled(world);
+    await test.backOffice.request("DELETE", methodPath(partner));
+    stripe.troubles.push("hangUpAfter");
+    await settle(test);
+    await settleStripe(test);
+    test.clock.advance({ hours: 30 });
+    await settleStripe(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
+    expect([...stripe.refunds.values()]).toMatchObject([
+      { amount: 1_000, payment_intent: intentsOf(stripe)[0]?.id },
+    ]);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("that Stripe failed at after doing it is found", async () => {
+    const world = await startWorld();
+    const id = await chargedAndCanceled(world);
+    world.stripe.troubles.push("error500AndDone");
+    await settleStripe(world.test);
+    world.test.clock.advance({ seconds: 5 });
+    await settleStripe(world.test);
+    expect((await moves(world.test, world.partner, id)).at(-1)).toBe("refund 1 succeeded");
+    expect(world.stripe.refunds.size).toBe(1);
+  });
+
+  it("that is pending is looked at again, and one that fails is tried again as a new one", async () => {
+    const world = await startWorld();
+    const { test, partner, stripe } = world;
+    stripe.refundStatus = "pending";
+    const id = await chargedAndCanceled(world);
+    await settleStripe(test);
+    expect((await moves(test, partner, id)).at(-1)).toBe("refund 1 pending");
+    for (const refund of stripe.refunds.values()) refund.status = "failed";
+    stripe.refundStatus = "succeeded";
+    test.clock.advance({ hours: 1 });
+    await settleStripe(test);
+    test.clock.advance({ hours: 1 });
+    await settleStripe(test);
+    expect((await moves(test, partner, id)).slice(1)).toEqual(["refund 1 failed", "refund 2 succeeded"]);
+  });
+
+  it("that somebody has made in Stripe's dashboard already is not made again", async () => {
+    const world = await startWorld();
+    const { test, partner, stripe } = world;
+    const id = await chargedAndCanceled(world);
+    const [intent] = intentsOf(stripe);
+    const byHand = { amount: 1_000, payment_intent: intent?.id ?? "", metadata: {} };
+    stripe.refunds.set("re_hand", { id: "re_hand", object: "refund", status: "succeeded", ...byHand });
+    await settleStripe(test);
+    expect((await moves(test, partner, id)).at(-1)).toBe("refund 1 succeeded");
+    expect(stripe.refunds.size).toBe(1);
+  });
+});
