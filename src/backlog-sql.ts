@@ -108,3 +108,35 @@ export async function readOldestRecovery(db: Queryable, now: Date): Promise<Date
   });
   return row === undefined ? null : momentOf(row.id);
 }
+
+/** Since when the oldest order waits for its facility: since it last changed, which is mostly its acceptance. */
+export async function readOldestUnroutedOrder(db: Queryable): Promise<Date | null> {
+  const [row] = await db.query<{ since: Date | null }>({
+    name: "read-oldest-unrouted-order",
+    text: `
+      select min(unrouted.updated_at) as since
+      from connections c
+      cross join lateral (
+        select o.updated_at
+        from orders o
+        where o.connection_id = c.id and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+        order by o.id
+        limit 1) as unrouted`,
+    values: [],
+  });
+  return row?.since ?? null;
+}
+
+/** Since when the oldest payment could be settled. */
+export async function readOldestDuePayment(db: Queryable, now: Date): Promise<Date | null> {
+  const [row] = await db.query<{ since: Date | null }>({
+    name: "read-oldest-due-payment",
+    text: `
+      select min(due_at) as since
+      from due_payments
+      where due_at <= $1 and (leased_until is null or leased_until <= $1)`,
+    values: [now],
+  });
+  return row?.since ?? null;
+}

@@ -387,7 +387,7 @@ describe("the environment", () => {
         (file) => file.endsWith(".ts") && readFileSync(join("src", file), "utf8").includes("process.env"),
       )
       .sort();
-    expect(readers).toEqual(["database/postgres-cluster.ts", "main.ts"]);
+    expect(readers).toEqual(["cli/main.ts", "database/postgres-cluster.ts", "main.ts"]);
   });
 });
 

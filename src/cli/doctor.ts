@@ -5,8 +5,10 @@ import {
   readDueDeliveries,
   readOldestDueMail,
   readOldestDueOrder,
+  readOldestDuePayment,
   readOldestExpiredOrder,
   readOldestRecovery,
+  readOldestUnroutedOrder,
 } from "../backlog-sql.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
@@ -99,6 +101,8 @@ async function examineDatabase(db: Queryable, config: Config, clock: Clock): Pro
 /** What the worker should have done, and since when it is due; null when there is nothing. */
 const queues = (db: Queryable, now: Date): [name: string, since: () => Promise<Date | null>][] => [
   ["orders to accept", () => readOldestDueOrder(db, now)],
+  ["orders to route", () => readOldestUnroutedOrder(db)],
+  ["payments to settle", () => readOldestDuePayment(db, now)],
   ["test orders to erase", () => readOldestExpiredOrder(db, now)],
   ["webhooks to send", async () => dueSince(await readDueDeliveries(db, now), now)],
   ["recoveries", () => readOldestRecovery(db, now)],

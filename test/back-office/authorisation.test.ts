@@ -35,6 +35,10 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "exposeProduct",
   "withdrawProduct",
   "cancelRealOrder",
+  "importProducts",
+  "listConnectionDeliveries",
+  "readConnectionDelivery",
+  "redeliverConnectionDelivery",
   "retryPayment",
   "readAccount",
   "listAccountEntries",
@@ -127,6 +131,7 @@ const MISSING: Record<string, string> = {
   productId: UUID,
   orders: `ord_${ID}`,
   facilities: `fac_${ID}`,
+  deliveryId: `dlv_${ID}`,
   shipments: `shp_${ID}`,
 };
 

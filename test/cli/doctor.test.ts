@@ -7,6 +7,7 @@ import {
   judgeVersion,
 } from "../../src/cli/doctor-judgements.ts";
 import { queueMail } from "../../src/mail/queue-mail.ts";
+import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runCli } from "../support/cli.ts";
 import { freePort } from "../support/main-process.ts";
@@ -73,7 +74,8 @@ describe("doctor", () => {
     const { code, checks, wrong } = await examine();
     expect([code, wrong]).toEqual([0, []]);
     expect(checks.map(({ check }) => check)).toEqual([
-      ...["configuration", "database", "clock", "migrations", "orders to accept", "test orders to erase"],
+      ...["configuration", "database", "clock", "migrations", "orders to accept"],
+      ...["orders to route", "payments to settle", "test orders to erase"],
       ...["webhooks to send", "recoveries", "mails to send", "paused endpoints"],
       ...["partitions of events", "partitions of attempts", "secret keys"],
     ]);
@@ -115,13 +117,16 @@ describe("doctor", () => {
     await placeTestOrder(partner);
     const { code, wrong } = await examine();
     expect(code).toBe(1);
-    expect(wrong).toEqual(["orders to accept: fail", "test orders to erase: fail", "webhooks to send: fail"]);
+    const waiting = ["orders to accept: fail", "payments to settle: fail", "test orders to erase: fail"];
+    expect(wrong).toEqual([...waiting, "webhooks to send: fail"]);
     await pauseEndpoint(test, id);
     const { service, clock } = test;
     const mail = { recipient: "m@example.com", subject: "Late", body: "Late", now: clock.now() };
     await queueMail(test.db, { connectionId: connectionUuid(partner), id: service.newId(), ...mail });
+    clock.advance({ hours: 3 });
+    await acceptDueOrders(service, connectionUuid(partner));
     expect((await examine()).wrong).toEqual([
-      ...["orders to accept: fail", "test orders to erase: fail"],
+      ...["orders to route: fail", "payments to settle: fail", "test orders to erase: fail"],
       ...["mails to send: fail", "paused endpoints: warn"],
     ]);
   });

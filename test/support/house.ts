@@ -1,7 +1,8 @@
 import { backOfficeRoutes } from "../../src/back-office/routes.ts";
 import { fromTypeId } from "../../src/ids.ts";
 import { created, createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
-import type { Client, TestService } from "./test-service.ts";
+import type { Client, RequestOptions, TestService } from "./test-service.ts";
+import { createEndpoint } from "./webhooks.ts";
 
 /** One of everything that a path of the back office can name, all of one merchant. */
 export type House = { partner: Partner; ids: Record<string, string> };
@@ -10,12 +11,14 @@ export type House = { partner: Partner; ids: Record<string, string> };
 export async function createHouse(test: TestService): Promise<House> {
   const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
   const { id: keyId } = await createKey(test, partner.connectionId);
+  await createEndpoint(partner);
   const { id: orderId } = await placeOrder(partner, {
     lines: [{ productId: partner.productIds[0], quantity: 2 }],
   });
   const facility = await created(
     test.backOffice.post("/api/facilities", { name: "Depot", countryCode: "GB" }),
   );
+  const deliveries = await partner.client.get("/v1/deliveries");
   return {
     partner,
     ids: {
@@ -26,6 +29,7 @@ export async function createHouse(test: TestService): Promise<House> {
       productId: partner.productIds[0],
       orders: orderId,
       facilities: facility.id,
+      deliveryId: deliveries.body.data[0].id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
     },
   };
@@ -48,9 +52,11 @@ export type HouseRequest = {
   operationId: string;
   method: string;
   path: string;
-  body?: object;
+  options: RequestOptions;
   send(client: Client): ReturnType<Client["request"]>;
 };
+
+const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { "content-type": "text/csv" } };
 
 /** A request for every route of the back office, which names things of a house. */
 export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
@@ -59,12 +65,9 @@ export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
     const path = template
       .replace("{id}", String(ids[things]))
       .replace(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
-    const body = schema && (BODIES[operationId] ?? {});
-    return {
-      ...{ operationId, method, path },
-      ...(body && { body }),
-      send: (client) => client.request(method, path, { body }),
-    };
+    const body = schema && { body: BODIES[operationId] ?? {} };
+    const options: RequestOptions = operationId === "importProducts" ? CSV : { ...body };
+    return { operationId, method, path, options, send: (client) => client.request(method, path, options) };
   });
 
 /** A person of the warehouse, or of a merchant. */
