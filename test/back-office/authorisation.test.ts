@@ -39,6 +39,10 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "readAccount",
   "listAccountEntries",
   "readStripeMethod",
+  "importProducts",
+  "listConnectionDeliveries",
+  "readConnectionDelivery",
+  "redeliverConnectionDelivery",
 ];
 const WAREHOUSE_NOT_MERCHANTS = [
   "approveOrder",
@@ -128,6 +132,7 @@ const MISSING: Record<string, string> = {
   orders: `ord_${ID}`,
   facilities: `fac_${ID}`,
   shipments: `shp_${ID}`,
+  deliveryId: `dlv_${ID}`,
 };
 
 describe("a person of another merchant", () => {

@@ -2,6 +2,7 @@ import { backOfficeRoutes } from "../../src/back-office/routes.ts";
 import { fromTypeId } from "../../src/ids.ts";
 import { created, createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
 import type { Client, TestService } from "./test-service.ts";
+import { createEndpoint, deliveryOf } from "./webhooks.ts";
 
 /** One of everything that a path of the back office can name, all of one merchant. */
 export type House = { partner: Partner; ids: Record<string, string> };
@@ -10,6 +11,7 @@ export type House = { partner: Partner; ids: Record<string, string> };
 export async function createHouse(test: TestService): Promise<House> {
   const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
   const { id: keyId } = await createKey(test, partner.connectionId);
+  const { id: endpointId } = await createEndpoint(partner);
   const { id: orderId } = await placeOrder(partner, {
     lines: [{ productId: partner.productIds[0], quantity: 2 }],
   });
@@ -27,6 +29,7 @@ export async function createHouse(test: TestService): Promise<House> {
       orders: orderId,
       facilities: facility.id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
+      deliveryId: await deliveryOf(partner, endpointId, orderId),
     },
   };
 }
@@ -44,6 +47,8 @@ const BODIES: Record<string, object> = {
   createProduct: { sku: "NEW", name: "New", price },
 };
 
+const CSV = { rawBody: "sku,name,price\nNEW,New,1.00", headers: { "content-type": "text/csv" } };
+
 export type HouseRequest = {
   operationId: string;
   method: string;
@@ -54,7 +59,7 @@ export type HouseRequest = {
 
 /** A request for every route of the back office, which names things of a house. */
 export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
-  backOfficeRoutes(test.service).map(({ operationId, method, path: template, body: schema }) => {
+  backOfficeRoutes(test.service).map(({ operationId, method, path: template, body: schema, upload }) => {
     const [, , things = ""] = template.split("/");
     const path = template
       .replace("{id}", String(ids[things]))
@@ -63,7 +68,7 @@ export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
     return {
       ...{ operationId, method, path },
       ...(body && { body }),
-      send: (client) => client.request(method, path, { body }),
+      send: (client) => client.request(method, path, upload === undefined ? { body } : CSV),
     };
   });
 
