@@ -115,4 +115,4 @@ export async function countOrders({ db }: Pick<Site, "db">): Promise<number> {
 }
 
 export const emptyOrders = ({ db }: Pick<Site, "db">): Promise<void> =>
-  db.runScript("truncate orders, order_lines, shipments, events");
+  db.runScript("truncate orders, order_lines, shipments, events, due_payments cascade");

@@ -29,8 +29,8 @@ describe("the operator's token", () => {
     };
     for (const [title, token] of Object.entries(tokens)) {
       const challenge = `Bearer realm="partner-orders"${token === undefined ? "" : ', error="invalid_token"'}`;
-      for (const { method, path, body } of requests) {
-        const answer = await test.backOfficeAs(token).request(method, path, { body });
+      for (const { method, path, options } of requests) {
+        const answer = await test.backOfficeAs(token).request(method, path, options);
         expect(answer.status, `${method} ${path}, ${title}`).toBe(401);
         expect(answer.headers["www-authenticate"]).toBe(challenge);
         expect(answer.body).toMatchObject({ title: "Valid key required", status: 401, instance: path });
@@ -40,8 +40,8 @@ describe("the operator's token", () => {
   });
 
   it("opens every route", async () => {
-    for (const { method, path, body } of requests) {
-      const { status } = await test.backOffice.request(method, path, { body });
+    for (const { method, path, options } of requests) {
+      const { status } = await test.backOffice.request(method, path, options);
       expect([401, 403], `${method} ${path}`).not.toContain(status);
     }
   });

@@ -35,14 +35,14 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "exposeProduct",
   "withdrawProduct",
   "cancelRealOrder",
-  "retryPayment",
-  "readAccount",
-  "listAccountEntries",
-  "readStripeMethod",
   "importProducts",
   "listConnectionDeliveries",
   "readConnectionDelivery",
   "redeliverConnectionDelivery",
+  "retryPayment",
+  "readAccount",
+  "listAccountEntries",
+  "readStripeMethod",
 ];
 const WAREHOUSE_NOT_MERCHANTS = [
   "approveOrder",
@@ -131,8 +131,8 @@ const MISSING: Record<string, string> = {
   productId: UUID,
   orders: `ord_${ID}`,
   facilities: `fac_${ID}`,
-  shipments: `shp_${ID}`,
   deliveryId: `dlv_${ID}`,
+  shipments: `shp_${ID}`,
 };
 
 describe("a person of another merchant", () => {

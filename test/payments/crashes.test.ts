@@ -175,6 +175,22 @@ describe("a claim that somebody else has taken over", () => {
     expect(await dumpTables(test)).toEqual(settled);
   });
 
+  it("does not end what somebody else is waiting for", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    const slow = scriptedGateway(test, {
+      decide: () => "declined",
+      afterMove: async () => {
+        test.clock.advance(LEASE);
+        await settleWith(test, scriptedGateway(test, { decide: () => "pending" }));
+      },
+    });
+    await settleWith(test, slow);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
+    expect((await readOrder(partner, id)).onHold).toBe(false);
+  });
+
   it("is not given back by the late news that the outcome is unknown", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);

@@ -1,8 +1,8 @@
 import { backOfficeRoutes } from "../../src/back-office/routes.ts";
 import { fromTypeId } from "../../src/ids.ts";
 import { created, createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
-import type { Client, TestService } from "./test-service.ts";
-import { createEndpoint, deliveryOf } from "./webhooks.ts";
+import type { Client, RequestOptions, TestService } from "./test-service.ts";
+import { createEndpoint } from "./webhooks.ts";
 
 /** One of everything that a path of the back office can name, all of one merchant. */
 export type House = { partner: Partner; ids: Record<string, string> };
@@ -11,13 +11,14 @@ export type House = { partner: Partner; ids: Record<string, string> };
 export async function createHouse(test: TestService): Promise<House> {
   const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
   const { id: keyId } = await createKey(test, partner.connectionId);
-  const { id: endpointId } = await createEndpoint(partner);
+  await createEndpoint(partner);
   const { id: orderId } = await placeOrder(partner, {
     lines: [{ productId: partner.productIds[0], quantity: 2 }],
   });
   const facility = await created(
     test.backOffice.post("/api/facilities", { name: "Depot", countryCode: "GB" }),
   );
+  const deliveries = await partner.client.get("/v1/deliveries");
   return {
     partner,
     ids: {
@@ -28,8 +29,8 @@ export async function createHouse(test: TestService): Promise<House> {
       productId: partner.productIds[0],
       orders: orderId,
       facilities: facility.id,
+      deliveryId: deliveries.body.data[0].id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
-      deliveryId: await deliveryOf(partner, endpointId, orderId),
     },
   };
 }
@@ -47,29 +48,26 @@ const BODIES: Record<string, object> = {
   createProduct: { sku: "NEW", name: "New", price },
 };
 
-const CSV = { rawBody: "sku,name,price\nNEW,New,1.00", headers: { "content-type": "text/csv" } };
-
 export type HouseRequest = {
   operationId: string;
   method: string;
   path: string;
-  body?: object;
+  options: RequestOptions;
   send(client: Client): ReturnType<Client["request"]>;
 };
 
+const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { "content-type": "text/csv" } };
+
 /** A request for every route of the back office, which names things of a house. */
 export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
-  backOfficeRoutes(test.service).map(({ operationId, method, path: template, body: schema, upload }) => {
+  backOfficeRoutes(test.service).map(({ operationId, method, path: template, body: schema }) => {
     const [, , things = ""] = template.split("/");
     const path = template
       .replace("{id}", String(ids[things]))
       .replace(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
-    const body = schema && (BODIES[operationId] ?? {});
-    return {
-      ...{ operationId, method, path },
-      ...(body && { body }),
-      send: (client) => client.request(method, path, upload === undefined ? { body } : CSV),
-    };
+    const body = schema && { body: BODIES[operationId] ?? {} };
+    const options: RequestOptions = operationId === "importProducts" ? CSV : { ...body };
+    return { operationId, method, path, options, send: (client) => client.request(method, path, options) };
   });
 
 /** A person of the warehouse, or of a merchant. */

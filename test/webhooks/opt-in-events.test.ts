@@ -3,6 +3,7 @@ import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
 import { createPartner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { received, sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionUuid } from "../support/orders.ts";
+import { placeAcceptedOrder, stepTaken } from "../support/real-orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -54,4 +55,30 @@ it("test orders tell nothing of acceptance, whoever asks", async () => {
   for (const step of ["accept", "ship"]) await transition(partner, id, step);
   await sendDue(startDispatcher(test));
   expect(receiver.requests).toEqual([]);
+});
+
+it("an endpoint that names order.shipmentUpdated hears of tracking that came or changed, and of nothing else", async () => {
+  const { test, partner, receiver } = await start(["order.shipmentUpdated", "order.inProgress"]);
+  const { id } = await placeAcceptedOrder(test, partner);
+  const [shipment] = (await stepTaken(test, id, "ship")).shipments;
+  const patch = (body: object) => test.backOffice.request("PATCH", `/api/shipments/${shipment.id}`, { body });
+  await patch({ status: "shipped" });
+  await patch({ carrier: "Local Bikes" });
+  await patch({ trackingNumber: "1" });
+  await patch({ trackingNumber: "1" });
+  await patch({ trackingUrl: "https://bikes.example/1" });
+  await sendDue(startDispatcher(test));
+  expect(received(receiver).map(({ type }) => type)).toEqual([
+    "order.inProgress",
+    "order.shipmentUpdated",
+    "order.shipmentUpdated",
+  ]);
+  const { data } = JSON.parse(receiver.requests[2]?.body ?? "");
+  expect(data.shipment).toMatchObject({
+    id: shipment.id,
+    status: "shipped",
+    trackingNumber: "1",
+    trackingUrl: "https://bikes.example/1",
+  });
+  expect(data.order.shipments).toEqual([data.shipment]);
 });

@@ -1,0 +1,263 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { runChore } from "../support/chores.ts";
+import { createFacility, expectStockAddsUp, putStock, readStock } from "../support/facilities.ts";
+import { cancelOrder, readOrder, readOrderEvents } from "../support/orders.ts";
+import { balanceOf, payIn, setCreditLimit } from "../support/payments.ts";
+import { readDetail, takeHouseStep } from "../support/real-orders.ts";
+import { startTestService, type TestService } from "../support/test-service.ts";
+
+/**
+ * Random lives of real orders: partners, the house and the workers act in any order, and some of them at the same
+ * time. The model is written from part 3 of the specification: where a status may lead, what has to be true of money
+ * and stock, and what partners have been told.
+ */
+let test: TestService;
+beforeAll(async () => {
+  test = await startTestService({ config: { paymentRetryMs: [3_600_000, 86_400_000] } });
+});
+afterAll(() => test.close());
+
+const LEADS_TO: Record<string, string[]> = {
+  NEW: ["NEW", "ACCEPTED", "CANCELED"],
+  PROCESSING: ["PROCESSING", "ACCEPTED", "CANCELED"],
+  ACCEPTED: ["ACCEPTED", "IN_PROGRESS", "CANCELED"],
+  IN_PROGRESS: ["IN_PROGRESS", "COMPLETED", "CANCELED", "RETURNED"],
+  COMPLETED: ["COMPLETED", "RETURNED"],
+  CANCELED: ["CANCELED", "RETURNED"],
+  RETURNED: ["RETURNED"],
+};
+
+const HOUSE_STEPS = [
+  "approve",
+  "reject",
+  "cancel",
+  "hold",
+  "release-hold",
+  "ship",
+  "shipFirst",
+  "complete",
+  "return",
+  "restock",
+  "retry-payment",
+] as const;
+const CHORES = ["accept-orders", "route-orders", "settle-payments", "complete-shipped-orders"] as const;
+
+type Step =
+  | { name: "place"; quantity: number }
+  | { name: "partnerCancel"; order: number }
+  | { name: "house"; step: (typeof HOUSE_STEPS)[number]; order: number }
+  | { name: "chore"; chore: (typeof CHORES)[number] }
+  | { name: "stock"; onHand: number }
+  | { name: "limit"; minor: number }
+  | { name: "payIn" };
+
+const anyOrder = fc.nat(4);
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ name: fc.constant("place" as const), quantity: fc.integer({ min: 1, max: 4 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant("partnerCancel" as const), order: anyOrder }) },
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      name: fc.constant("house" as const),
+      step: fc.constantFrom(...HOUSE_STEPS),
+      order: anyOrder,
+    }),
+  },
+  {
+    weight: 7,
+    arbitrary: fc.record({ name: fc.constant("chore" as const), chore: fc.constantFrom(...CHORES) }),
+  },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant("stock" as const), onHand: fc.nat(8) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      name: fc.constant("limit" as const),
+      minor: fc.constantFrom(0, 5_000, 1_000_000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Step>({ name: "payIn" }) },
+);
+/** Some at the same time, then time passes. */
+const anyHistory = fc.array(
+  fc.record({
+    together: fc.array(anyStep, { minLength: 1, maxLength: 4 }),
+    minutes: fc.constantFrom(0, 1, 30, 121),
+  }),
+  { minLength: 3, maxLength: 14 },
+);
+
+type World = { partner: Partner; facility: string; orders: string[]; paidIn: number; counted: boolean };
+
+async function startWorld(): Promise<World> {
+  const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 5 } });
+  const path = `/api/merchants/${partner.merchantId}`;
+  await test.backOffice.request("PATCH", path, { body: { completeWhenShipped: true } });
+  const facility = await createFacility(test);
+  return { partner, facility, orders: [], paidIn: 0, counted: false };
+}
+
+/** Whatever is refused must be refused as such; nothing may fail. */
+async function take(world: World, step: Step): Promise<void> {
+  const { partner, orders } = world;
+  switch (step.name) {
+    case "place": {
+      // The first product is stocked, the second is made to order.
+      const [stocked, made] = partner.productIds;
+      const lines = [
+        { productId: stocked, quantity: step.quantity },
+        { productId: made, quantity: 2 },
+      ];
+      orders.push((await placeOrder(partner, { lines })).id);
+      return;
+    }
+    case "partnerCancel": {
+      const id = orders[step.order];
+      if (id !== undefined) expect([200, 409]).toContain((await cancelOrder(partner, id)).status);
+      return;
+    }
+    case "house":
+      return takeInHouse(orders[step.order], step.step);
+    case "chore":
+      await runChore(test, step.chore);
+      return;
+    case "stock":
+      expect([200, 422]).toContain(
+        (await putStock(test, world.facility, partner.productIds[0], step.onHand)).status,
+      );
+      world.counted = true;
+      return;
+    case "limit":
+      return setCreditLimit(test, partner, BigInt(step.minor));
+    case "payIn":
+      world.paidIn += 10_000;
+      return payIn(test, partner, "100.00");
+  }
+}
+
+async function takeInHouse(id: string | undefined, step: (typeof HOUSE_STEPS)[number]): Promise<void> {
+  if (id === undefined) return;
+  const bodies: Partial<Record<typeof step, object>> = { restock: { restock: true } };
+  if (step === "shipFirst") {
+    const { lines } = await readDetail(test, id);
+    bodies.shipFirst = { lineIds: [lines[0].id] };
+  }
+  const route = { restock: "return", shipFirst: "ship" }[step as "restock" | "shipFirst"] ?? step;
+  const { status } = await takeHouseStep(test, id, route, bodies[step] ?? {});
+  expect([200, 409], step).toContain(status);
+}
+
+/** Workers go on until there is nothing left for them now. */
+async function workOff(): Promise<void> {
+  for (let round = 0; round < 20; round += 1) {
+    let done = 0;
+    for (const chore of CHORES) done += await runChore(test, chore);
+    if (done === 0) return;
+  }
+  throw new Error("The workers never come to an end.");
+}
+
+type Detail = Awaited<ReturnType<typeof readDetail>>;
+const minor = ({ amount }: { amount: string }): bigint => BigInt(amount.replace(".", ""));
+
+function expectWalk({ timeline, status, onHoldReasons }: Detail): void {
+  for (const [at, entry] of timeline.entries()) {
+    const earlier = timeline[at - 1];
+    if (earlier === undefined) continue;
+    expect(LEADS_TO[earlier.status], JSON.stringify(timeline)).toContain(entry.status);
+    if (entry.action === "ship") expect(earlier.onHoldReasons).toEqual([]);
+    if (["COMPLETED", "CANCELED", "RETURNED"].includes(entry.status)) expect(entry.onHoldReasons).toEqual([]);
+  }
+  expect(timeline.at(-1)).toMatchObject({ status, onHoldReasons });
+}
+
+/** What the merchant has really paid for an order: charges that succeeded, less refunds that did. */
+const paidFor = ({ charges }: Detail): bigint =>
+  charges
+    .filter((charge: { status: string }) => charge.status === "succeeded")
+    .reduce(
+      (sum: bigint, { kind, amount }: { kind: string; amount: { amount: string } }) =>
+        kind === "refund" ? sum - minor(amount) : sum + minor(amount),
+      0n,
+    );
+
+function expectPaid(detail: Detail): void {
+  const wasCanceled = detail.timeline.some(({ status }: { status: string }) => status === "CANCELED");
+  const kinds = detail.charges
+    .filter(
+      ({ status, kind }: { status: string; kind: string }) => status === "succeeded" && kind !== "refund",
+    )
+    .map(({ kind }: { kind: string }) => kind);
+  expect(new Set(kinds).size, "each kind is charged once").toBe(kinds.length);
+  if (wasCanceled) expect(paidFor(detail), "canceled").toBe(0n);
+  if (wasCanceled || detail.onHoldReasons.includes("payment_failed")) return;
+  // Whoever releases the hold of a failed payment by hand lets the order go on unpaid.
+  const unpaid = detail.charges.some(
+    ({ status }: { status: string }) => status === "pending" || status === "failed",
+  );
+  if (unpaid) return;
+  const shipping = detail.facilityId === null ? 0n : 500n;
+  expect(paidFor(detail)).toBe(minor(detail.goods) + shipping);
+}
+
+async function expectTold(world: World, detail: Detail): Promise<void> {
+  const events = await readOrderEvents(test, world.partner, detail.id);
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, at) => at + 1));
+  const count = (type: string) => events.filter((event) => event.type === type).length;
+  const { shipments, timeline } = detail;
+  expect(count("order.created")).toBe(1);
+  expect(count("order.shipmentCreated")).toBe(shipments.length);
+  expect(count("order.shipmentReturned")).toBe(
+    shipments.filter(({ status }: { status: string }) => status === "returned").length,
+  );
+  for (const [type, status] of [
+    ["order.canceled", "CANCELED"],
+    ["order.completed", "COMPLETED"],
+  ] as const)
+    expect(count(type)).toBe(timeline.some((entry: { status: string }) => entry.status === status) ? 1 : 0);
+  expect(events.at(-1)?.data.order).toMatchObject({ onHold: detail.onHold });
+}
+
+async function expectStock(world: World, details: Detail[]): Promise<void> {
+  await expectStockAddsUp(test);
+  if (!world.counted) return;
+  const { reserved } = await readStock(test, world.facility, world.partner.productIds[0]);
+  const waiting = details
+    .filter(({ status, facilityId }) => facilityId !== null && ["ACCEPTED", "IN_PROGRESS"].includes(status))
+    .flatMap(({ lines }) => lines)
+    .filter(
+      (line: { productId: string; shipmentId: string | null }) =>
+        line.productId === world.partner.productIds[0] && line.shipmentId === null,
+    )
+    .reduce((sum: number, { quantity }: { quantity: number }) => sum + quantity, 0);
+  // Orders that were routed before the first count were made to order.
+  expect(reserved).toBeLessThanOrEqual(waiting);
+}
+
+it("random lives leave statuses, money, stock and events that agree", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyHistory, async (history) => {
+      const world = await startWorld();
+      for (const { together, minutes } of history) {
+        await Promise.all(together.map((step) => take(world, step)));
+        test.clock.advance({ minutes });
+      }
+      await workOff();
+      const details = await Promise.all(world.orders.map((id) => readDetail(test, id)));
+      for (const detail of details) {
+        expectWalk(detail);
+        expectPaid(detail);
+        await expectTold(world, detail);
+        expect(await readOrder(world.partner, detail.id)).toMatchObject({ status: detail.status });
+      }
+      const spent = details.reduce((sum, detail) => sum + paidFor(detail), 0n);
+      expect(await balanceOf(test, world.partner)).toBe(BigInt(world.paidIn) - spent);
+      await expectStock(world, details);
+    }),
+    { numRuns: 30 },
+  );
+}, 240_000);

@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Account,
+  available,
+  type Booking,
+  decideBookings,
+  signed,
+} from "../../src/payments/account/bookings.ts";
+import {
+  hasFailedCharge,
+  type LedgerEntry,
+  refundsOwed,
+  retriesOf,
+  scheduledAttempt,
+} from "../../src/payments/ledger.ts";
+
+const NOW = new Date("2026-03-02T09:00:00.000Z");
+
+let count = 0;
+
+/** An entry in a few words: `goods 1 failed`; of a refund the id of its charge follows. */
+function entry(words: string, id?: string): LedgerEntry {
+  count += 1;
+  const [kind, attempt, status, refundOf = null] = words.split(" ");
+  return {
+    id: id ?? `entry-${count}`,
+    kind: kind as LedgerEntry["kind"],
+    attempt: Number(attempt),
+    refundOf,
+    amountMinor: 1_000n,
+    currency: "EUR",
+    status: status as LedgerEntry["status"],
+    gateway: status === "pending" || status === "canceled" ? null : "stripe",
+    failureReason: status === "failed" ? "declined" : null,
+    createdAt: NOW,
+  };
+}
+const ledger = (...all: string[]): LedgerEntry[] => all.map((words) => entry(words));
+
+describe("an order is held", () => {
+  it.each<[boolean, string[]]>([
+    [false, []],
+    [false, ["goods 1 pending"]],
+    [false, ["goods 1 succeeded", "shipping 1 pending"]],
+    [true, ["goods 1 failed"]],
+    [true, ["goods 1 failed", "goods 2 pending"]],
+    [true, ["goods 1 failed", "goods 2 canceled"]],
+    [false, ["goods 1 failed", "goods 2 succeeded"]],
+    [true, ["goods 1 succeeded", "shipping 1 failed"]],
+    [true, ["goods 1 failed", "goods 2 succeeded", "shipping 1 failed"]],
+    [false, ["goods 1 succeeded", "refund 1 failed a"]],
+  ])("%s with %j", (held, words) => {
+    expect(hasFailedCharge(ledger(...words))).toBe(held);
+  });
+});
+
+describe("a canceled order gives back", () => {
+  it("each charge that was made and has no refund, whole, by the gateway that made it", () => {
+    const goods = entry("goods 2 succeeded", "a");
+    const shipping = entry("shipping 1 succeeded", "b");
+    const refunds = refundsOwed([entry("goods 1 failed"), goods, shipping, entry("refund 1 failed a")], NOW);
+    expect(refunds).toEqual([
+      { kind: "refund", attempt: 1, refundOf: "b", amountMinor: 1_000n, dueAt: NOW, gateway: "stripe" },
+    ]);
+  });
+
+  it("nothing that was never made, and no refund of a refund", () => {
+    expect(refundsOwed(ledger("goods 1 canceled", "shipping 1 failed", "goods 2 pending"), NOW)).toEqual([]);
+    expect(refundsOwed([entry("goods 1 succeeded", "a"), entry("refund 1 succeeded a")], NOW)).toEqual([]);
+  });
+});
+
+describe("to pay again", () => {
+  it.each<[string, boolean, string[], number, number]>([
+    ["nothing has failed", false, ["goods 1 pending"], 0, 0],
+    ["it is paid", false, ["goods 1 failed", "goods 2 succeeded"], 0, 0],
+    ["an attempt waits", false, ["goods 1 failed", "goods 2 pending"], 1, 0],
+    ["none waits", false, ["goods 1 failed", "goods 2 failed"], 0, 1],
+    ["goods and shipping", false, ["goods 1 failed", "shipping 1 failed", "shipping 2 pending"], 1, 1],
+    ["canceled: charges are owed no more", true, ["goods 1 failed", "goods 2 canceled"], 0, 0],
+    ["canceled: refunds are", true, ["goods 1 succeeded", "refund 1 failed a"], 0, 1],
+    ["not canceled: refunds are not", false, ["goods 1 succeeded", "refund 1 failed a"], 0, 0],
+  ])("when %s", (_, canceled, words, forward, added) => {
+    const retries = retriesOf(ledger(...words), canceled, NOW);
+    expect(retries.bringForward).toHaveLength(forward);
+    expect(retries.add).toHaveLength(added);
+    for (const { dueAt } of retries.add) expect(dueAt).toEqual(NOW);
+  });
+
+  it("counts on, keeps the amount, and lets a charge go another way but never a refund", () => {
+    const goods = retriesOf(ledger("goods 1 failed", "goods 2 failed"), false, NOW).add;
+    expect(goods).toMatchObject([{ kind: "goods", attempt: 3, amountMinor: 1_000n, gateway: null }]);
+    const refund = retriesOf([entry("goods 1 succeeded", "a"), entry("refund 1 failed a")], true, NOW).add;
+    expect(refund).toMatchObject([{ kind: "refund", attempt: 2, refundOf: "a", gateway: "stripe" }]);
+  });
+});
+
+describe("the schedule", () => {
+  const waitsMs = [1_000, 60_000];
+  it.each<[string, boolean, number | null]>([
+    ["goods 1 failed", false, 1_000],
+    ["goods 2 failed", false, 60_000],
+    ["goods 3 failed", false, null],
+    ["goods 9 failed", false, null],
+    ["goods 1 failed", true, null],
+    ["refund 1 failed a", true, 1_000],
+  ])("after %s of an order (canceled: %s) waits %s ms", (words, canceled, waitMs) => {
+    const next = scheduledAttempt(entry(words), { canceled, waitsMs, now: NOW });
+    expect(next === null ? null : next.dueAt.getTime() - NOW.getTime()).toBe(waitMs);
+  });
+});
+
+describe("what an account has room for", () => {
+  const account = (balanceMinor: bigint, creditLimitMinor: bigint | null): Account => ({
+    merchantId: "m",
+    balanceMinor,
+    creditLimitMinor,
+  });
+  const booking = (kind: Booking["kind"], amountMinor: bigint, id: string): Booking => ({
+    merchantId: "m",
+    id,
+    kind,
+    amountMinor,
+  });
+
+  it.each<[bigint, bigint | null, bigint | null]>([
+    [0n, null, null],
+    [0n, 0n, 0n],
+    [50n, 0n, 50n],
+    [-50n, 100n, 50n],
+    [-100n, 100n, 0n],
+    [-200n, 100n, 0n], // The limit was lowered.
+  ])("of a balance of %s and a limit of %s is %s", (balance, limit, room) => {
+    expect(available(account(balance, limit))).toBe(room);
+  });
+
+  it("is taken in order: what does not fit is declined, a smaller one after it may fit, a refund makes room", () => {
+    const asked = [
+      booking("charge", 60n, "a"),
+      booking("charge", 50n, "b"),
+      booking("charge", 40n, "c"),
+      booking("charge", 1n, "d"),
+      booking("refund", 60n, "e"),
+      booking("charge", 60n, "f"),
+    ];
+    const { made, declined } = decideBookings([account(0n, 100n)], asked, () => false);
+    expect(made.map(({ id }) => id).join("")).toBe("acef");
+    expect([...declined].map(({ id }) => id).join("")).toBe("bd");
+  });
+
+  it("is never exceeded, and never taken twice by one id, whatever comes", () => {
+    const anyBooking = fc
+      .record({
+        kind: fc.constantFrom<Booking["kind"]>("charge", "charge", "refund"),
+        amount: fc.bigInt({ min: 1n, max: 100n }),
+        id: fc.nat(12),
+      })
+      .map(({ kind, amount, id }) => booking(kind, amount, `id-${id}`));
+    fc.assert(
+      fc.property(
+        fc.array(anyBooking),
+        fc.bigInt({ min: 0n, max: 200n }),
+        fc.nat(12),
+        (asked, limit, known) => {
+          const isBooked = ({ id }: Booking): boolean => id === `id-${known}`;
+          const { made, declined } = decideBookings([account(0n, limit)], asked, isBooked);
+          let balance = 0n;
+          for (const one of made) {
+            balance += signed(one);
+            expect(balance).toBeGreaterThanOrEqual(-limit);
+          }
+          expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
+          for (const one of asked)
+            expect(isBooked(one) || declined.has(one) || made.some(({ id }) => id === one.id)).toBe(true);
+          expect([...declined].some(isBooked)).toBe(false);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { sqlState } from "../../src/database/database.ts";
+import { chargeShippings } from "../../src/payments/charge-shipping.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { cancelOrder, connectionUuid, readOrder } from "../support/orders.ts";
+import { balanceOf, moves, orderUuid, payIn, setCreditLimit, settle } from "../support/payments.ts";
+import { dumpTables } from "../support/tables.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+const chargeShipping = (
+  { service, clock }: TestService,
+  partner: Partner,
+  orderId: string,
+  amountMinor: bigint,
+  currency = "EUR",
+) =>
+  service.db.transaction((tx) => {
+    const order = { connectionId: connectionUuid(partner), id: orderUuid(orderId) };
+    return chargeShippings(tx, [{ order, amountMinor, currency }], {
+      newId: service.newId,
+      now: clock.now(),
+    });
+  });
+
+describe("the charge for shipping", () => {
+  it("is made beside that for the goods, and given back with it", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    await chargeShipping(test, partner, id, 490n);
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 succeeded"]);
+    expect(await balanceOf(test, partner)).toBe(-1_490n);
+    await cancelOrder(partner, id);
+    await settle(test);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("holds the order when it is declined, until it is paid as well", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 1_000n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await chargeShipping(test, partner, id, 490n);
+    await settle(test);
+    expect((await readOrder(partner, id)).onHoldReasons).toEqual(["payment_failed"]);
+    await payIn(test, partner, "4.90");
+    await settle(test);
+    expect((await readOrder(partner, id)).onHold).toBe(false);
+  });
+
+  it("of two that are declined both have to be paid before the hold is lifted", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await chargeShipping(test, partner, id, 490n);
+    await settle(test);
+    await payIn(test, partner, "5.00"); // Enough for the shipping alone.
+    await settle(test);
+    expect((await readOrder(partner, id)).onHoldReasons).toEqual(["payment_failed"]);
+    await payIn(test, partner, "9.90");
+    test.clock.advance({ hours: 6 });
+    await settle(test);
+    expect((await readOrder(partner, id)).onHold).toBe(false);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("is refused a second time, in another currency, and is not there when it is nothing", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const { id } = await placeOrder(partner);
+    await chargeShipping(test, partner, id, 0n);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
+    await expect(chargeShipping(test, partner, id, 490n, "USD")).rejects.toThrow("currency");
+    await chargeShipping(test, partner, id, 490n);
+    const before = await dumpTables(test);
+    await expect(chargeShipping(test, partner, id, 490n)).rejects.toSatisfy(
+      (error) => sqlState(error) === "23505",
+    );
+    expect(await dumpTables(test)).toEqual(before);
+  });
+});
