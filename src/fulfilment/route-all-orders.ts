@@ -56,9 +56,10 @@ async function listHelped({ db }: Service, { news, afterId }: Round): Promise<Wa
     return listOrdersWaitingForCountries(db, [...countries], afterId, PAGE_SIZE);
   }
   const availability = await readAvailability(db, [news.subjectId]);
-  const available = [...(availability.get(news.subjectId)?.values() ?? [])];
-  if (available.every((pieces) => pieces === 0)) return []; // Used up: the others wait for the next news.
-  return listOrdersWaitingForProduct(db, news.subjectId, afterId, PAGE_SIZE);
+  // Those that want more could not be helped anyway, and there may be thousands of them.
+  const piecesMax = Math.max(0, ...(availability.get(news.subjectId)?.values() ?? []));
+  if (piecesMax === 0) return []; // Used up: the others wait for the next news.
+  return listOrdersWaitingForProduct(db, news.subjectId, piecesMax, afterId, PAGE_SIZE);
 }
 
 /** Neighbours of one connection go together; the order over all connections stays. */

@@ -1,8 +1,6 @@
 import type { Queryable } from "../database/database.ts";
-import { storeOutcome } from "../orders/change-order.ts";
-import { applyTransition, hasFailedPayment, type Transition } from "../orders/lifecycle.ts";
+import { hasFailedPayment } from "../orders/lifecycle.ts";
 import { SERVICE, type StepContext } from "../orders/order-step.ts";
-import { readOrders } from "../orders/orders-sql.ts";
 import {
   lockUnroutedOrder,
   lockUnroutedOrders,
@@ -14,9 +12,10 @@ import {
 import { insertSteps } from "../orders/timeline-sql.ts";
 import { chargeShippings } from "../payments/charge-shipping.ts";
 import { inOneStep, type Service } from "../service.ts";
-import { type Availability, type Choice, chooseFacilities, type RoutingHold } from "./choose-facility.ts";
+import { type Availability, type Choice, chooseFacilities } from "./choose-facility.ts";
 import { lockRates, readRatedFacilities } from "./rated-facilities-sql.ts";
 import { insertReservations } from "./reservations-sql.ts";
+import { setRoutingHolds, type WantedHold, withoutRoutingHolds } from "./routing-holds.ts";
 import { lockStock, moveStock, readAvailability } from "./stock-sql.ts";
 
 /** Orders taken in one transaction: the stock of their products is locked for that long. */
@@ -54,7 +53,7 @@ async function routeOrders(
     const orders = await readUnroutedOrders(tx, connectionId, ids);
     const paying = orders.filter((order) => !hasFailedPayment(order));
     const { choices, stocked } = await choose(tx, paying);
-    await storeHolds(tx, connectionId, orders, choices, context);
+    await setRoutingHolds(tx, connectionId, wantedHolds(orders, choices), context);
     await storeRoutes(tx, connectionId, choices.flatMap(toRoute), stocked, context);
     return ids.length;
   });
@@ -149,51 +148,15 @@ const reservationsOf = (order: UnroutedOrder, facilityId: string, stocked: Avail
       ...{ facilityId, productId, quantity },
     }));
 
-const ROUTING_HOLDS: readonly string[] = ["out_of_stock", "address_unserviceable"] satisfies RoutingHold[];
-
-const withoutRoutingHolds = ({ holdReasons }: UnroutedOrder): string[] =>
-  holdReasons.filter((reason) => !ROUTING_HOLDS.includes(reason));
-
-/** Places and lifts the holds that routing answers for; every other reason stays as it is. */
-async function storeHolds(
-  tx: Queryable,
-  connectionId: string,
-  orders: readonly UnroutedOrder[],
-  choices: readonly Chosen[],
-  context: StepContext,
-): Promise<void> {
-  const chosen = new Map(choices.map(({ order, choice }) => [order.id, choice]));
-  const changes = new Map(orders.map((order) => [order.id, holdChanges(order, chosen.get(order.id))]));
-  const changed = orders.filter(({ id }) => changes.get(id)?.length !== 0);
-  const whole = await readOrders(
-    tx,
-    connectionId,
-    changed.map(({ id }) => id),
-  );
-  for (const order of whole) {
-    let current = order;
-    for (const transition of changes.get(order.id) ?? []) {
-      const outcome = applyTransition(current, transition, context.now);
-      await storeOutcome(tx, current, outcome, { actor: SERVICE, action: transition.name }, context);
-      current = outcome.order;
-    }
-  }
-}
-
 /**
- * What has to change in an order's holds. An order whose payment failed has no choice: it gives up its place among
- * those that wait, and is routed like a new one once it is paid for (decision 0046).
+ * An order whose payment failed has no choice: it gives up its place among those that wait, and is routed like a new
+ * one once it is paid for (decision 0046).
  */
-function holdChanges({ holdReasons }: UnroutedOrder, choice: Choice | undefined): Transition[] {
-  const wanted = choice?.outcome === "held" ? choice.reason : null;
-  const over = ROUTING_HOLDS.filter((reason) => reason !== wanted && holdReasons.includes(reason));
-  return [
-    // In this order, so that a hold whose reason changes is never told as released.
-    ...(wanted === null || holdReasons.includes(wanted)
-      ? []
-      : [{ name: "addHold" as const, reasons: [wanted] }]),
-    ...(over.length === 0 ? [] : [{ name: "releaseHold" as const, reasons: over }]),
-  ];
+function wantedHolds(orders: readonly UnroutedOrder[], choices: readonly Chosen[]): WantedHold[] {
+  const held = new Map(
+    choices.flatMap(({ order, choice }) => (choice.outcome === "held" ? [[order.id, choice.reason]] : [])),
+  );
+  return orders.map((order) => ({ order, reason: held.get(order.id) ?? null }));
 }
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];

@@ -150,6 +150,37 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
   }
 }
 
+/** Stores changed holds of orders of one connection. The caller holds their locks. */
+export async function saveHolds(
+  tx: Queryable,
+  connectionId: string,
+  steps: readonly { readonly before: Order; readonly after: Order }[],
+): Promise<void> {
+  const updated = await tx.query({
+    name: "save-holds",
+    text: `
+      update orders o
+      set hold_reasons = held.hold_reasons, updated_at = held.updated_at, last_sequence = held.last_sequence
+      from json_to_recordset($2::json) as held (
+        id uuid, hold_reasons text[], updated_at timestamptz, last_sequence integer, sequence_before integer)
+      where o.connection_id = $1 and o.id = held.id and o.last_sequence = held.sequence_before
+      returning o.id`,
+    values: [
+      connectionId,
+      JSON.stringify(
+        steps.map(({ before, after }) => ({
+          id: after.id,
+          hold_reasons: after.holdReasons,
+          updated_at: after.updatedAt,
+          last_sequence: after.lastSequence,
+          sequence_before: before.lastSequence,
+        })),
+      ),
+    ],
+  });
+  if (updated.length !== steps.length) throw new Error("An order changed although its lock was held.");
+}
+
 async function insertShipment(tx: Queryable, order: Order, shipment: Shipment): Promise<void> {
   const lineIds = order.lines.filter((line) => line.shipmentId === shipment.id).map((line) => line.id);
   await tx.query({

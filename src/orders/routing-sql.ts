@@ -165,10 +165,14 @@ export async function saveRoutes(
 
 export type WaitingOrder = { readonly connectionId: string; readonly id: string };
 
-/** Waiting orders of a product, oldest first, after a given one. A scan over all shards; uses orders_routing_waiting_idx. */
+/**
+ * Waiting orders that want some of a product, but no more than so many pieces, oldest first, after a given one. A scan
+ * over all shards; uses orders_routing_waiting_idx.
+ */
 export async function listOrdersWaitingForProduct(
   db: Queryable,
   productId: string,
+  piecesMax: number,
   afterId: string,
   limit: number,
 ): Promise<WaitingOrder[]> {
@@ -179,12 +183,13 @@ export async function listOrdersWaitingForProduct(
       from orders o
       where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
         and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $2
-        and exists (
-          select from order_lines l
-          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = $1)
+        and (
+          select sum(l.quantity)
+          from order_lines l
+          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = $1) <= $4::integer
       order by o.id
       limit $3`,
-    values: [productId, afterId, limit],
+    values: [productId, afterId, limit, piecesMax],
   });
   return rows.map(toWaitingOrder);
 }

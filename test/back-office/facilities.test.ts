@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../src/ids.ts";
-import { countRows, createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { countRows, createPartner, createProduct, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, aRate, createFacility, putStock, routeAll, setStock } from "../support/facilities.ts";
 import { dumpTables } from "../support/tables.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
@@ -148,6 +148,23 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
         expect([status, body.detail]).toEqual([404, "No such product."]);
       }
     }
+  });
+
+  it("is listed page by page, the oldest product first", async () => {
+    const facility = await createFacility(test);
+    const products: string[] = [];
+    for (let n = 0; n < 5; n += 1) products.push(await createProduct(test, partner.merchantId));
+    for (const product of products.toReversed()) await setStock(test, facility, product, 1);
+    const seen: string[] = [];
+    for (let cursor = ""; ; ) {
+      const { body } = await test.backOffice.get(`/api/facilities/${facility}/stock?limit=2${cursor}`);
+      seen.push(...body.data.map(({ productId }: { productId: string }) => productId));
+      if (body.nextCursor === null) break;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    expect(seen).toEqual(products);
+    const wrong = await test.backOffice.get(`/api/facilities/${facility}/stock?cursor=x`);
+    expect(wrong.status).toBe(422);
   });
 
   it("first records that come at the same time are one record", async () => {

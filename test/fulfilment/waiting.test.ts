@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { forgetNews, listNews } from "../../src/fulfilment/news-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
-import { anAddress, createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { anAddress, countRows, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import {
   acceptAll,
   aRate,
@@ -19,6 +19,7 @@ import {
 } from "../support/facilities.ts";
 import { readOrder, readOrderEvents, takeStep } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { createEndpoint } from "../support/webhooks.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -66,6 +67,22 @@ describe("orders that wait for stock", () => {
     expect(await readActions(test, ids[0] ?? "")).toEqual(["accept", "addHold", "releaseHold", "route"]);
     expect(await holdsOf(ids[3] ?? "")).toEqual(["out_of_stock"]);
     await expectStockAddsUp(test);
+  });
+
+  it("are told of, each to each endpoint, though they are held and released together", async () => {
+    await createEndpoint(partner);
+    await createEndpoint(partner, { eventTypes: ["order.onHold"] });
+    const ids = await placeWaiting(1, 1, 1);
+    expect(await countRows(test, "deliveries")).toBe(3 * 3); // Created to one, on hold to both.
+    await setStock(test, facility, product, 3);
+    await routeAll(test);
+    expect(await countRows(test, "deliveries")).toBe(3 * 4);
+    for (const id of ids) {
+      const events = await readOrderEvents(test, partner, id);
+      expect(events.map(({ sequence }: { sequence: number }) => sequence)).toEqual([1, 2, 3]);
+      expect(events[1].data.order).toMatchObject({ id, onHoldReasons: ["out_of_stock"] });
+      expect(events[2].data.order).toMatchObject({ id, onHold: false });
+    }
   });
 
   it("that want more than there is do not keep the younger ones waiting", async () => {
