@@ -58,8 +58,9 @@ export async function addBacklog({ db, partner }: Site, orders: number, body: st
          where w.connection_id = $1
          returning endpoint_id, lane_id, id, event_id
        )
-       insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at)
-       select $1, endpoint_id, lane_id, id, event_id, 'schedule', 0, now() from owed`,
+       insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
+                                   is_followed)
+       select $1, endpoint_id, lane_id, id, event_id, 'schedule', 0, now(), false from owed`,
       [partner.connectionUuid, body, orders],
     );
     await client.query(

@@ -103,6 +103,7 @@ create table due_deliveries (
   claimed_at    timestamptz,
   leased_until  timestamptz,
   not_after     timestamptz,
+  is_followed   boolean     not null default true,
   constraint due_deliveries_pkey primary key (connection_id, endpoint_id, lane_id),
   constraint due_deliveries_cause_known check (cause in ('schedule', 'manual', 'recovery')),
   constraint due_deliveries_claimed_since check ((claim_id is null) = (claimed_at is null) and (claim_id is null) = (leased_until is null)),
@@ -115,6 +116,7 @@ comment on column due_deliveries.tries is 'Tries of the schedule so far.';
 comment on column due_deliveries.due_at is 'When it may be claimed. A claim leaves it as it is: no index knows of claims, so that they stay in their page.';
 comment on column due_deliveries.claim_id is 'The attempt under way; only who holds it may record the outcome.';
 comment on column due_deliveries.leased_until is 'From then on somebody else may claim it.';
+comment on column due_deliveries.is_followed is 'False when surely nothing waits behind it in its lane, which therefore ends with it.';
 
 create table attempts (
   connection_id   uuid        not null,
