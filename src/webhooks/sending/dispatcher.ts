@@ -1,6 +1,5 @@
 import { groupCalls } from "../../database/group.ts";
 import { retried } from "../../database/retry.ts";
-import { momentOf } from "../../ids.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { Service } from "../../service.ts";
 import {
@@ -15,7 +14,7 @@ import type { Reported } from "./complete-deliveries.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
 import { createOutcomeStore } from "./outcome-store.ts";
-import { isSuccess, sendDelivery } from "./send-delivery.ts";
+import { firstDelayMs, isSuccess, sendDelivery } from "./send-delivery.ts";
 import type { Sender } from "./sender.ts";
 
 /** Sends what is due. Any number of dispatchers may run, in as many processes. */
@@ -113,10 +112,13 @@ export function createDispatcher(
   async function claim(connectionId: string): Promise<void> {
     const now = clock.now();
     const taker: Taker = { workerId, now, leasedUntil: new Date(now.getTime() + leaseMs) };
-    const full = [...queuesOf(connectionId).values()].filter((queue) => !queue.wantsMore(now));
+    const known = [...queuesOf(connectionId).values()];
+    const full = known.filter((queue) => !queue.wantsMore(now));
+    const wanting = known.filter((queue) => queue.wantsMore(now) && queue.mayHaveMore);
     for (const queue of full) queue.mayHaveMore = true;
     const leased = await retried(db, clock, () =>
       leaseEndpoints(db, connectionId, taker, {
+        wanting: wanting.map(({ endpointId }) => endpointId),
         except: full.map(({ endpointId }) => endpointId),
         healthyOnly: claimedUnhealthy >= CLAIMED_UNHEALTHY_MAX,
       }),
@@ -172,11 +174,8 @@ export function createDispatcher(
   async function sendOne(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
     const { completion, responseStatus } = await sendDelivery(service, sender, delivery, queue.destination);
     const { attempt, verdict } = completion;
-    if (attempt !== null) {
-      const isFirst = delivery.tries === 0 && delivery.cause === "schedule";
-      const delayMs = isFirst ? attempt.startedAt.getTime() - momentOf(delivery.eventId).getTime() : null;
-      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", delayMs);
-    }
+    if (attempt !== null)
+      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", firstDelayMs(completion));
     const report =
       attempt === null || verdict.is === "returned"
         ? null
