@@ -6,7 +6,12 @@ import { parseUuid, toTypeId } from "../ids.ts";
 import { formatMoney, MoneySchema } from "../money.ts";
 import { changeProduct } from "../products/change-product.ts";
 import { createProduct } from "../products/create-product.ts";
-import { PartnerProductSchema, type Product, toPartnerProduct } from "../products/product.ts";
+import {
+  PartnerProductSchema,
+  PRODUCT_STATUSES,
+  type Product,
+  toPartnerProduct,
+} from "../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../products/product-request.ts";
 import { listProducts, readProduct, withdrawProduct } from "../products/products-sql.ts";
 import { publishProduct } from "../products/publish-product.ts";

@@ -3,6 +3,7 @@ import type { Database } from "../../src/database/database.ts";
 import { notFound } from "../../src/http/problems.ts";
 import { changeOrder } from "../../src/orders/change-order.ts";
 import { applyTransition } from "../../src/orders/lifecycle.ts";
+import { PARTNER } from "../../src/orders/order-step.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import {
@@ -82,6 +83,8 @@ async function holdOrder(
       connectionId: connectionUuid(partner),
       ref: parseOrderRef(orderId),
       missing: notFound("order"),
+      actor: PARTNER,
+      action: "hold",
       decide: (order, now) => applyTransition(order, { name: "hold", reasons: ["out_of_stock"] }, now),
     },
   );
