@@ -80,6 +80,7 @@ create table due_payments (
   due_at            timestamptz not null,
   tries             integer     not null,
   first_tried_at    timestamptz,
+  claim_id          uuid,
   leased_until      timestamptz,
   recheck_asked     boolean     not null,
   gateway           text,
@@ -89,12 +90,13 @@ create table due_payments (
   constraint due_payments_stripe_method_fkey foreign key (stripe_method_id) references stripe_methods (id),
   constraint due_payments_gateway_known check (gateway in ('account', 'stripe')),
   constraint due_payments_tries_not_negative check (tries >= 0),
-  constraint due_payments_tried_since check ((tries = 0) = (first_tried_at is null)),
+  constraint due_payments_tried_since check ((tries = 0) = (first_tried_at is null) and (tries = 0) = (claim_id is null)),
   constraint due_payments_tried_at_a_gateway check (tries = 0 or gateway is not null)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 create index due_payments_due_idx on due_payments (connection_id, due_at);
 comment on table due_payments is 'Entries that a gateway is to be asked about: small, and emptied as their outcomes come in.';
-comment on column due_payments.tries is 'Claims so far; only who made the last one may record an outcome. 0: no gateway has ever heard of the entry.';
+comment on column due_payments.tries is 'Claims so far. 0: no gateway has ever heard of the entry.';
+comment on column due_payments.claim_id is 'The last claim, which many rows share; only who made it may record an outcome.';
 comment on column due_payments.first_tried_at is 'A gateway remembers an idempotency key from then on, for as long as it does.';
 comment on column due_payments.leased_until is 'From then on somebody else may claim it.';
 comment on column due_payments.recheck_asked is 'The gateway has told of news since the claim, so the next look is at once.';

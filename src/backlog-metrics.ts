@@ -1,5 +1,10 @@
 import { Gauge, type Registry } from "prom-client";
-import { countPausedEndpoints, countQueuedMails, readDueDeliveries } from "./backlog-sql.ts";
+import {
+  countPausedEndpoints,
+  countQueuedMails,
+  readDueDeliveries,
+  readOldestDuePayment,
+} from "./backlog-sql.ts";
 import { DAY_TABLES, partitionsAheadMs } from "./database/day-partitions.ts";
 import type { Service } from "./service.ts";
 
@@ -27,6 +32,14 @@ export function addBacklogMetrics(registry: Registry, service: Service): void {
     "partner_orders_webhook_delivery_oldest_due_age_seconds",
     "How long the oldest of these has been due; 0 without any.",
     async () => (await dueNow()).oldestAgeSeconds,
+  );
+  add(
+    "partner_orders_payment_oldest_due_age_seconds",
+    "How long the oldest charge or refund has been due that no gateway is being asked about; 0 without any.",
+    async () => {
+      const now = clock.now();
+      return (now.getTime() - ((await readOldestDuePayment(db, now)) ?? now).getTime()) / 1_000;
+    },
   );
   add("partner_orders_webhook_endpoints_paused", "Endpoints that are paused.", () =>
     countPausedEndpoints(db),

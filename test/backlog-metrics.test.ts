@@ -6,6 +6,7 @@ import { createPartner, placeOrder } from "./support/builders.ts";
 import { runChore } from "./support/chores.ts";
 import { storeEndpoint } from "./support/dispatch.ts";
 import { connectionUuid } from "./support/orders.ts";
+import { scriptedGateway, settleWith } from "./support/payments.ts";
 import { startServiceForTest, type TestService } from "./support/test-service.ts";
 
 const DUE = "partner_orders_webhook_deliveries_due";
@@ -43,6 +44,23 @@ describe("the metrics of what waits", () => {
       test.clock.advance({ ms: 1_500 });
     }
     expect(await scrape(test)).toMatchObject({ [DUE]: 2, [AGE]: 3 });
+  });
+
+  it("tell how long the oldest payment has been due, but not of one that a gateway is asked about", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const age = "partner_orders_payment_oldest_due_age_seconds";
+    expect(await scrape(test)).toMatchObject({ [age]: 0 });
+    await placeOrder(partner);
+    test.clock.advance({ seconds: 90 });
+    await placeOrder(partner);
+    expect(await scrape(test)).toMatchObject({ [age]: 90 });
+    const ages: (number | undefined)[] = [];
+    const beforeMove = async () => {
+      ages.push((await scrape(test))[age]);
+    };
+    await settleWith(test, scriptedGateway(test, { batchSize: 1, beforeMove }));
+    expect(ages).toEqual([0, 0]);
   });
 
   it("leave out what is due later, under way, or for an endpoint that is paused or held", async () => {

@@ -8,9 +8,10 @@ import { readOrders } from "../orders/orders-sql.ts";
 import { inOneStep, type Service } from "../service.ts";
 import {
   type ClaimedPayment,
+  endClaims,
+  insertOutcomes,
   type Postponement,
   postponePayments,
-  recordOutcomes,
   type Settlement,
 } from "./due-payments-sql.ts";
 import type { GatewayAnswer } from "./gateway.ts";
@@ -24,7 +25,7 @@ export type Answered = { readonly payment: ClaimedPayment; readonly answer: Gate
 const DECLINES_MAX = 50;
 
 /**
- * Records what a gateway said of one connection's payments, with all that it means for their orders. Whoever has lost
+ * Records what a gateway said of payments of one claim, with all that it means for their orders. Whoever has lost
  * the claim meanwhile changes nothing.
  */
 export async function completePayments(
@@ -54,7 +55,8 @@ async function completeTogether(
     const orderIds = [...new Set(answered.map(({ payment }) => payment.orderId))];
     const orders = await lockOrderStates(tx, connectionId, orderIds);
     const context = { newId: service.newId, now: service.clock.now() };
-    const recorded = await recordOutcomes(tx, connectionId, settlements, context.now);
+    const recorded = await endClaims(tx, connectionId, settlements);
+    await insertOutcomes(tx, connectionId, recorded, context.now);
     await postponePayments(tx, connectionId, postponements);
     const concerned = recorded.filter(({ outcome, payment }) => {
       const order = orders.get(payment.orderId);

@@ -46,11 +46,14 @@ export type ClaimedPayment = {
   readonly orderId: string;
   readonly entryId: string;
   readonly merchantId: string;
+  readonly gateway: GatewayName;
   readonly kind: EntryKind;
   readonly amountMinor: bigint;
   readonly currency: string;
-  /** Claims, this one among them; names the claim. */
+  /** Claims so far, this one among them. */
   readonly tries: number;
+  /** Names the claim, which the payments of a batch share. */
+  readonly claimId: string;
   readonly firstTriedAt: Date;
   /** How the gateway names what an earlier try has begun; null when that is not known. */
   readonly reference: string | null;
@@ -67,7 +70,7 @@ export type ClaimedPayment = {
 export async function claimPayments(
   db: Queryable,
   { connectionId, merchantId, gateway, stripeMethodId }: Payer,
-  { now, leasedUntil, limit }: { now: Date; leasedUntil: Date; limit: number },
+  { claimId, now, leasedUntil, limit }: { claimId: string; now: Date; leasedUntil: Date; limit: number },
 ): Promise<ClaimedPayment[]> {
   const rows = await db.query<{
     order_id: string;
@@ -85,7 +88,7 @@ export async function claimPayments(
     name: "claim-payments",
     text: `
       with due as (
-        select d.order_id, d.entry_id
+        select d.ctid as place
         from due_payments d
         where d.connection_id = $1 and d.due_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
           and coalesce(d.gateway, case when $5::uuid is null then 'account' else 'stripe' end) = $4
@@ -94,11 +97,11 @@ export async function claimPayments(
         for update skip locked -- Another worker's claims are passed over, not waited for.
       ), claimed as (
         update due_payments d
-        set tries = d.tries + 1, leased_until = $3, recheck_asked = false,
+        set tries = d.tries + 1, claim_id = $7, leased_until = $3, recheck_asked = false,
             first_tried_at = coalesce(d.first_tried_at, $2), gateway = $4,
             stripe_method_id = case when d.gateway is null then $5::uuid else d.stripe_method_id end
         from due
-        where d.connection_id = $1 and d.order_id = due.order_id and d.entry_id = due.entry_id
+        where d.connection_id = $1 and d.ctid = due.place -- Locked just before, so it has not moved.
         returning d.order_id, d.entry_id, d.due_at, d.tries, d.first_tried_at, d.gateway_reference, d.stripe_method_id
       )
       select c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.tries, c.first_tried_at, c.gateway_reference,
@@ -109,17 +112,19 @@ export async function claimPayments(
       left join ledger_outcomes x on x.connection_id = $1 and x.order_id = c.order_id and x.entry_id = e.refund_of
       left join stripe_methods m on m.id = c.stripe_method_id
       order by c.due_at, c.entry_id`,
-    values: [connectionId, now, leasedUntil, gateway, stripeMethodId, limit],
+    values: [connectionId, now, leasedUntil, gateway, stripeMethodId, limit, claimId],
   });
   return rows.map((row) => ({
     connectionId,
     merchantId,
+    gateway,
     orderId: row.order_id,
     entryId: row.entry_id,
     kind: row.kind,
     amountMinor: row.amount_minor,
     currency: row.currency,
     tries: row.tries,
+    claimId,
     firstTriedAt: row.first_tried_at,
     reference: row.gateway_reference,
     chargeReference: row.charge_reference,
@@ -138,42 +143,61 @@ export type Settlement = {
   readonly reason: string | null;
 };
 
-/** Records outcomes of one connection, and takes them off what is due; answers those whose claims still stood. */
-export async function recordOutcomes(
+/**
+ * Takes payments of one claim off what is due; answers those whose claim still stood. By lists, and not by a join: the
+ * table is empty at one moment and full at the next, and a plan made for the one would be quadratic in the other.
+ */
+export async function endClaims(
   tx: Queryable,
   connectionId: string,
   settlements: readonly Settlement[],
-  now: Date,
 ): Promise<Settlement[]> {
-  if (settlements.length === 0) return [];
+  const [first] = settlements;
+  if (first === undefined) return [];
   const rows = await tx.query<{ entry_id: string }>({
-    name: "record-outcomes",
+    name: "end-payment-claims",
     text: `
-      with ended as (
-        delete from due_payments d
-        using unnest($2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::text[])
-          as told (order_id, entry_id, tries, outcome, reference, reason)
-        where d.connection_id = $1 and d.order_id = told.order_id and d.entry_id = told.entry_id and d.tries = told.tries
-        returning d.order_id, d.entry_id, d.gateway, told.outcome, told.reference, told.reason
-      )
-      insert into ledger_outcomes (
-        connection_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
-      select $1, order_id, entry_id, outcome, gateway, reference, reason, $8
-      from ended
+      delete from due_payments
+      where connection_id = $1 and order_id = any($2::uuid[]) and entry_id = any($3::uuid[]) and claim_id = $4
       returning entry_id`,
     values: [
       connectionId,
       settlements.map(({ payment }) => payment.orderId),
       settlements.map(({ payment }) => payment.entryId),
-      settlements.map(({ payment }) => payment.tries),
+      first.payment.claimId,
+    ],
+  });
+  const ended = new Set(rows.map((row) => row.entry_id));
+  return settlements.filter(({ payment }) => ended.has(payment.entryId));
+}
+
+/** Records outcomes of one connection, for payments that have been taken off what is due in this transaction. */
+export async function insertOutcomes(
+  tx: Queryable,
+  connectionId: string,
+  settlements: readonly Settlement[],
+  now: Date,
+): Promise<void> {
+  if (settlements.length === 0) return;
+  await tx.query({
+    name: "insert-ledger-outcomes",
+    text: `
+      insert into ledger_outcomes (
+        connection_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
+      select $1, order_id, entry_id, outcome, gateway, reference, reason, $8
+      from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
+        as told (order_id, entry_id, outcome, gateway, reference, reason)`,
+    values: [
+      connectionId,
+      settlements.map(({ payment }) => payment.orderId),
+      settlements.map(({ payment }) => payment.entryId),
       settlements.map(({ outcome }) => outcome),
+      settlements.map(({ payment }) => payment.gateway),
       settlements.map(({ reference }) => reference),
       settlements.map(({ reason }) => reason),
       now,
     ],
   });
-  const recorded = new Set(rows.map((row) => row.entry_id));
-  return settlements.filter(({ payment }) => recorded.has(payment.entryId));
 }
 
 /** When a payment without an outcome is to be looked at again. */
@@ -197,14 +221,15 @@ export async function postponePayments(
       update due_payments d
       set leased_until = null, due_at = case when d.recheck_asked then d.due_at else told.due_at end,
           gateway_reference = coalesce(told.reference, d.gateway_reference)
-      from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::text[])
-        as told (order_id, entry_id, tries, due_at, reference)
-      where d.connection_id = $1 and d.order_id = told.order_id and d.entry_id = told.entry_id and d.tries = told.tries`,
+      from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[])
+        as told (order_id, entry_id, claim_id, due_at, reference)
+      where d.connection_id = $1 and d.order_id = any($2::uuid[]) -- A list as well, for the reason told above.
+        and d.order_id = told.order_id and d.entry_id = told.entry_id and d.claim_id = told.claim_id`,
     values: [
       connectionId,
       postponements.map(({ payment }) => payment.orderId),
       postponements.map(({ payment }) => payment.entryId),
-      postponements.map(({ payment }) => payment.tries),
+      postponements.map(({ payment }) => payment.claimId),
       postponements.map(({ dueAt }) => dueAt),
       postponements.map(({ reference }) => reference),
     ],

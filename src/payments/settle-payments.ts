@@ -29,9 +29,10 @@ export async function settlePayments(
 
 /** Claimed, sent and recorded in steps of their own: no transaction waits for a gateway. */
 async function settleBatch(service: Service, gateway: Gateway, payer: Payer): Promise<number> {
-  const { db, clock } = service;
+  const { db, clock, newId } = service;
   const now = clock.now();
   const payments = await claimPayments(db, payer, {
+    claimId: newId(),
     now,
     leasedUntil: new Date(now.getTime() + LEASE_MS),
     limit: gateway.batchSize,
