@@ -38,8 +38,14 @@ export async function addEndpoints({ db, partner }: Site, urls: readonly string[
   });
 }
 
+/** Tells the dispatchers as well, as the service does after each of its steps: else they would look within a second. */
 export const activateEndpoints = ({ db }: Pick<Site, "db">): Promise<void> =>
-  db.runScript("update webhook_endpoints set status = 'active', pause_reason = null, paused_at = null");
+  db.runScript(`
+    update webhook_endpoints set status = 'active', pause_reason = null, paused_at = null;
+    select pg_notify(
+      'partner_orders_deliveries_due',
+      json_build_object('from', 'bench', 'news', 'due', 'connectionIds', json_agg(distinct connection_id))::text)
+    from webhook_endpoints`);
 
 /** Events of so many orders, with a delivery to every endpoint, all due. */
 export async function addBacklog({ db, partner }: Site, orders: number, body: string): Promise<void> {
@@ -58,8 +64,9 @@ export async function addBacklog({ db, partner }: Site, orders: number, body: st
          where w.connection_id = $1
          returning endpoint_id, lane_id, id, event_id
        )
-       insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at)
-       select $1, endpoint_id, lane_id, id, event_id, 'schedule', 0, now() from owed`,
+       insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
+                                   is_followed)
+       select $1, endpoint_id, lane_id, id, event_id, 'schedule', 0, now(), false from owed`,
       [partner.connectionUuid, body, orders],
     );
     await client.query(

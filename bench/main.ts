@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
+import { measureHouse } from "./house.ts";
 import type { LoadResult } from "./load-generator.ts";
 import { CONNECTIONS, createOrders, creation, loadOf } from "./loads.ts";
 import { preloadOrders } from "./preload.ts";
@@ -21,6 +22,7 @@ import {
   emptyOrders,
   openSite,
   type Postgres,
+  residentMiB,
   type Site,
   startPostgres,
 } from "./site.ts";
@@ -36,13 +38,17 @@ const { values } = parseArgs({
     memory: { type: "string", default: "1000000" },
     /** Deliveries of the webhooks' backlog; 0 leaves webhooks out. */
     deliveries: { type: "string", default: "100000" },
+    /** Due orders of the house's part; 0 leaves it out. */
+    due: { type: "string", default: "100000" },
     /** Leaves the partner API out. */
     "webhooks-only": { type: "boolean", default: false },
+    "house-only": { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const stored = Number(values.stored);
+const dueOrders = Number(values.due);
 const deliveries = Number(values.deliveries);
 const memoryOrders = Number(values.memory);
 const WARM_UP_SECONDS = 3;
@@ -139,11 +145,6 @@ async function measureRead(name: string, site: Site, paths: string[], bare: Star
   };
 }
 
-async function residentMiB(site: Site): Promise<number> {
-  const metrics = await (await fetch(`${site.service.backOfficeUrl}/metrics`)).text();
-  return Math.round(Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 2 ** 20);
-}
-
 async function measureMemory(site: Site): Promise<Figure> {
   const steps = 5;
   const seen = [await residentMiB(site)];
@@ -228,11 +229,14 @@ async function measure(postgres: Postgres): Promise<void> {
     `${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections; PostgreSQL and the services are starting …`,
   );
   const figures = [
-    ...(values["webhooks-only"] ? [] : await measureApi(postgres)),
-    ...(deliveries > 0 ? await measureSending(postgres) : []),
+    ...(values["webhooks-only"] || values["house-only"] ? [] : await measureApi(postgres)),
+    ...(values["house-only"] || deliveries === 0 ? [] : await measureSending(postgres)),
+    ...(values["webhooks-only"] || dueOrders === 0
+      ? []
+      : await measureHouse(postgres, { dueOrders, seconds, say })),
   ];
   process.stdout.write(`\n${table(figures)}\n`);
-  const settings = { rounds, seconds, connections: CONNECTIONS, stored, memoryOrders, deliveries };
+  const settings = { rounds, seconds, connections: CONNECTIONS, stored, memoryOrders, deliveries, dueOrders };
   say(`\nWritten to ${await writeReport(figures, settings)}`);
 }
 

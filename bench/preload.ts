@@ -3,10 +3,20 @@ import type { Database } from "../src/database/database.ts";
 // Small enough for the time limit that every statement has.
 const CHUNK = 50_000;
 
-/** Fills a database with orders such as creation makes them, two lines and an event each; ends with a vacuum. */
+/** What the stored orders look like: accepted and routed long ago, or past their deadline without anybody having looked. */
+const STATES = {
+  accepted: { status: "ACCEPTED", dueIn: "2 hours", routed: true },
+  due: { status: "NEW", dueIn: "1 microsecond", routed: false },
+};
+
+/** Fills a database with orders such as creation makes them, two lines and an event each. */
 export async function preloadOrders(
   db: Database,
-  { connectionId, productIds }: { connectionId: string; productIds: readonly string[] },
+  {
+    connectionId,
+    productIds,
+    state = "accepted",
+  }: { connectionId: string; productIds: readonly string[]; state?: keyof typeof STATES },
   count: number,
   progress: (done: number) => void,
 ): Promise<void> {
@@ -19,6 +29,7 @@ export async function preloadOrders(
         productIds[0],
         productIds[1],
         Math.min(CHUNK, count - done),
+        ...[STATES[state].status, STATES[state].dueIn, STATES[state].routed],
       ]);
       progress(Math.min(count, done + CHUNK));
     }
@@ -36,9 +47,9 @@ const CHUNK_SQL = `
       goods_minor, currency, first_name, last_name, name, company, address1, address2, city, zip, state_code,
       country_code, phone, created_at, updated_at, acceptance_due_at, expires_at, last_sequence, routed_at)
     select $1::uuid, order_id, false, 'stored-' || order_id, 'stored-' || order_id,
-           decode(repeat('ab', 32), 'hex'), 'ACCEPTED', '{}', 4500, 'EUR', 'Ada', 'Lovelace', null, null,
+           decode(repeat('ab', 32), 'hex'), $5, '{}', 4500, 'EUR', 'Ada', 'Lovelace', null, null,
            '12 St James Square', null, 'London', 'SW1Y 4JH', null, 'GB', null,
-           created_at, created_at, created_at + interval '2 hours', null, 1, created_at
+           created_at, created_at, created_at + $6::interval, null, 1, case when $7 then created_at end
     from ids
   ), placed_lines as (
     insert into order_lines (connection_id, order_id, id, product_id, quantity, unit_price_minor)

@@ -69,6 +69,7 @@ export async function runBareSender(
 export async function startService(
   databaseUrl: string,
   dataDir: string,
+  environment: Record<string, string> = {},
 ): Promise<Started & { backOfficeUrl: string; token: string }> {
   const [port, backOfficePort] = [await freePort(), await freePort()];
   const token = "operator-token-of-the-benchmark";
@@ -85,6 +86,7 @@ export async function startService(
       LOG_LEVEL: "warn",
       WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true",
       WEBHOOK_SECRET_KEYS: SECRET_KEY.toString("base64"),
+      ...environment,
     },
   });
   children.add(child);

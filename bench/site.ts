@@ -33,13 +33,17 @@ export async function startPostgres(): Promise<Postgres> {
   };
 }
 
-export async function openSite(postgres: Postgres, name: string): Promise<Site> {
+export async function openSite(
+  postgres: Postgres,
+  name: string,
+  environment: Record<string, string> = {},
+): Promise<Site> {
   const admin = openDatabase({ url: postgres.url, connectionsMax: 1, onIdleError: () => undefined });
   await admin.runScript(`create database ${name}`);
   await admin.close();
   const url = new URL(postgres.url);
   url.pathname = `/${name}`;
-  const service = await startService(url.href, postgres.dataDir);
+  const service = await startService(url.href, postgres.dataDir, environment);
   const partner = await createPartner(service.backOfficeUrl, service.token);
   const db = openDatabase({ url: url.href, connectionsMax: 2, onIdleError: () => undefined });
   const [row] = await db.query<{ id: string }>({
@@ -65,21 +69,30 @@ export async function addPartners({ service }: Pick<Site, "service">, count: num
   return partners;
 }
 
+/** A request of the operator's to a site's back office; it must succeed. */
+export async function askBackOffice(
+  { backOfficeUrl, token }: Pick<Site["service"], "backOfficeUrl" | "token">,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ id: string; key: string }> {
+  const answer = await fetch(`${backOfficeUrl}/api${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}.`);
+  return (await answer.json()) as { id: string; key: string }; // Of the fields, these are the ones looked at.
+}
+
 /** A merchant with products, all exposed to its only connection. */
 async function createPartner(
   backOfficeUrl: string,
   token: string,
   products = 50,
 ): Promise<Omit<Partner, "connectionUuid">> {
-  const call = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${backOfficeUrl}/api${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}.`);
-    return (await answer.json()) as { id: string; key: string }; // Of the fields, these are the ones looked at.
-  };
+  const call = (method: string, path: string, body?: object) =>
+    askBackOffice({ backOfficeUrl, token }, method, path, body);
   const merchant = await call("POST", "/merchants", {
     name: "Merchant",
     accountEmail: "merchant@example.com",
@@ -116,3 +129,9 @@ export async function countOrders({ db }: Pick<Site, "db">): Promise<number> {
 
 export const emptyOrders = ({ db }: Pick<Site, "db">): Promise<void> =>
   db.runScript("truncate orders, order_lines, shipments, events, due_payments cascade");
+
+/** Memory of a site's process. */
+export async function residentMiB({ service }: Pick<Site, "service">): Promise<number> {
+  const metrics = await (await fetch(`${service.backOfficeUrl}/metrics`)).text();
+  return Math.round(Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 2 ** 20);
+}

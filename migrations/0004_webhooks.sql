@@ -103,18 +103,22 @@ create table due_deliveries (
   claimed_at    timestamptz,
   leased_until  timestamptz,
   not_after     timestamptz,
+  is_followed   boolean     not null default true,
   constraint due_deliveries_pkey primary key (connection_id, endpoint_id, lane_id),
   constraint due_deliveries_cause_known check (cause in ('schedule', 'manual', 'recovery')),
   constraint due_deliveries_claimed_since check ((claim_id is null) = (claimed_at is null) and (claim_id is null) = (leased_until is null)),
   constraint due_deliveries_tries_not_negative check (tries >= 0)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
-create index due_deliveries_due_idx on due_deliveries (connection_id, endpoint_id, due_at);
+-- Rows that became due together end one by one. Gathered under one key, as PostgreSQL does with equal ones, each claim
+-- would have to pass over those that have ended, until the last of them has.
+create index due_deliveries_due_idx on due_deliveries (connection_id, endpoint_id, due_at) with (deduplicate_items = off);
 comment on table due_deliveries is 'The head of each lane that has something to send: small, and emptied as deliveries succeed. A row is also the lock of its lane.';
 comment on column due_deliveries.lane_id is 'The lane of the delivery; for a delivery sent again by hand, the delivery itself, so that it overtakes.';
 comment on column due_deliveries.tries is 'Tries of the schedule so far.';
 comment on column due_deliveries.due_at is 'When it may be claimed. A claim leaves it as it is: no index knows of claims, so that they stay in their page.';
 comment on column due_deliveries.claim_id is 'The attempt under way; only who holds it may record the outcome.';
 comment on column due_deliveries.leased_until is 'From then on somebody else may claim it.';
+comment on column due_deliveries.is_followed is 'False when surely nothing waits behind it in its lane, which therefore ends with it.';
 
 create table attempts (
   connection_id   uuid        not null,

@@ -48,6 +48,10 @@ export function createMetrics(): Metrics {
     labelNames: ["outcome"],
     registers: [registry],
   });
+  const attemptsBy = {
+    succeeded: attempts.labels("succeeded"),
+    failed: attempts.labels("failed"),
+  };
   const delays = new Histogram({
     name: "partner_orders_webhook_first_attempt_delay_seconds",
     help: "Time from an event to its first attempt.",
@@ -65,7 +69,7 @@ export function createMetrics(): Metrics {
     choreDone: (chore, count) => chores.inc({ chore }, count),
     choreFailed: (chore) => choreFailures.inc({ chore }),
     attemptMade: (outcome, delayMs) => {
-      attempts.inc({ outcome });
+      attemptsBy[outcome].inc();
       if (delayMs !== null) delays.observe(delayMs / 1_000);
     },
   };

@@ -6,11 +6,17 @@ import { parseUuid, toTypeId } from "../ids.ts";
 import { formatMoney, MoneySchema } from "../money.ts";
 import { changeProduct } from "../products/change-product.ts";
 import { createProduct } from "../products/create-product.ts";
-import { PartnerProductSchema, type Product, toPartnerProduct } from "../products/product.ts";
+import {
+  PartnerProductSchema,
+  PRODUCT_STATUSES,
+  type Product,
+  toPartnerProduct,
+} from "../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../products/product-request.ts";
 import { listProducts, readProduct, withdrawProduct } from "../products/products-sql.ts";
 import { publishProduct } from "../products/publish-product.ts";
 import type { Service } from "../service.ts";
+import { isStorableText } from "../text.ts";
 import {
   type BackOfficeCaller,
   type BackOfficeRoute,
@@ -88,7 +94,14 @@ export function productRoutes(service: Service): BackOfficeRoute[] {
       tag: "Catalogue",
       summary: "List a merchant's products",
       params: MerchantIdParams,
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        sku: Type.Optional(
+          Type.String({ maxLength: 255, description: "Only with this SKU; it may be several." }),
+        ),
+        status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
+      }),
       answers: {
         200: {
           description: "A page, oldest first.",
@@ -101,8 +114,26 @@ export function productRoutes(service: Service): BackOfficeRoute[] {
         if (isProblem(position)) return position;
         const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
-        const products = await listProducts(service.db, merchant.id, position);
+        const { sku = null, status = null } = query;
+        if (sku !== null && !isStorableText(sku))
+          return { status: 200, body: { data: [], nextCursor: null } };
+        const products = await listProducts(service.db, merchant.id, { sku, status }, position);
         return { status: 200, body: toPage(products, position, toWireProduct) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/products/{id}",
+      operationId: "readCatalogueProduct",
+      admits: everyone,
+      tag: "Catalogue",
+      summary: "Read a product",
+      params: ProductIdParams,
+      answers: { 200: { description: "The product.", schema: CatalogueProductSchema } },
+      problems: ["not-found"],
+      handle: async ({ caller, params }) => {
+        const product = await findProduct(service, caller, params.id);
+        return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
       },
     }),
     route({

@@ -81,10 +81,14 @@ export async function readExposedProduct(
   return row === undefined ? null : toProduct(row);
 }
 
+/** What a catalogue's list is narrowed to; null in a field: not by that. */
+export type ProductFilter = { readonly sku: string | null; readonly status: ProductStatus | null };
+
 /** A merchant's catalogue, oldest first; one row more than the page, if there is one. */
 export async function listProducts(
   db: Queryable,
   merchantId: string,
+  { sku, status }: ProductFilter,
   { afterId, limit }: PagePosition,
 ): Promise<Product[]> {
   const rows = await db.query<ProductRow>({
@@ -94,9 +98,10 @@ export async function listProducts(
              price_minor, currency, status, created_at, updated_at
       from products
       where merchant_id = $1 and id > $2
+        and ($4::text is null or sku = $4) and ($5::text is null or status = $5)
       order by id
       limit $3 + 1`,
-    values: [merchantId, afterId, limit],
+    values: [merchantId, afterId, limit, sku, status],
   });
   return rows.map(toProduct);
 }

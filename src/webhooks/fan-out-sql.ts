@@ -7,8 +7,9 @@ import type { Queryable } from "../database/database.ts";
  * Two properties everything else rests on:
  * - A delivery's id is its event's with the endpoint's number in the last 32 bits, so the same event is owed to an
  *   endpoint once (decision 0028).
- * - Who adds a delivery to a lane that has a head locks that head's row, and who takes the head away looks for the next
- *   delivery after having locked it. So either of them sees the other, and no lane is left behind.
+ * - Who adds a delivery to a lane that has a head locks that head's row and notes on it that it is followed, and who
+ *   takes a head away that is followed looks for the next delivery after having locked it. So either of them sees the
+ *   other, and no lane is left behind.
  *
  * A lane that is not new is to be locked by `holdLanes` in a statement before this one: only then does this one see
  * what has become of its deliveries.
@@ -31,20 +32,26 @@ export const fanOut = (events: string, now: `$${number}`, lanesAreNew: boolean):
         returning connection_id, id, endpoint_id, event_id, sequence, lane_id, not_after
       ), headed as (
         insert into due_deliveries (
-          connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at, not_after)
+          connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at, not_after, is_followed)
         select distinct on (o.connection_id, o.endpoint_id, o.lane_id)
-               o.connection_id, o.endpoint_id, o.lane_id, ${headOf(lanesAreNew)}, 'schedule', 0, ${now}, o.not_after
+               o.connection_id, o.endpoint_id, o.lane_id, ${headOf(lanesAreNew)}, 'schedule', 0, ${now}, o.not_after,
+               ${isFollowed(lanesAreNew)}
         from owed o
         join webhook_endpoints w on w.connection_id = o.connection_id and w.id = o.endpoint_id
         ${lanesAreNew ? "" : EARLIER}
         where w.status = 'active'
         order by o.connection_id, o.endpoint_id, o.lane_id, o.sequence, o.id
-        on conflict (connection_id, endpoint_id, lane_id) do update set lane_id = excluded.lane_id
+        on conflict (connection_id, endpoint_id, lane_id) do update set is_followed = true
         returning connection_id
       )`;
 
 const headOf = (lanesAreNew: boolean): string =>
   lanesAreNew ? "o.id, o.event_id" : "coalesce(earlier.id, o.id), coalesce(earlier.event_id, o.event_id)";
+
+const isFollowed = (lanesAreNew: boolean): string => {
+  const several = "count(*) over (partition by o.connection_id, o.endpoint_id, o.lane_id) > 1";
+  return lanesAreNew ? several : `earlier.id is not null or ${several}`;
+};
 
 // What has been waiting since before a pause goes first, even if nobody has put it back into its lane yet.
 const EARLIER = `

@@ -19,6 +19,7 @@ const MERCHANTS_TOO = [
   "listConnections",
   "readConnection",
   "listCatalogue",
+  "readCatalogueProduct",
   "listOrders",
   "readOrderDetail",
   "holdOrder",

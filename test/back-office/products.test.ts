@@ -296,3 +296,39 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     expect((await ask("PUT", "none")).status).toBe(404);
   });
 });
+
+describe("GET /api/merchants/{id}/products, narrowed", () => {
+  it("to a SKU, to a status, and to both", async () => {
+    const { merchantId } = await createPartner(test);
+    const twins = [
+      await createProduct(test, merchantId, { sku: "TWIN" }),
+      await createProduct(test, merchantId, { sku: "TWIN" }),
+    ];
+    const gone = { body: { status: "discontinued" } };
+    expect((await test.backOffice.request("PATCH", `/api/products/${twins[1]}`, gone)).status).toBe(200);
+    const idsOf = async (query: string): Promise<string[]> => {
+      const { status, body } = await test.backOffice.get(`/api/merchants/${merchantId}/products?${query}`);
+      expect(status).toBe(200);
+      return body.data.map(({ id }: { id: string }) => id);
+    };
+    expect(await idsOf("sku=TWIN")).toEqual(twins);
+    expect(await idsOf("sku=TWIN&status=active")).toEqual([twins[0]]);
+    expect(await idsOf("status=discontinued")).toEqual([twins[1]]);
+    expect(await idsOf("sku=twin")).toEqual([]);
+    expect(await idsOf("sku=%00")).toEqual([]);
+    expect((await test.backOffice.get(`/api/merchants/${merchantId}/products?status=gone`)).status).toBe(422);
+  });
+
+  it("and one by its id", async () => {
+    const { merchantId, productIds } = await createPartner(test);
+    const { status, body } = await test.backOffice.get(`/api/products/${productIds[0]}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id: productIds[0],
+      merchantId,
+      price: { amount: "10.00", currency: "EUR" },
+    });
+    for (const id of ["019f1f83-aac1-73a5-9745-52489a50b5b6", "x"])
+      expect((await test.backOffice.get(`/api/products/${id}`)).status).toBe(404);
+  });
+});

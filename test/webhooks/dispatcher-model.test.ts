@@ -189,7 +189,7 @@ class History {
   /** All that must hold at the moment in which a request goes out. */
   #onSent(sent: InFlight): void {
     const endpoint = Number(sent.url.at(-1));
-    const { id: eventId, sequence, data } = JSON.parse(sent.body);
+    const { id: eventId, sequence, data } = JSON.parse(String(sent.body));
     const arrival: Arrival = { endpoint, eventId, orderId: data.order.id, sequence, answered: null };
     const inFlight = this.#inFlight().filter(({ url }) => url === sent.url).length;
     if (inFlight > (IN_FLIGHT_MAX[endpoint] ?? 0))

@@ -1,14 +1,22 @@
 import { expect, it } from "vitest";
-import { createPartner, placeTestOrder } from "../support/builders.ts";
+import type { Database } from "../../src/database/database.ts";
+import { notFound } from "../../src/http/problems.ts";
+import { changeOrder } from "../../src/orders/change-order.ts";
+import { applyTransition } from "../../src/orders/lifecycle.ts";
+import { PARTNER } from "../../src/orders/order-step.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import {
+  readDeliveries,
   received,
   sendDue,
   startDispatcher,
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
+import { connectionUuid } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
-import { startServiceForTest } from "../support/test-service.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 it("an event written while the outcome of the one before it is being stored is sent next, and that one not again", async () => {
   const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
@@ -21,7 +29,7 @@ it("an event written while the outcome of the one before it is being stored is s
     await client.query("begin");
     await client.query("select from due_deliveries for update");
     const step = transition(partner, order.id, "hold");
-    while ((await waitingForLocks()) === 0);
+    await untilSomebodyWaits(test);
     await client.query("update deliveries set status = 'succeeded'");
     await client.query("delete from due_deliveries");
     await client.query("commit");
@@ -30,14 +38,65 @@ it("an event written while the outcome of the one before it is being stored is s
   expect(stepped.status).toBe(200);
   await sendDue(startDispatcher(test));
   expect(received(receiver).map(({ sequence }) => sequence)).toEqual([2]);
+});
 
-  async function waitingForLocks(): Promise<number> {
-    const [row] = await test.db.query<{ count: number }>({
+it("an outcome that comes in while the next event of its order is being written takes that event for the next one", async () => {
+  const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
+  const partner = await createPartner(test);
+  let answer = (): void => undefined;
+  const receiver = await startReceiverForTest((_, response) => {
+    answer = () => void response.end();
+    if (receiver.requests.length > 1) answer();
+  });
+  await storeEndpoint(test, partner, { url: receiver.url });
+  const order = await placeTestOrder(partner);
+  const dispatcher = startDispatcher(test);
+  await dispatcher.poll();
+  await receiver.waitFor(1);
+  // Its event is written and not committed when the outcome of the first one is to be stored.
+  await holdOrder(test, partner, order.id, async () => {
+    answer();
+    await untilSomebodyWaits(test);
+  });
+  await dispatcher.idle();
+  expect(received(receiver).map(({ sequence }) => sequence)).toEqual([1, 2]);
+  expect((await readDeliveries(test)).map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+});
+
+/** Puts a test order on hold; `beforeCommit` happens when all of it has been written. */
+async function holdOrder(
+  test: TestService,
+  partner: Partner,
+  orderId: string,
+  beforeCommit: () => Promise<void>,
+): Promise<void> {
+  const { service, db } = test;
+  const transaction: Database["transaction"] = (work) =>
+    db.transaction(async (tx) => {
+      const answer = await work(tx);
+      await beforeCommit();
+      return answer;
+    });
+  await changeOrder(
+    { ...service, db: { ...db, transaction } },
+    {
+      connectionId: connectionUuid(partner),
+      ref: parseOrderRef(orderId),
+      missing: notFound("order"),
+      actor: PARTNER,
+      action: "hold",
+      decide: (order, now) => applyTransition(order, { name: "hold", reasons: ["out_of_stock"] }, now),
+    },
+  );
+}
+
+async function untilSomebodyWaits({ db }: TestService): Promise<void> {
+  const waitingForLocks = async () =>
+    await db.query({
       name: "test-waiting-for-locks",
-      text: `select count(*)::integer as count from pg_stat_activity
+      text: `select pid from pg_stat_activity
              where datname = current_database() and wait_event_type = 'Lock'`,
       values: [],
     });
-    return row?.count ?? 0;
-  }
-});
+  while ((await waitingForLocks()).length === 0);
+}

@@ -22,8 +22,9 @@ export async function insertPingDelivery(
   await tx.query({
     name: "insert-ping-due",
     text: `
-      insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at)
-      values ($1, $2, $3, $4, $3, 'schedule', 0, $5)`,
+      insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
+                                  is_followed)
+      values ($1, $2, $3, $4, $3, 'schedule', 0, $5, false)`,
     values: [connectionId, id, event.id, row.id, now],
   });
   return row.id;

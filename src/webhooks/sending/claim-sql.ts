@@ -1,5 +1,7 @@
+import { plainArray } from "../../database/array-literal.ts";
 import type { Queryable } from "../../database/database.ts";
-import type { Cause, ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
+import { momentOf, toTypeId } from "../../ids.ts";
+import type { Cause, ClaimedDelivery, LeasedEndpoint, SendableEvent } from "./due-delivery.ts";
 
 /** Connections with deliveries that could be sent now: all that a worker finds without being told. A scan over all shards. */
 export async function listConnectionsWithDueDeliveries(
@@ -31,12 +33,14 @@ export type Taker = { readonly workerId: string; readonly now: Date; readonly le
 /**
  * Takes the endpoints of a connection that have something due and that no other worker sends to. One worker at a
  * time, so that the limit of requests in flight holds whatever the number of workers.
+ * @param options.wanting known to have something due, so that nobody needs to look
+ * @param options.except not to be taken
  */
 export async function leaseEndpoints(
   db: Queryable,
   connectionId: string,
   { workerId, now, leasedUntil }: Taker,
-  options: { except: readonly string[]; healthyOnly: boolean },
+  options: { wanting: readonly string[]; except: readonly string[]; healthyOnly: boolean },
 ): Promise<LeasedEndpoint[]> {
   const rows = await db.query<{
     id: string;
@@ -60,10 +64,10 @@ export async function leaseEndpoints(
         and (s.held_until is null or s.held_until <= $3)
         and (s.consecutive_failures = 0 or not $6)
         and s.endpoint_id <> all($5::uuid[])
-        and exists (
+        and (s.endpoint_id = any($7::uuid[]) or exists (
           select from due_deliveries d
           where d.connection_id = $1 and d.endpoint_id = s.endpoint_id and d.due_at <= $3
-            and (d.leased_until is null or d.leased_until <= $3))
+            and (d.leased_until is null or d.leased_until <= $3)))
       returning w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since, s.last_failure_at,
                 s.last_success_at, s.held_until, s.warnings_sent,
                 array(
@@ -71,7 +75,7 @@ export async function leaseEndpoints(
                   from webhook_secrets k
                   where k.connection_id = $1 and k.endpoint_id = w.id and (k.expires_at is null or k.expires_at > $3)
                   order by k.created_at desc, k.id desc) as sealed_secrets`,
-    values: [connectionId, workerId, now, leasedUntil, options.except, options.healthyOnly],
+    values: [connectionId, workerId, now, leasedUntil, options.except, options.healthyOnly, options.wanting],
   });
   return rows.map((row) => ({
     connectionId,
@@ -139,7 +143,6 @@ export async function claimDeliveries(
     cause: Cause;
     tries: number;
     not_after: Date | null;
-    body: string | null;
   }>({
     name: "claim-deliveries",
     text: `
@@ -168,12 +171,11 @@ export async function claimDeliveries(
         where d.connection_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
         returning d.endpoint_id, d.lane_id, d.delivery_id, d.event_id, d.cause, d.tries, d.not_after
       )
-      select c.endpoint_id, c.lane_id, c.delivery_id, c.event_id, c.cause, c.tries, c.not_after, e.body,
+      select c.endpoint_id, c.lane_id, c.delivery_id, c.event_id, c.cause, c.tries, c.not_after,
              case when c.cause <> 'manual' then c.lane_id else (
                select d.lane_id from deliveries d where d.connection_id = $1 and d.id = c.delivery_id
              ) end as own_lane_id
-      from claimed c
-      left join events e on e.connection_id = $1 and e.id = c.event_id`,
+      from claimed c`,
     values: [
       connectionId,
       now,
@@ -185,18 +187,42 @@ export async function claimDeliveries(
       ids.manual,
     ],
   });
+  const events = await readEvents(db, connectionId, [...new Set(rows.map((row) => row.event_id))]);
   return rows.map((row) => ({
     connectionId,
     endpointId: row.endpoint_id,
     laneId: row.lane_id,
     ownLaneId: row.own_lane_id,
     deliveryId: row.delivery_id,
-    eventId: row.event_id,
     claimId: row.cause === "manual" ? ids.manual : ids.scheduled,
     cause: row.cause,
     tries: row.tries,
     notAfter: row.not_after,
     leasedUntil,
-    body: row.body,
+    event: events.get(row.event_id) ?? null,
   }));
+}
+
+/** Each event once, for however many endpoints it is; the bounds spare the reading of other days' partitions. */
+async function readEvents(
+  db: Queryable,
+  connectionId: string,
+  eventIds: readonly string[],
+): Promise<Map<string, SendableEvent>> {
+  if (eventIds.length === 0) return new Map();
+  const sorted = eventIds.toSorted();
+  const rows = await db.query<{ id: string; body: string }>({
+    name: "read-events-to-send",
+    text: `
+      select id, body
+      from events
+      where connection_id = $1 and id = any($2::uuid[]) and id between $3 and $4`,
+    values: [connectionId, plainArray(sorted), sorted[0], sorted.at(-1)],
+  });
+  return new Map(
+    rows.map(({ id, body }) => [
+      id,
+      { wireId: toTypeId("evt", id), happenedAt: momentOf(id), body: Buffer.from(body) },
+    ]),
+  );
 }

@@ -200,7 +200,7 @@ export async function advanceLanes(tx: Queryable, ended: readonly EndedHead[], n
       )
       update due_deliveries d
       set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
-          cause = 'schedule', tries = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
+          is_followed = true, cause = 'schedule', tries = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
       from following f
       where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
         and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id

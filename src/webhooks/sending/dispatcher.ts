@@ -1,6 +1,5 @@
 import { groupCalls } from "../../database/group.ts";
 import { retried } from "../../database/retry.ts";
-import { momentOf } from "../../ids.ts";
 import type { Metrics } from "../../metrics.ts";
 import type { Service } from "../../service.ts";
 import {
@@ -15,7 +14,8 @@ import type { Reported } from "./complete-deliveries.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
 import { createOutcomeStore } from "./outcome-store.ts";
-import { isSuccess, sendDelivery } from "./send-delivery.ts";
+import { Pace } from "./pace.ts";
+import { firstDelayMs, isSuccess, sendDelivery } from "./send-delivery.ts";
 import type { Sender } from "./sender.ts";
 
 /** Sends what is due. Any number of dispatchers may run, in as many processes. */
@@ -41,8 +41,6 @@ const CLAIMED_MAX = 16_384;
 /** Of these, endpoints that are failing may hold so many: the others are not to wait for them. */
 const CLAIMED_UNHEALTHY_MAX = 2_048;
 const CLAIMS_AT_ONCE = 4;
-/** Outcomes that may wait to be stored before nothing more is claimed: the database sets the pace. */
-const UNSTORED_MAX = 512;
 /** A retry that is due within this time is waited for; later ones are found by polling. */
 const TIMER_MAX_MS = 2_000;
 /** How long requests under way may take when the process is asked to end. */
@@ -65,10 +63,10 @@ export function createDispatcher(
   let stopping = false;
   let claimed = 0;
   let claimedUnhealthy = 0;
-  let unstored = 0;
   let releasing = 0;
   let idleWaiters: (() => void)[] = [];
 
+  const pace = new Pace(sendWaiting);
   const outcomes = createOutcomeStore(service, workerId, wake);
 
   const release = groupCalls<{ connectionId: string; endpointId: string }, void>({
@@ -89,13 +87,7 @@ export function createDispatcher(
   /** A connection at a time, in turn: one that has come round goes to the end of the line when it comes again. */
   function pump(): void {
     for (const connectionId of wanted) {
-      if (
-        stopping ||
-        beingClaimed.size >= CLAIMS_AT_ONCE ||
-        claimed >= CLAIMED_MAX ||
-        unstored >= UNSTORED_MAX
-      )
-        return;
+      if (stopping || beingClaimed.size >= CLAIMS_AT_ONCE || claimed >= CLAIMED_MAX) return;
       if (beingClaimed.has(connectionId)) continue;
       wanted.delete(connectionId);
       beingClaimed.add(connectionId);
@@ -113,10 +105,13 @@ export function createDispatcher(
   async function claim(connectionId: string): Promise<void> {
     const now = clock.now();
     const taker: Taker = { workerId, now, leasedUntil: new Date(now.getTime() + leaseMs) };
-    const full = [...queuesOf(connectionId).values()].filter((queue) => !queue.wantsMore(now));
+    const known = [...queuesOf(connectionId).values()];
+    const full = known.filter((queue) => !queue.wantsMore(now));
+    const wanting = known.filter((queue) => queue.wantsMore(now) && queue.mayHaveMore);
     for (const queue of full) queue.mayHaveMore = true;
     const leased = await retried(db, clock, () =>
       leaseEndpoints(db, connectionId, taker, {
+        wanting: wanting.map(({ endpointId }) => endpointId),
         except: full.map(({ endpointId }) => endpointId),
         healthyOnly: claimedUnhealthy >= CLAIMED_UNHEALTHY_MAX,
       }),
@@ -166,17 +161,19 @@ export function createDispatcher(
       for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
       return;
     }
-    for (let next = queue.next(); next !== null; next = queue.next()) void sendOne(queue, next);
+    while (pace.admits(queue)) {
+      const next = queue.next();
+      if (next === null) return;
+      pace.begun();
+      void sendOne(queue, next);
+    }
   }
 
   async function sendOne(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
     const { completion, responseStatus } = await sendDelivery(service, sender, delivery, queue.destination);
     const { attempt, verdict } = completion;
-    if (attempt !== null) {
-      const isFirst = delivery.tries === 0 && delivery.cause === "schedule";
-      const delayMs = isFirst ? attempt.startedAt.getTime() - momentOf(delivery.eventId).getTime() : null;
-      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", delayMs);
-    }
+    if (attempt !== null)
+      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", firstDelayMs(completion));
     const report =
       attempt === null || verdict.is === "returned"
         ? null
@@ -201,11 +198,11 @@ export function createDispatcher(
     });
 
   async function store(queue: EndpointQueue, reported: Reported): Promise<void> {
-    unstored += 1;
+    pace.ended();
     await outcomes.store(reported);
-    unstored -= 1;
     claimed -= 1;
     claimedUnhealthy -= queue.completed();
+    pace.stored();
     letGoIfDone(queue);
     askForMore(queue);
     pump();

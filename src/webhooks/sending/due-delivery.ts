@@ -11,7 +11,6 @@ export type ClaimedDelivery = {
   /** The lane that the delivery belongs to: another one when it is sent by hand. */
   readonly ownLaneId: string;
   readonly deliveryId: string;
-  readonly eventId: string;
   readonly claimId: string;
   readonly cause: Cause;
   /** Tries of the schedule that have failed so far. */
@@ -19,8 +18,17 @@ export type ClaimedDelivery = {
   /** Nothing is sent from this moment on: the erasure of a test order. */
   readonly notAfter: Date | null;
   readonly leasedUntil: Date;
-  /** The exact text to send; null when the event is older than the retention time. */
-  readonly body: string | null;
+  /** Null when it is older than the retention time. */
+  readonly event: SendableEvent | null;
+};
+
+/** What is sent of an event, made ready once for however many endpoints. */
+export type SendableEvent = {
+  /** The id that receivers know it by. */
+  readonly wireId: string;
+  readonly happenedAt: Date;
+  /** The exact bytes to send. */
+  readonly body: Buffer;
 };
 
 /** An endpoint that this worker has to itself until the lease runs out. */

@@ -1,7 +1,9 @@
 import { isUnavailable } from "../../database/database.ts";
 import { groupCalls } from "../../database/group.ts";
+import { retried } from "../../database/retry.ts";
 import type { Service } from "../../service.ts";
 import { completeDeliveries, type Reported } from "./complete-deliveries.ts";
+import { endLanes, type Success } from "./succeed-sql.ts";
 
 export type OutcomeStore = {
   /** Resolves when the outcome is stored, or when it is lost with its lease: then somebody else sends again. */
@@ -12,6 +14,8 @@ export type OutcomeStore = {
 
 /** Outcomes of about so many deliveries are stored together. */
 const TOGETHER_MAX = 256;
+/** Groups of successes that may be at the database: while one waits for the log, another is being worked on. */
+const SUCCESSES_AT_ONCE = 2;
 const AGAIN_MS = 250;
 
 /** Stores outcomes that come in together in one step. Calls `onMoved` with the connections whose lanes have moved on. */
@@ -21,6 +25,11 @@ export function createOutcomeStore(
   onMoved: (connectionIds: readonly string[]) => void,
 ): OutcomeStore {
   let isGivenUp = false;
+  const succeed = groupCalls<Success, boolean>({
+    run: (successes) => retried(service.db, service.clock, () => endLanes(service.db, successes)),
+    sizeMax: TOGETHER_MAX,
+    concurrencyMax: SUCCESSES_AT_ONCE,
+  });
   const complete = groupCalls<Reported, void>({
     run: async (reported) => {
       onMoved(await completeDeliveries(service, workerId, reported));
@@ -34,7 +43,9 @@ export function createOutcomeStore(
   async function store(reported: Reported): Promise<void> {
     for (;;) {
       try {
-        return await complete(reported);
+        const success = plainSuccess(reported);
+        if (success === null || !(await succeed(success))) await complete(reported);
+        return;
       } catch (err) {
         const isOver = service.clock.now() >= reported.completion.delivery.leasedUntil;
         if (!isUnavailable(err) || isOver || isGivenUp) {
@@ -55,4 +66,11 @@ export function createOutcomeStore(
       isGivenUp = true;
     },
   };
+}
+
+/** Null for what is no success, says something of its endpoint, or was sent by hand: that changes more than its lane. */
+function plainSuccess({ completion, report, wasPaused }: Reported): Success | null {
+  const { delivery, attempt, verdict } = completion;
+  const isPlain = verdict.is === "succeeded" && report === null && !wasPaused && delivery.cause !== "manual";
+  return isPlain && attempt !== null ? { delivery, attempt } : null;
 }

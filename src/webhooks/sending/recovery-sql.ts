@@ -163,7 +163,7 @@ export async function restoreHeads(
         order by d.sequence, d.id
         limit 1) as head
       order by lane.id
-      on conflict (connection_id, endpoint_id, lane_id) do update set lane_id = excluded.lane_id`,
+      on conflict (connection_id, endpoint_id, lane_id) do update set is_followed = true`,
     values: [connectionId, endpointId, laneIds, now],
   });
 }

@@ -1,6 +1,5 @@
 import type { KeyObject } from "node:crypto";
 import type { Config } from "../../config.ts";
-import { toTypeId } from "../../ids.ts";
 import type { Service } from "../../service.ts";
 import type { ClaimedDelivery, Completion, Verdict } from "./due-delivery.ts";
 import { nextTryAt } from "./retry-schedule.ts";
@@ -30,13 +29,14 @@ export async function sendDelivery(
     completion: { delivery, attempt: null, verdict },
     responseStatus: null,
   });
-  if (delivery.body === null || isPast(delivery.notAfter, startedAt)) return unsent({ is: "failed" });
+  const { event } = delivery;
+  if (event === null || isPast(delivery.notAfter, startedAt)) return unsent({ is: "failed" });
   if (delivery.tries > scheduleOf(delivery, config).length + LOST_MAX) return unsent({ is: "failed" });
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return unsent({ is: "returned" });
-  const id = toTypeId("evt", delivery.eventId);
-  const headers = signedHeaders({ id, timestamp: startedAt, body: delivery.body, keys });
-  const outcome = await sender.send({ url, headers, body: delivery.body });
+  const { wireId: id, body } = event;
+  const headers = signedHeaders({ id, timestamp: startedAt, body, keys });
+  const outcome = await sender.send({ url, headers, body });
   if (outcome.error !== null)
     log.debug({ delivery: delivery.deliveryId, error: outcome.error }, "a delivery failed");
   const { durationMs, responseStatus, responseBody, error } = outcome;
@@ -55,6 +55,12 @@ export async function sendDelivery(
     responseStatus,
   };
 }
+
+/** From the event to its first attempt; null when this was a later one. */
+export const firstDelayMs = ({ delivery: { event, tries, cause }, attempt }: Completion): number | null =>
+  event !== null && attempt !== null && tries === 0 && cause === "schedule"
+    ? attempt.startedAt.getTime() - event.happenedAt.getTime()
+    : null;
 
 const scheduleOf = ({ notAfter }: ClaimedDelivery, config: Config): readonly number[] =>
   notAfter === null ? config.webhookRetryMs : config.webhookTestRetryMs;

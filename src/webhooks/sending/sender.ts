@@ -11,8 +11,8 @@ export type SendRequest = {
   url: string;
   /** In addition to `content-type` and `user-agent`, which every request has. */
   headers: Readonly<Record<string, string>>;
-  /** The bytes that are sent are this text's, in UTF-8. */
-  body: string;
+  /** Text is sent in UTF-8. */
+  body: string | Buffer;
 };
 
 /** What came of a send. Whether it was a success is for the caller to decide, by `responseStatus` and `error`. */

@@ -14,8 +14,8 @@ type Signable = {
   id: string;
   /** When this try is sent; receivers refuse what is too old. Sent and signed in whole seconds. */
   timestamp: Date;
-  /** Exactly the text that is sent. */
-  body: string;
+  /** Exactly what is sent. */
+  body: string | Buffer;
   /** Newest first; during a rotation the old one signs along, and the partner's library takes either. */
   keys: readonly KeyObject[];
 };
@@ -25,13 +25,13 @@ export type SignedHeaders = Record<"webhook-id" | "webhook-timestamp" | "webhook
 /** The headers that let a partner prove who sent a body and when: Standard Webhooks 1.0.0, symmetric (`v1`). */
 export function signedHeaders({ id, timestamp, body, keys }: Signable): SignedHeaders {
   const seconds = String(Math.floor(timestamp.getTime() / 1_000));
-  const signed = `${id}.${seconds}.${body}`;
+  const prefix = `${id}.${seconds}.`;
   return {
     "webhook-id": id,
     "webhook-timestamp": seconds,
-    "webhook-signature": keys.map((key) => `v1,${signatureOf(signed, key)}`).join(" "),
+    "webhook-signature": keys.map((key) => `v1,${signatureOf(prefix, body, key)}`).join(" "),
   };
 }
 
-const signatureOf = (text: string, key: KeyObject): string =>
-  createHmac("sha256", key).update(text).digest("base64");
+const signatureOf = (prefix: string, body: string | Buffer, key: KeyObject): string =>
+  createHmac("sha256", key).update(prefix).update(body).digest("base64");

@@ -1,0 +1,133 @@
+import { creation } from "./loads.ts";
+import { preloadOrders } from "./preload.ts";
+import { generateLoad, startService, stop } from "./processes.ts";
+import type { Figure } from "./report.ts";
+import { askBackOffice, closeSite, openSite, type Postgres, residentMiB, type Site } from "./site.ts";
+
+type Options = { dueOrders: number; seconds: number; say: (text: string) => void };
+
+const CREATED_PER_SECOND = 500;
+const ACCEPTED_PER_SECOND_MIN = 2_000;
+
+/** What workers do with real orders while more are created: closing windows, routing, charging. */
+export const measureHouse = async (postgres: Postgres, options: Options): Promise<Figure[]> => [
+  await measureAcceptance(postgres, options),
+  await measureRoutingAndCharging(postgres, options),
+];
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+type Counts = {
+  orders: number;
+  due: number;
+  accepted: number;
+  unrouted: number;
+  unpaid: number;
+  paid: number;
+};
+
+async function count({ db }: Site): Promise<Counts> {
+  const [row] = await db.query<{ [name in keyof Counts]: bigint }>({
+    name: "bench-count-house",
+    text: `
+      select (select count(*) from orders) as orders,
+             (select count(*) from orders where status = 'NEW' and acceptance_due_at <= now()) as due,
+             (select count(*) from order_steps where action = 'accept') as accepted,
+             (select count(*) from orders where status = 'ACCEPTED' and routed_at is null) as unrouted,
+             (select count(*) from due_payments) as unpaid,
+             (select count(*) from ledger_outcomes where outcome = 'succeeded') as paid`,
+    values: [],
+  });
+  if (row === undefined) throw new Error("A count has a row.");
+  const { orders, due, accepted, unrouted, unpaid, paid } = row;
+  return {
+    ...{ orders: Number(orders), due: Number(due), accepted: Number(accepted) },
+    ...{ unrouted: Number(unrouted), unpaid: Number(unpaid), paid: Number(paid) },
+  };
+}
+
+/** Windows of orders that lie there close, while others are created at a steady pace. */
+async function measureAcceptance(postgres: Postgres, { dueOrders, seconds, say }: Options): Promise<Figure> {
+  const site = await openSite(postgres, "bench_acceptance", { ROLES: "api,back-office" });
+  const { connectionUuid: connectionId, productIds } = site.partner;
+  await preloadOrders(site.db, { connectionId, productIds, state: "due" }, dueOrders, () => undefined);
+  await site.db.runScript("analyze orders");
+  const load = generateLoad(
+    creation(site, site.service.url, { seconds: 2 * seconds, perSecondMax: CREATED_PER_SECOND }),
+  );
+  await pause(1_000);
+  const worker = await startService(site.databaseUrl, postgres.dataDir, { ROLES: "worker" });
+  const startedAt = performance.now();
+  while ((await count(site)).due > 0) await pause(100);
+  const perSecond = dueOrders / ((performance.now() - startedAt) / 1_000);
+  const created = await load;
+  await stop(worker);
+  const { accepted } = await count(site);
+  if (accepted !== dueOrders || created.failed > 0)
+    throw new Error(`${accepted} of ${dueOrders} orders were accepted; ${created.failed} creations failed.`);
+  await closeSite(site);
+  say(`  acceptance: ${Math.round(perSecond)} a second, beside ${Math.round(created.perSecond)} creations`);
+  return {
+    name: `close the windows of ${dueOrders.toLocaleString("en")} orders, against ${ACCEPTED_PER_SECOND_MIN} a second`,
+    perSecond,
+    referencePerSecond: ACCEPTED_PER_SECOND_MIN,
+    ratio: perSecond / ACCEPTED_PER_SECOND_MIN,
+    ratioMin: 1,
+    note: `beside ${Math.round(created.perSecond)} creations a second`,
+  };
+}
+
+/** Orders are created at a steady pace, accepted a second later, routed and charged twice; the backlogs must stay bounded. */
+async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: Options): Promise<Figure> {
+  const site = await openSite(postgres, "bench_routing", { ACCEPTANCE_WINDOW_SECONDS: "1" });
+  await addFacility(site);
+  const seen: (Counts & { residentMiB: number })[] = [];
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      seen.push({ ...(await count(site)), residentMiB: await residentMiB(site) });
+      await pause(500);
+    }
+  })();
+  const created = await generateLoad(
+    creation(site, site.service.url, { seconds: 4 * seconds, perSecondMax: CREATED_PER_SECOND }),
+  );
+  const atEnd = await count(site);
+  isOver = true;
+  await watching;
+  const finished = await finish(site);
+  if (created.failed > 0) throw new Error(`${created.failed} creations failed.`);
+  if (finished.paid !== 2 * finished.orders)
+    throw new Error("An order was not charged for goods and shipping.");
+  await closeSite(site);
+  const worst = (name: "unrouted" | "unpaid"): number => Math.max(...seen.map((counts) => counts[name]));
+  const memory = [seen.at(3), seen.at(-1)].map((counts) => counts?.residentMiB);
+  const routedPerSecond = (atEnd.accepted - atEnd.unrouted) / (4 * seconds);
+  say(`  routing: backlogs of ${worst("unrouted")} orders and ${worst("unpaid")} charges at most`);
+  return {
+    name: `route and charge orders that are created, against ${CREATED_PER_SECOND} a second`,
+    perSecond: routedPerSecond,
+    referencePerSecond: created.perSecond,
+    ratio: routedPerSecond / created.perSecond,
+    // The orders of the last seconds are not accepted yet when the load ends.
+    ratioMin: 0.9,
+    note: `backlog at most ${worst("unrouted")} orders, ${worst("unpaid")} charges; memory ${memory.join(" to ")} MiB`,
+  };
+}
+
+async function addFacility({ service, partner }: Site): Promise<void> {
+  const { id } = await askBackOffice(service, "POST", "/facilities", { name: "Depot", countryCode: "GB" });
+  const rate = { countryCode: "GB", maxWeightGrams: 30_000, price: { amount: "5.00", currency: "EUR" } };
+  await askBackOffice(service, "PUT", `/facilities/${id}/rates`, { rates: [rate] });
+  for (const productId of partner.productIds.slice(0, 2))
+    await askBackOffice(service, "PUT", `/facilities/${id}/stock/${productId}`, { onHand: 1_000_000 });
+}
+
+async function finish(site: Site): Promise<Counts> {
+  for (;;) {
+    const counts = await count(site);
+    if (counts.due + counts.unrouted + counts.unpaid === 0 && counts.accepted === counts.orders)
+      return counts;
+    await pause(200);
+  }
+}

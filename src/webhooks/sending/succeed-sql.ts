@@ -1,0 +1,60 @@
+import { plainArray } from "../../database/array-literal.ts";
+import type { Queryable } from "../../database/database.ts";
+import type { Completion } from "./due-delivery.ts";
+
+/** What nearly every claim ends as: sent, answered well, and the last of its lane. */
+export type Success = Pick<Completion, "delivery"> & { readonly attempt: NonNullable<Completion["attempt"]> };
+
+/**
+ * Records successes whose lanes end with them, and ends those lanes: all in one statement, since there is nothing to
+ * look at in between. Answers for each whether that was so. Where it was not, nothing has changed: the claim is
+ * somebody else's by now, or other deliveries may wait behind it.
+ *
+ * Deleting the head is also what locks the lane. Whoever adds a delivery behind it notes that on the head, so either
+ * the head is not deleted here, or the delivery becomes a head itself (decision 0033).
+ */
+export async function endLanes(db: Queryable, successes: readonly Success[]): Promise<boolean[]> {
+  const rows = await db.query<{ place: number }>({
+    name: "end-lanes",
+    text: `
+      with outcome as materialized (
+        select *
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::integer[],
+                    $8::integer[], $9::text[])
+          with ordinality
+          as o (connection_id, endpoint_id, lane_id, delivery_id, claim_id, started_at, duration_ms, response_status,
+                response_body, place)
+        order by o.connection_id, o.endpoint_id, o.lane_id -- As everybody locks them, so nobody waits in a circle.
+      ), ended as (
+        delete from due_deliveries d
+        using outcome o
+        where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.lane_id = o.lane_id
+          and d.delivery_id = o.delivery_id and d.claim_id = o.claim_id and not d.is_followed
+        returning o.*, d.cause
+      ), recorded as (
+        insert into attempts (
+          connection_id, id, delivery_id, cause, started_at, duration_ms, response_status, response_body)
+        select connection_id, claim_id, delivery_id, cause, started_at, duration_ms, response_status, response_body
+        from ended
+      ), settled as (
+        update deliveries d
+        set status = 'succeeded'
+        from ended e
+        where d.connection_id = e.connection_id and d.id = e.delivery_id
+      )
+      select place::integer from ended`,
+    values: [
+      plainArray(successes.map(({ delivery }) => delivery.connectionId)),
+      plainArray(successes.map(({ delivery }) => delivery.endpointId)),
+      plainArray(successes.map(({ delivery }) => delivery.laneId)),
+      plainArray(successes.map(({ delivery }) => delivery.deliveryId)),
+      plainArray(successes.map(({ delivery }) => delivery.claimId)),
+      plainArray(successes.map(({ attempt }) => attempt.startedAt.toISOString())),
+      plainArray(successes.map(({ attempt }) => attempt.durationMs)),
+      plainArray(successes.map(({ attempt }) => attempt.responseStatus ?? "null")),
+      successes.map(({ attempt }) => attempt.responseBody),
+    ],
+  });
+  const ended = new Set(rows.map(({ place }) => place));
+  return successes.map((_, index) => ended.has(index + 1));
+}

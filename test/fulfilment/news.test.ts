@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { forgetNews, listNews } from "../../src/fulfilment/news-sql.ts";
+import { untilBlocked } from "../support/blocked.ts";
+import {
+  acceptAll,
+  aRate,
+  expectStockAddsUp,
+  putStock,
+  readActions,
+  routeAll,
+  setRates,
+  setStock,
+} from "../support/facilities.ts";
+import { startServiceForTest } from "../support/test-service.ts";
+import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
+
+let test: WaitingRoom["test"];
+let partner: WaitingRoom["partner"];
+let product: string;
+let facility: string;
+let place: WaitingRoom["place"];
+let placeWaiting: WaitingRoom["placeWaiting"];
+let isRouted: WaitingRoom["isRouted"];
+let holdsOf: WaitingRoom["holdsOf"];
+beforeEach(async () => {
+  ({ test, partner, product, facility, place, placeWaiting, isRouted, holdsOf } = await openWaitingRoom());
+});
+
+describe("news of stock", () => {
+  it("stands after a crash in the middle, and what is left is done by the next worker", async () => {
+    const ids = await placeWaiting(1, 1, 1);
+    const victim = ids[1] ?? "";
+    await setStock(test, facility, product, 3);
+    await test.db.runScript(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
+      create trigger refuse before insert on stock_reservations for each row execute function refuse();`);
+    await expect(routeAll(test)).rejects.toThrow();
+    expect(await listNews(test.db)).toHaveLength(1);
+    await test.db.runScript("drop trigger refuse on stock_reservations");
+    await routeAll(test);
+    expect(await isRouted(...ids)).toEqual([true, true, true]);
+    expect(await holdsOf(victim)).toEqual([]);
+    expect(await listNews(test.db)).toEqual([]);
+  });
+
+  it("is not forgotten for the sake of an older piece", async () => {
+    await setStock(test, facility, product, 1);
+    const [old] = (await listNews(test.db)).filter(({ about }) => about === "stock");
+    if (old === undefined) throw new Error("There is news.");
+    await setStock(test, facility, product, 2);
+    await forgetNews(test.db, old);
+    expect((await listNews(test.db)).filter(({ about }) => about === "stock")).toHaveLength(1);
+  });
+
+  it("that comes while an order finds nothing is never missed", async () => {
+    await setStock(test, facility, product, 0);
+    const id = await place(partner);
+    await acceptAll(test);
+    // Routing and the stock's arrival both wait for this lock, so that they come as close as can be.
+    const both = await test.db.transaction(async (tx) => {
+      await tx.query({
+        name: "test-block",
+        text: "select from stocked_products where product_id = $1 for update",
+        values: [product],
+      });
+      const routing = routeAll(test);
+      await untilBlocked(test, 1);
+      const arrival = putStock(test, facility, product, 1);
+      await untilBlocked(test, 2);
+      return [routing, arrival];
+    });
+    await Promise.all(both);
+    await routeAll(test);
+    expect(await isRouted(id)).toEqual([true]);
+  });
+
+  it("of rates that comes while an order finds none is never missed", async () => {
+    await setRates(test, facility, []);
+    await routeAll(test);
+    const id = await place(partner);
+    await acceptAll(test);
+    const other = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const all = await test.db.transaction(async (tx) => {
+      // Routing writes the order's timeline last: it has decided by then, and has not committed.
+      await tx.query({ name: "test-block", text: "lock table order_steps in share mode", values: [] });
+      const routing = routeAll(test);
+      await untilBlocked(test, 1);
+      const rates = setRates(test, facility, [aRate()]);
+      await Promise.race([rates, untilBlocked(test, 2)]);
+      await routeAll(other); // Another worker may hear of the news before the hold is there.
+      return [routing, rates];
+    });
+    await Promise.all(all);
+    await routeAll(test);
+    expect(await isRouted(id)).toEqual([true]);
+  });
+
+  it("helps each order once, however many workers hear of it", async () => {
+    const ids = await placeWaiting(...Array.from({ length: 30 }, () => 1));
+    await setStock(test, facility, product, 20);
+    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    await Promise.all([routeAll(test), routeAll(second), routeAll(test), routeAll(second)]);
+    expect(await isRouted(...ids)).toEqual(ids.map((_, index) => index < 20));
+    for (const id of ids.slice(0, 20))
+      expect(await readActions(test, id)).toEqual(["accept", "addHold", "releaseHold", "route"]);
+    await expectStockAddsUp(test);
+  });
+});
