@@ -7,6 +7,12 @@ import type { Gateway } from "./gateway.ts";
 /** Who has not told the outcome by then has crashed, and somebody else sends the same entry again. */
 const LEASE_MS = 60_000;
 
+/**
+ * Batches of one payer in a round: with the built-in gateway 2 000 payments a second. Creations that come faster than
+ * that are worth more than being charged at once, since there are hours for it.
+ */
+const BATCHES_MAX = 2;
+
 /** Sends what is due to one gateway and records what it says; answers how many payments it asked about. */
 export async function settlePayments(
   service: Service,
@@ -19,12 +25,21 @@ export async function settlePayments(
   );
   const ends = await Promise.allSettled(
     lanes.map((payersOfLane) =>
-      inTurn(payersOfLane, (payer) => settleBatch(service, gateway, payer), stopping),
+      inTurn(payersOfLane.map(aRound), (round) => settleNext(service, gateway, round), stopping),
     ),
   );
   const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
   if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
+}
+
+type Round = { readonly payer: Payer; batchesLeft: number };
+const aRound = (payer: Payer): Round => ({ payer, batchesLeft: BATCHES_MAX });
+
+async function settleNext(service: Service, gateway: Gateway, round: Round): Promise<number> {
+  if (round.batchesLeft === 0) return 0;
+  round.batchesLeft -= 1;
+  return settleBatch(service, gateway, round.payer);
 }
 
 /** Claimed, sent and recorded in steps of their own: no transaction waits for a gateway. */
