@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { instance } from "@viz-js/viz";
-import type { TransitionName } from "../src/orders/lifecycle.ts";
 import { ORDER_STATUSES } from "../src/orders/order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "../src/orders/order-chart.ts";
+import type { TransitionName } from "../src/orders/transition.ts";
 
 /** Where the picture lies. `npm run draw` makes it anew; a test tells when that was forgotten. */
 export const ORDER_STATES_FILE = fileURLToPath(new URL("order-states.svg", import.meta.url));

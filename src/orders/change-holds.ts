@@ -1,12 +1,13 @@
 import type { Queryable } from "../database/database.ts";
 import { insertEvents } from "../events/events-sql.ts";
-import { applyTransition, type Transition } from "./lifecycle.ts";
+import { applyTransition } from "./lifecycle.ts";
 import { tellOptIns } from "./opt-in-events.ts";
 import type { Order } from "./order.ts";
 import { orderEvents } from "./order-events.ts";
 import { SERVICE, type StepContext } from "./order-step.ts";
 import { saveHolds } from "./orders-sql.ts";
 import { insertSteps } from "./timeline-sql.ts";
+import type { Transition } from "./transition.ts";
 
 /** A hold that the service places or lifts. The caller has the order's lock, and has read it under that. */
 export type HoldChange = {

@@ -1,51 +1,6 @@
-import type { Order, Shipment, ShipmentStatus } from "./order.ts";
+import type { Order, Shipment } from "./order.ts";
 import { AFTER_SETTLING, ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
-
-/**
- * The one place that decides a change of status: the sandbox, the partner's cancel, the warehouse and the timers
- * all ask it. It knows neither HTTP nor SQL. Specification, part 3; decisions 0010 to 0015.
- */
-export type Transition =
-  /** Steps of the sandbox; the deadline takes `accept` with real orders. */
-  | { readonly name: "process" | "accept" | "complete" | "cancel" }
-  /** Ends of a review. */
-  | { readonly name: "approve" | "reject" }
-  /** Replaces the reasons, except that a real order's failed payment stays: only paying ends it, or a release that names it. */
-  | { readonly name: "hold"; readonly reasons: readonly string[] }
-  | { readonly name: "addHold"; readonly reasons: readonly string[] }
-  /** Without `reasons`: all of them. */
-  | { readonly name: "releaseHold"; readonly reasons?: readonly string[] }
-  /** `lineIds` null: all unshipped lines. `newShipmentId` is the id that the shipment gets. */
-  | {
-      readonly name: "ship";
-      readonly lineIds: readonly string[] | null;
-      readonly newShipmentId: string;
-      readonly tracking?: Tracking;
-    }
-  | { readonly name: "updateShipment"; readonly shipmentId: string; readonly change: ShipmentChange }
-  /** `shipmentId` null: the most recent shipment still out. */
-  | { readonly name: "returnShipment"; readonly shipmentId: string | null }
-  /** A partner cancels: only before acceptance, or while payment has failed. */
-  | { readonly name: "cancelByPartner" };
-export type TransitionName = Transition["name"];
-
-export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
-/** What is left out stays as it is. */
-export type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
-
-export type RefusalRule =
-  | "order_on_hold"
-  | "unshipped_lines"
-  | "order_settled"
-  | "no_shipment_out"
-  | "nothing_to_ship"
-  | "not_cancelable"
-  /** Rules of real orders, which walk the chart. */
-  | "not_new"
-  | "not_in_review"
-  | "not_accepted"
-  | "not_routed"
-  | "nothing_to_pay";
+import type { RefusalRule, Tracking, Transition, TransitionName } from "./transition.ts";
 
 type OrderEventType =
   | "order.created"
@@ -100,6 +55,10 @@ export function isCancelableByPartner(order: Order, now: Date): boolean {
   return !isSettled(current) && (current.status === "NEW" || hasFailedPayment(current));
 }
 
+/**
+ * The one place that decides a change of status: the sandbox, the partner's cancel, the warehouse and the timers
+ * all ask it. It knows neither HTTP nor SQL. Specification, part 3; decisions 0010 to 0015.
+ */
 export function applyTransition(stored: Order, transition: Transition, now: Date): Outcome {
   const order = asOf(stored, now);
   const refuse = (rule: RefusalRule): Outcome => ({ outcome: "refused", order, rule });

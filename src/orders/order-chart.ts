@@ -1,5 +1,5 @@
-import type { RefusalRule, TransitionName } from "./lifecycle.ts";
 import { ORDER_STATUSES, type OrderStatus } from "./order.ts";
+import type { RefusalRule, TransitionName } from "./transition.ts";
 
 /** Decision 0010. */
 export const SETTLED_STATUSES: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];

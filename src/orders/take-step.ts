@@ -1,10 +1,11 @@
 import { isProblem, notFound, type Problem } from "../http/problems.ts";
 import type { Service } from "../service.ts";
 import { changeOrder } from "./change-order.ts";
-import { applyTransition, type Transition, type TransitionName } from "./lifecycle.ts";
+import { applyTransition } from "./lifecycle.ts";
 import type { Order } from "./order.ts";
 import type { StepCause } from "./order-step.ts";
 import { wireOrderId } from "./order-wire.ts";
+import type { Transition, TransitionName } from "./transition.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 type Step = StepCause & {

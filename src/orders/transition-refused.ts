@@ -1,6 +1,6 @@
 import type { Problem } from "../http/problems.ts";
-import type { RefusalRule } from "./lifecycle.ts";
 import type { Order } from "./order.ts";
+import type { RefusalRule } from "./transition.ts";
 
 const DETAILS: Readonly<Record<RefusalRule, string>> = {
   order_on_hold: "The order is on hold; a held order does not ship.",

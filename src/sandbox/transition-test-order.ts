@@ -2,10 +2,11 @@ import { type Static, Type } from "typebox";
 import { type Fault, isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
 import type { NewId } from "../ids.ts";
 import { changeOrder } from "../orders/change-order.ts";
-import { applyTransition, type Transition } from "../orders/lifecycle.ts";
+import { applyTransition } from "../orders/lifecycle.ts";
 import { lineFaults, namedLines, namedShipment, shipmentFaults } from "../orders/named-parts.ts";
 import type { Order, OrderRef } from "../orders/order.ts";
 import { PARTNER } from "../orders/order-step.ts";
+import type { Transition } from "../orders/transition.ts";
 import { transitionRefused } from "../orders/transition-refused.ts";
 import type { Service } from "../service.ts";
 

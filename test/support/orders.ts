@@ -2,9 +2,10 @@ import { expect } from "vitest";
 import { notFound } from "../../src/http/problems.ts";
 import { fromTypeId } from "../../src/ids.ts";
 import { changeOrder } from "../../src/orders/change-order.ts";
-import { applyTransition, type Transition } from "../../src/orders/lifecycle.ts";
+import { applyTransition } from "../../src/orders/lifecycle.ts";
 import { SERVICE } from "../../src/orders/order-step.ts";
 import { parseOrderRef, wireOrderId } from "../../src/orders/order-wire.ts";
+import type { Transition } from "../../src/orders/transition.ts";
 import { type Partner, readEvents } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
