@@ -258,6 +258,6 @@ it("random lives leave statuses, money, stock and events that agree", async () =
       expect(await balanceOf(test, world.partner)).toBe(BigInt(world.paidIn) - spent);
       await expectStock(world, details);
     }),
-    { numRuns: 30 },
+    { numRuns: 25 },
   );
 }, 240_000);

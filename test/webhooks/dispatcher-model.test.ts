@@ -463,7 +463,7 @@ describe("dispatchers", () => {
           await history.check();
         },
       ),
-      { numRuns: 80 },
+      { numRuns: 60 },
     );
   });
 });
