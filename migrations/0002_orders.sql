@@ -30,6 +30,7 @@ create table orders (
   last_sequence     integer     not null,
   routed_at         timestamptz,
   facility_id       uuid,
+  canceled_at       timestamptz,
   constraint orders_pkey primary key (connection_id, id),
   constraint orders_idempotency_key_key unique (connection_id, idempotency_key),
   constraint orders_external_order_id_key unique (connection_id, external_order_id),
@@ -48,6 +49,7 @@ create table orders (
   constraint orders_hold_reasons_not_null check (array_position(hold_reasons, null) is null),
   constraint orders_acceptance_due_later check (acceptance_due_at > created_at),
   constraint orders_expires_later check (expires_at > created_at),
+  constraint orders_canceled_since check (status <> 'CANCELED' or canceled_at is not null),
   constraint orders_facility_by_routing check (facility_id is null or routed_at is not null),
   constraint orders_last_sequence_positive check (last_sequence >= 1)
 );
@@ -67,6 +69,7 @@ comment on column orders.hold_reasons is 'Empty means not on hold.';
 comment on column orders.goods_minor is 'What the merchant is charged for the goods, in minor units, fixed at creation.';
 comment on column orders.acceptance_due_at is 'When the acceptance window of a real order closes; null if it never had one.';
 comment on column orders.expires_at is 'When a test order is erased; null for real orders.';
+comment on column orders.canceled_at is 'Stays when a parcel of the order comes back later: nothing of the order is owed any more.';
 comment on column orders.routed_at is 'When the order was given to a facility, or to the only place there is; it may be shipped from then on.';
 comment on column orders.facility_id is 'Null also where there is no facility to choose from.';
 comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';

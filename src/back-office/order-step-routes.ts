@@ -1,5 +1,7 @@
 import { Type } from "typebox";
 import { type Fault, isProblem, notFound } from "../http/problems.ts";
+import { PAYMENT_FAILED } from "../orders/lifecycle.ts";
+import { transitionRefused } from "../orders/transition-refused.ts";
 import { retryPayment } from "../payments/retry-payment.ts";
 import type { Service } from "../service.ts";
 import {
@@ -73,13 +75,18 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
     operationId: "cancelRealOrder",
     admits: merchantSide,
     summary: "Cancel an order",
-    description: "From any unsettled status. `order.canceled` is told, and the merchant is refunded.",
+    description:
+      "From any unsettled status; by people of a merchant only before anything has shipped. `order.canceled` is told, and the merchant is refunded.",
     body: WhyBody,
     handle: async ({ caller, params, body }) =>
       answerStep(service, caller, params.id, {
         action: "cancel",
         detail: body.reason ?? null,
-        transition: () => ({ name: "cancel" }),
+        // Goods that are on their way are not a merchant's to give back unpaid (decision 0038).
+        transition: (order) =>
+          caller.kind === "merchant" && order.shipments.length > 0
+            ? transitionRefused("cancel", order, "already_shipped")
+            : { name: "cancel" },
       }),
   }),
   route({
@@ -111,7 +118,7 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
     admits: everyone,
     summary: "Hold an order",
     description:
-      "Replaces the reasons of an earlier hold, except a failed payment. A held order does not ship. People of a merchant can give `merchant_request` only.",
+      "Replaces the reasons of an earlier hold, except a failed payment. A held order does not ship. People of a merchant can add `merchant_request` only.",
     body: Type.Object(
       { reasons: reasons("What has to change before the order can proceed. Default: `merchant_request`.") },
       { title: "HoldRequest" },
@@ -120,7 +127,11 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
     handle: async ({ caller, params, body }) =>
       answerStep(service, caller, params.id, {
         action: "hold",
-        transition: () => ({ name: "hold", reasons: body.reasons ?? [MERCHANT_REQUEST] }),
+        // What the house holds an order for is not replaced by what a merchant wants.
+        transition: () => ({
+          name: caller.kind === "merchant" ? "addHold" : "hold",
+          reasons: body.reasons ?? [MERCHANT_REQUEST],
+        }),
       }),
   }),
   route({
@@ -130,12 +141,12 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
     admits: everyone,
     summary: "Release a hold",
     description:
-      "Of an order without a hold it changes nothing. People of a merchant can release `merchant_request` only.",
+      "Of an order without a hold it changes nothing. A failed payment is released by its name only, and by the operator. People of a merchant can release `merchant_request` only.",
     body: Type.Object(
-      { reasons: reasons("Only these. Default: all that the caller may release.") },
+      { reasons: reasons("Only these. Default: all that the caller may release, but no failed payment.") },
       { title: "ReleaseRequest" },
     ),
-    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
+    bodyFaults: async ({ caller, body }) => releaseFaults(caller, body),
     handle: async ({ caller, params, body }) => {
       const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
       return answerStep(service, caller, params.id, {
@@ -149,14 +160,19 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
 function reasonFaults(caller: BackOfficeCaller, body: unknown): Fault[] {
   const sent = valueAt(body, "/reasons");
   if (caller.kind !== "merchant" || !Array.isArray(sent)) return [];
-  return sent.flatMap((reason, index) =>
-    reason === MERCHANT_REQUEST
-      ? []
-      : [
-          {
-            pointer: `/reasons/${index}`,
-            detail: `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
-          },
-        ],
+  return faultsWhere(
+    sent,
+    (reason) => reason !== MERCHANT_REQUEST,
+    `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
   );
 }
+
+/** Letting an order go unpaid is the operator's decision. */
+function releaseFaults(caller: BackOfficeCaller, body: unknown): Fault[] {
+  const sent = valueAt(body, "/reasons");
+  if (caller.kind !== "warehouse" || !Array.isArray(sent)) return reasonFaults(caller, body);
+  return faultsWhere(sent, (reason) => reason === PAYMENT_FAILED, "is released by the operator only");
+}
+
+const faultsWhere = (sent: unknown[], isWrong: (reason: unknown) => boolean, detail: string): Fault[] =>
+  sent.flatMap((reason, index) => (isWrong(reason) ? [{ pointer: `/reasons/${index}`, detail }] : []));

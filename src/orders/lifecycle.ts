@@ -32,6 +32,9 @@ export const PAYMENT_FAILED = "payment_failed";
 export const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
   order.holdReasons.includes(PAYMENT_FAILED);
 
+/** Also when a parcel has come back since, and the status is RETURNED: nothing of the order is owed any more. */
+export const wasCanceled = (order: Pick<Order, "canceledAt">): boolean => order.canceledAt !== null;
+
 /** A test order past its time is gone at once, whether or not it has been erased yet (specification, part 3, rule 4). */
 export const isExpired = (order: Pick<Order, "expiresAt">, now: Date): boolean =>
   order.expiresAt !== null && now >= order.expiresAt;
@@ -65,9 +68,13 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
   const nothing: Outcome = { outcome: "applied", from: order, order, facts: [] };
   const apply = (change: Partial<Order>, ...facts: OrderFact[]): Outcome => {
     const status = ORDER_CHART[transition.name].to ?? order.status;
+    const canceledAt = status === "CANCELED" && order.status !== "CANCELED" ? now : order.canceledAt;
     const lastSequence = order.lastSequence + facts.length;
     // A hold for a failed payment that is lifted after the deadline lets the order be accepted at once.
-    const changed = asOf(settle({ ...order, status, ...change, updatedAt: now, lastSequence }), now);
+    const changed = asOf(
+      settle({ ...order, status, canceledAt, ...change, updatedAt: now, lastSequence }),
+      now,
+    );
     return { outcome: "applied", from: order, order: changed, facts };
   };
 
@@ -95,7 +102,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       return apply({ holdReasons }, { type: "order.onHold" });
     }
     case "releaseHold": {
-      const left = order.holdReasons.filter((reason) => transition.reasons?.includes(reason) === false);
+      const left = order.holdReasons.filter((reason) => !isReleased(order, reason, transition.reasons));
       if (left.length === order.holdReasons.length) return nothing;
       // A hold that goes on for fewer reasons is told as the hold that it is now.
       return apply(
@@ -140,6 +147,10 @@ function barredBy(order: Order, name: TransitionName): RefusalRule | null {
   // Shipping is charged and stock is taken by the routing of an order; nothing leaves the house before that.
   return name === "ship" && order.routedAt === null ? "not_routed" : null;
 }
+
+/** A failed payment of a real order is released by its name only. */
+const isReleased = (order: Order, reason: string, named: readonly string[] | undefined): boolean =>
+  named === undefined ? order.testMode || reason !== PAYMENT_FAILED : named.includes(reason);
 
 const union = (some: readonly string[], others: readonly string[]): string[] => [
   ...new Set([...some, ...others]),

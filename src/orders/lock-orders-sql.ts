@@ -2,7 +2,7 @@ import type { Queryable } from "../database/database.ts";
 import type { Order, OrderStatus } from "./order.ts";
 
 /** What work on many orders needs to know of each before it looks closer. */
-export type OrderState = Pick<Order, "status" | "holdReasons">;
+export type OrderState = Pick<Order, "status" | "holdReasons" | "canceledAt">;
 
 /**
  * Locks orders of one connection, waiting for whoever is at them, and tells how they stand in the table. Always in the
@@ -13,15 +13,25 @@ export async function lockOrderStates(
   connectionId: string,
   orderIds: readonly string[],
 ): Promise<ReadonlyMap<string, OrderState>> {
-  const rows = await tx.query<{ id: string; status: OrderStatus; hold_reasons: string[] }>({
+  const rows = await tx.query<{
+    id: string;
+    status: OrderStatus;
+    hold_reasons: string[];
+    canceled_at: Date | null;
+  }>({
     name: "lock-order-states",
     text: `
-      select id, status, hold_reasons
+      select id, status, hold_reasons, canceled_at
       from orders
       where connection_id = $1 and id = any($2::uuid[])
       order by id
       for no key update`,
     values: [connectionId, orderIds],
   });
-  return new Map(rows.map((row) => [row.id, { status: row.status, holdReasons: row.hold_reasons }]));
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { status: row.status, holdReasons: row.hold_reasons, canceledAt: row.canceled_at },
+    ]),
+  );
 }

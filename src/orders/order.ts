@@ -69,6 +69,8 @@ export type Order = {
   readonly routedAt: Date | null;
   /** Null also when there is no facility to choose from. */
   readonly facilityId: string | null;
+  /** A parcel may still come back after that, and then the status is RETURNED. */
+  readonly canceledAt: Date | null;
   /** When a test order is erased; null for real orders. */
   readonly expiresAt: Date | null;
   /** Sequence of the order's newest event. */

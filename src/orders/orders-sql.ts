@@ -28,6 +28,7 @@ type OrderRow = {
   last_sequence: number;
   routed_at: Date | null;
   facility_id: string | null;
+  canceled_at: Date | null;
   lines: OrderLine[];
   shipments: {
     id: string;
@@ -45,7 +46,7 @@ const SELECT_ORDERS = `
              o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
              o.state_code, o.country_code, o.phone,
              o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
-             o.routed_at, o.facility_id,
+             o.routed_at, o.facility_id, o.canceled_at,
              (select json_agg(json_build_object(
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id)
                      order by l.id)
@@ -127,7 +128,7 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
     name: "update-order",
     text: `
       update orders
-      set status = $3, hold_reasons = $4, updated_at = $5, last_sequence = $6
+      set status = $3, hold_reasons = $4, updated_at = $5, last_sequence = $6, canceled_at = $8
       where connection_id = $1 and id = $2 and last_sequence = $7
       returning id`,
     values: [
@@ -138,6 +139,7 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
       after.updatedAt,
       after.lastSequence,
       before.lastSequence,
+      after.canceledAt,
     ],
   });
   // Nothing in the database makes sequences unique, since events are partitioned by their own id; the lock does, and
@@ -251,5 +253,6 @@ function toOrder(row: OrderRow): Order {
     lastSequence: row.last_sequence,
     routedAt: row.routed_at,
     facilityId: row.facility_id,
+    canceledAt: row.canceled_at,
   };
 }

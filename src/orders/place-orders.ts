@@ -140,6 +140,7 @@ function draftOrder(
     lastSequence: 1,
     routedAt: null,
     facilityId: null,
+    canceledAt: null,
   };
   const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
   if (event === undefined) throw new Error("One fact makes one event.");

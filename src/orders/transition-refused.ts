@@ -15,6 +15,7 @@ const DETAILS: Readonly<Record<RefusalRule, string>> = {
     "The order has not been accepted yet; its partner may still cancel it, or it is under review.",
   not_routed: "The order has not been given to a facility yet; try again in a moment.",
   nothing_to_pay: "Nothing of the order is unpaid.",
+  already_shipped: "Something of the order has been shipped; only the operator can cancel it now.",
 };
 
 /** 409: the order's state forbids the step (decision 0015). */

@@ -9,7 +9,7 @@ export type Transition =
   /** Replaces the reasons, except that a real order's failed payment stays: only paying ends it, or a release that names it. */
   | { readonly name: "hold"; readonly reasons: readonly string[] }
   | { readonly name: "addHold"; readonly reasons: readonly string[] }
-  /** Without `reasons`: all of them. */
+  /** Without `reasons`: all of them, except a real order's failed payment. */
   | { readonly name: "releaseHold"; readonly reasons?: readonly string[] }
   /** `lineIds` null: all unshipped lines. `newShipmentId` is the id that the shipment gets. */
   | {
@@ -41,4 +41,5 @@ export type RefusalRule =
   | "not_in_review"
   | "not_accepted"
   | "not_routed"
-  | "nothing_to_pay";
+  | "nothing_to_pay"
+  | "already_shipped";

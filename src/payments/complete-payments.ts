@@ -1,6 +1,12 @@
 import type { Queryable } from "../database/database.ts";
 import { storeOutcome } from "../orders/change-order.ts";
-import { applyTransition, hasFailedPayment, isSettled, PAYMENT_FAILED } from "../orders/lifecycle.ts";
+import {
+  applyTransition,
+  hasFailedPayment,
+  isSettled,
+  PAYMENT_FAILED,
+  wasCanceled,
+} from "../orders/lifecycle.ts";
 import { lockOrderStates } from "../orders/lock-orders-sql.ts";
 import type { Order } from "../orders/order.ts";
 import { SERVICE, type StepContext } from "../orders/order-step.ts";
@@ -60,7 +66,7 @@ async function completeTogether(
     await postponePayments(tx, connectionId, postponements);
     const concerned = recorded.filter(({ outcome, payment }) => {
       const order = orders.get(payment.orderId);
-      return outcome === "failed" || order?.status === "CANCELED" || (order && hasFailedPayment(order));
+      return outcome === "failed" || (order && (wasCanceled(order) || hasFailedPayment(order)));
     });
     await followOutcomes(tx, service, connectionId, concerned, context);
     return concerned.length > 0;
@@ -133,7 +139,7 @@ function entriesAfter(
   { config, log }: Service,
   { now }: StepContext,
 ): NewEntry[] {
-  const canceled = order.status === "CANCELED";
+  const canceled = wasCanceled(order);
   const further = declined.flatMap((entry) => {
     const next = scheduledAttempt(entry, { canceled, waitsMs: config.paymentRetryMs, now });
     // A charge shows as a hold on its order; a refund that nobody tries again shows nowhere else.

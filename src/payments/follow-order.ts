@@ -1,4 +1,5 @@
 import type { Queryable } from "../database/database.ts";
+import { wasCanceled } from "../orders/lifecycle.ts";
 import type { OrderStep, StepContext } from "../orders/order-step.ts";
 import { refundsOwed } from "./ledger.ts";
 import { cancelUnsentEntries, insertEntries, readLedger } from "./ledger-sql.ts";
@@ -13,7 +14,7 @@ export async function followOrder(
   { before, after }: Pick<OrderStep, "before" | "after">,
   context: StepContext,
 ): Promise<void> {
-  if (after.testMode || after.status !== "CANCELED" || before.status === "CANCELED") return;
+  if (after.testMode || !wasCanceled(after) || wasCanceled(before)) return;
   const { connectionId, id: orderId } = after;
   await cancelUnsentEntries(tx, connectionId, orderId, context.now);
   const refunds = refundsOwed(await readLedger(tx, connectionId, orderId), context.now);

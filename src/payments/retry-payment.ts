@@ -1,5 +1,5 @@
 import type { Problem } from "../http/problems.ts";
-import { asOf } from "../orders/lifecycle.ts";
+import { asOf, wasCanceled } from "../orders/lifecycle.ts";
 import type { Order, OrderRef } from "../orders/order.ts";
 import type { Actor } from "../orders/order-step.ts";
 import { lockOrder } from "../orders/orders-sql.ts";
@@ -35,7 +35,7 @@ export async function retryPayment(service: Service, retry: PaymentRetry): Promi
     const context = { newId: service.newId, now: service.clock.now() };
     const order = asOf(stored, context.now);
     const ledger = await readLedger(tx, connectionId, order.id);
-    const retries = retriesOf(ledger, order.status === "CANCELED", context.now);
+    const retries = retriesOf(ledger, wasCanceled(order), context.now);
     const add = retries.add.map((entry) => ({ ...entry, orderId: order.id }));
     const waiting = retries.bringForward.map(({ id }) => id);
     if (add.length + waiting.length === 0) return transitionRefused(ACTION, order, "nothing_to_pay");

@@ -3,7 +3,14 @@ import { createPartner, type Partner, placeOrder, placeTestOrder } from "../supp
 import { runChore } from "../support/chores.ts";
 import { personOf, warehouseOf } from "../support/house.ts";
 import { cancelOrder, failPayment, readOrder, readOrderEvents } from "../support/orders.ts";
-import { actionsOf, expectRefused, readDetail, stepTaken, takeHouseStep } from "../support/real-orders.ts";
+import {
+  actionsOf,
+  expectRefused,
+  placeAcceptedOrder,
+  readDetail,
+  stepTaken,
+  takeHouseStep,
+} from "../support/real-orders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
@@ -126,6 +133,30 @@ describe("holds", () => {
     }
   });
 
+  it("of the house outlive whatever a merchant's people do", async () => {
+    const owner = personOf(test, partner.merchantId);
+    const { id } = await placeOrder(partner, lines(1));
+    await stepTaken(test, id, "hold", { reasons: ["fraud_suspected"] });
+    expect((await takeHouseStep(test, id, "hold", {}, owner)).body).toMatchObject({
+      onHoldReasons: ["fraud_suspected", "merchant_request"],
+    });
+    expect((await takeHouseStep(test, id, "release-hold", {}, owner)).body).toMatchObject({
+      onHoldReasons: ["fraud_suspected"],
+    });
+  });
+
+  it("of a failed payment are lifted by name only, and by the operator", async () => {
+    const { id } = await placeOrder(partner, lines(1));
+    await failPayment(test, partner, id);
+    await stepTaken(test, id, "hold", { reasons: ["out_of_stock"] });
+    expect(await stepTaken(test, id, "release-hold")).toMatchObject({ onHoldReasons: ["payment_failed"] });
+    const reasons = ["out_of_stock", "payment_failed"];
+    const refused = await takeHouseStep(test, id, "release-hold", { reasons }, warehouseOf(test));
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
+    expect(await stepTaken(test, id, "release-hold", { reasons })).toMatchObject({ onHold: false });
+  });
+
   it.each([
     ["no reasons at all", { reasons: [] }, ["/reasons"]],
     ["too many", { reasons: Array.from({ length: 21 }, (_, at) => `r${at}`) }, ["/reasons"]],
@@ -163,6 +194,15 @@ describe("cancelling from the back office", () => {
       "accept by service",
       "cancel by operator",
     ]);
+  });
+
+  it("is the operator's alone once something has been shipped", async () => {
+    const { id } = await placeAcceptedOrder(test, partner, lines(1));
+    const owner = personOf(test, partner.merchantId);
+    await stepTaken(test, id, "ship");
+    const refused = await takeHouseStep(test, id, "cancel", {}, owner);
+    expectRefused(refused, "already_shipped", "cancel", "IN_PROGRESS");
+    await stepTaken(test, id, "cancel");
   });
 
   it("is refused when the order is settled", async () => {

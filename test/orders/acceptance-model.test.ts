@@ -136,7 +136,10 @@ async function takeReal(orders: RealModel[], step: RealStep): Promise<void> {
       return;
     case "pay":
       if (!model.paymentFailed) return;
-      await takeStep(test, partner, model.id, { name: "releaseHold" });
+      await takeStep(test, partner, model.id, {
+        name: "releaseHold",
+        reasons: ["payment_failed", "out_of_stock"],
+      });
       model.paymentFailed = false;
       model.events.push("order.onHoldReleased");
   }

@@ -179,7 +179,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     const closesAt = inHours(2);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 1 });
-    await takeStep(test, partner, id, { name: "releaseHold" });
+    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", cancelableUntil: closesAt });
     test.clock.advance({ hours: 1 });
     expect(await accept()).toBe(1);
@@ -190,7 +190,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 5 });
-    await takeStep(test, partner, id, { name: "releaseHold" });
+    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     expect(await storedStatuses()).toEqual(["ACCEPTED"]);
     const order = await readOrder(partner, id);
     expect(order).toMatchObject({

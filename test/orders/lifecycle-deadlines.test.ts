@@ -76,7 +76,8 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
 
   it("paying before the deadline leaves the order NEW; after it, the order is accepted at once", () => {
     const order = real({ holdReasons: ["payment_failed"] });
-    const pay = (minutes: number) => applyTransition(order, { name: "releaseHold" }, at(minutes)).order;
+    const pay = (minutes: number) =>
+      applyTransition(order, { name: "releaseHold", reasons: ["payment_failed"] }, at(minutes)).order;
     expect(pay(-1)).toMatchObject({ status: "NEW", holdReasons: [] });
     expect(pay(1)).toMatchObject({ status: "ACCEPTED", holdReasons: [], updatedAt: at(1) });
   });

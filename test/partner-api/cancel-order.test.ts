@@ -253,7 +253,7 @@ describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 3 });
-    await takeStep(test, partner, id, { name: "releaseHold" });
+    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     await expectNotCancelable(id, "ACCEPTED");
   });
 

@@ -25,6 +25,7 @@ export function anOrder(fields: Partial<Order> = {}): Order {
     lastSequence: 1,
     routedAt: null,
     facilityId: null,
+    canceledAt: null,
     ...fields,
   });
 }

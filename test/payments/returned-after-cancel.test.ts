@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { createPartner } from "../support/builders.ts";
+import { moves, type ScriptedGateway, scriptedGateway, settleWith } from "../support/payments.ts";
+import { placeAcceptedOrder, stepTaken } from "../support/real-orders.ts";
+import { startServiceForTest } from "../support/test-service.ts";
+
+/**
+ * A shipped order is canceled, and its parcel comes back, while its gateway is still thinking: the status says
+ * RETURNED by then, but nothing of a canceled order is owed any more.
+ */
+async function cancelAndReturnMeanwhile(fields: Partial<ScriptedGateway> = {}) {
+  const test = await startServiceForTest({ config: { paymentRetryMs: [3_600_000] } });
+  const partner = await createPartner(test);
+  const { id } = await placeAcceptedOrder(test, partner);
+  await stepTaken(test, id, "ship");
+  let meanwhile: Promise<unknown> | undefined;
+  const gateway = scriptedGateway(test, {
+    ...fields,
+    afterMove: async () => {
+      meanwhile ??= (async () => {
+        await stepTaken(test, id, "cancel");
+        expect(await stepTaken(test, id, "return")).toMatchObject({ status: "RETURNED" });
+      })();
+      await meanwhile;
+    },
+  });
+  await settleWith(test, gateway);
+  return { test, partner, id, gateway };
+}
+
+it("a charge that succeeds after cancel and return is given back", async () => {
+  const { test, partner, id } = await cancelAndReturnMeanwhile();
+  expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
+});
+
+it("a charge that is declined after cancel and return is not tried again", async () => {
+  const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({ decide: () => "declined" });
+  test.clock.advance({ hours: 24 });
+  await settleWith(test, gateway);
+  expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
+});
+
+it("a refund that was declined can still be asked for again", async () => {
+  const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({
+    decide: ({ kind }) => (kind === "refund" ? "declined" : "succeeded"),
+  });
+  await settleWith(test, gateway);
+  test.clock.advance({ hours: 1 });
+  await settleWith(test, gateway);
+  expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 failed", "refund 2 failed"]);
+  gateway.decide = () => "succeeded";
+  await stepTaken(test, id, "retry-payment");
+  await settleWith(test, gateway);
+  expect((await moves(test, partner, id)).at(-1)).toBe("refund 3 succeeded");
+});
