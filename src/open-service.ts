@@ -16,11 +16,18 @@ import { createWakeUps, type WakeUps } from "./webhooks/sending/wake-ups.ts";
 export type OpenService = {
   readonly service: Service;
   readonly wakeUps: WakeUps;
+  /** A further pool to the same database, for work that must not take the connections of other work. */
+  openPool(connectionsMax: number): Database;
   /** Lets go of the database, and of the embedded server if nobody else uses it. */
   close(): Promise<void>;
 };
 
-export type OpenDatabase = { readonly url: string; readonly db: Database; close(): Promise<void> };
+export type OpenDatabase = {
+  readonly url: string;
+  readonly db: Database;
+  openPool(connectionsMax: number): Database;
+  close(): Promise<void>;
+};
 
 /** The database's schema is older than this program, and the caller did not ask to change that. */
 export class PendingMigrationsError extends Error {
@@ -42,14 +49,17 @@ export async function openConfiguredDatabase(
     config.databaseUrl === null
       ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: (message) => log.info(message) })
       : { url: config.databaseUrl, stop: async () => undefined };
-  const db = openDatabase({
-    url: postgres.url,
-    connectionsMax,
-    onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
-  });
+  const openPool = (size: number): Database =>
+    openDatabase({
+      url: postgres.url,
+      connectionsMax: size,
+      onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
+    });
+  const db = openPool(connectionsMax);
   return {
     url: postgres.url,
     db,
+    openPool,
     close: async () => {
       await db.close();
       await postgres.stop();
@@ -83,7 +93,7 @@ export async function openService(
       wakeDispatchers: (connectionIds) => wakeUps.tell("due", connectionIds),
       endpointsChanged: (connectionId) => wakeUps.tell("changed", [connectionId]),
     };
-    return { service, wakeUps, close: database.close };
+    return { service, wakeUps, openPool: database.openPool, close: database.close };
   } catch (error) {
     await database.close();
     throw error;

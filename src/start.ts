@@ -28,6 +28,8 @@ export type RunningService = {
 
 /** Enough for the few connections that groups need, and for steps that lock a row. */
 const DATABASE_CONNECTIONS_MAX = 12;
+/** The back office has its own: people who search through all orders must not keep partners waiting. */
+const BACK_OFFICE_CONNECTIONS_MAX = 6;
 /** A client that does not finish its request in this time is cut off when the service stops. */
 const DRAIN_MS = 5_000;
 
@@ -40,13 +42,15 @@ export async function startService(
   const stops: Stops = { doors: [], ground: [] };
   try {
     const options = { schema: "migrate" as const, connectionsMax: DATABASE_CONNECTIONS_MAX };
-    const { service, wakeUps, close } = await openService(config, log, clock, options);
+    const { service, wakeUps, openPool, close } = await openService(config, log, clock, options);
     stops.ground.push(close);
+    const officeDb = openPool(BACK_OFFICE_CONNECTIONS_MAX); // Connects only when it is used.
+    stops.ground.push(() => officeDb.close());
     const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
     addBacklogMetrics(metrics.registry, service);
     if (config.roles.has("worker")) startWork(service, wakeUps, metrics, stops);
-    const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
+    const backOfficeUrl = await listenBackOffice({ ...service, db: officeDb }, operatorToken, metrics, stops);
     const partnerApiUrl = config.roles.has("api")
       ? await listen(createPartnerApi(service, metrics), config.host, config.port, stops)
       : null;

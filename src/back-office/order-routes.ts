@@ -6,7 +6,7 @@ import { cursorField, limitField, pageOf } from "../http/schemas.ts";
 import { fromTypeId } from "../ids.ts";
 import { asOf } from "../orders/lifecycle.ts";
 import { listOrderPlaces, type OrderFilter, type OrderPlace } from "../orders/list-orders-sql.ts";
-import { ORDER_STATUSES, type Order } from "../orders/order.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../orders/order.ts";
 import { readOrders } from "../orders/orders-sql.ts";
 import type { Service } from "../service.ts";
 import { isStorableText } from "../text.ts";
@@ -37,7 +37,7 @@ const OrderQuery = Type.Object({
 type OrderQuery = {
   merchantId?: string;
   connectionId?: string;
-  status?: Order["status"];
+  status?: OrderStatus;
   onHold?: string;
   ready?: string;
   testMode?: string;
@@ -63,11 +63,8 @@ export const orderRoutes = (service: Service): BackOfficeRoute[] => [
       if (isProblem(position)) return position;
       const now = service.clock.now();
       const places = isNowhere(filter) ? [] : await listOrderPlaces(service.db, filter, position, now);
-      const orders = await readListed(service, places, now);
-      return {
-        status: 200,
-        body: toPage(orders, position, ({ order, place }) => toOrderSummary(order, place)),
-      };
+      const page = toPage(places, position, (place) => place);
+      return { status: 200, body: { ...page, data: await readListed(service, page.data, now) } };
     },
   }),
   route({
@@ -116,12 +113,12 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NOBODY;
 
-/** One that was erased meanwhile is left out. */
+/** The orders of a page; one that was erased meanwhile is left out. */
 async function readListed(
   { db }: Service,
   places: readonly (OrderPlace & { readonly id: string })[],
   now: Date,
-): Promise<{ id: string; order: Order; place: OrderPlace }[]> {
+) {
   const byConnection = Map.groupBy(places, ({ connectionId }) => connectionId);
   const read = [...byConnection].map(([connectionId, group]) =>
     readOrders(
@@ -133,6 +130,6 @@ async function readListed(
   const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));
   return places.flatMap((place) => {
     const order = orders.get(place.id);
-    return order === undefined ? [] : [{ id: place.id, order, place }];
+    return order === undefined ? [] : [toOrderSummary(order, place)];
   });
 }

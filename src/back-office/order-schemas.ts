@@ -138,7 +138,7 @@ export function toOrderDetail(
       reason,
       since: heldSince(reason, order, timeline).toISOString(),
     })),
-    timeline: [creation(order), ...timeline.map(toWireEntry)],
+    timeline: [creation(order, timeline), ...timeline.map(toWireEntry)],
   };
 }
 
@@ -151,15 +151,20 @@ const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> =
   detail: entry.detail,
 });
 
-/** Nothing is stored for it: an order that was never changed is as it was created. */
-const creation = (order: Order): Static<typeof TimelineEntrySchema> => ({
+/** Nothing is stored for it: a real order without a window began under review, and one that never changed is as it was. */
+const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<typeof TimelineEntrySchema> => ({
   at: order.createdAt.toISOString(),
   action: "create",
   actor: { kind: "partner", name: null },
-  status: order.acceptanceDueAt === null && !order.testMode ? "PROCESSING" : "NEW",
+  status: firstStatus(order, timeline),
   onHoldReasons: [],
   detail: null,
 });
+
+function firstStatus(order: Order, timeline: readonly TimelineEntry[]): string {
+  if (order.testMode) return timeline.length === 0 ? order.status : "NEW";
+  return order.acceptanceDueAt === null ? "PROCESSING" : "NEW";
+}
 
 /** The first step since which the reason has been there without a break. */
 function heldSince(reason: string, order: Order, timeline: readonly TimelineEntry[]): Date {

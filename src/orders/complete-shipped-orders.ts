@@ -10,7 +10,7 @@ const BATCH_SIZE = 50;
 
 /**
  * Completes orders of a connection whose merchant wants that to happen by itself: every line has shipped, nothing holds
- * the order, and no charge of it is pending or declined (decision 0050). Answers how many.
+ * the order, and no charge of it is still to be tried (decision 0050). Answers how many.
  */
 export async function completeShippedOrders(service: Service, connectionId: string): Promise<number> {
   const completed = await inOneStep(service, async (tx) => {

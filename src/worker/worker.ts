@@ -33,7 +33,7 @@ export type Chore = {
 export const CHORES: readonly Chore[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "route-orders", everyMs: 500, run: routeAllOrders },
-  { name: "complete-shipped-orders", everyMs: 1_000, run: completeAllShippedOrders },
+  { name: "complete-shipped-orders", everyMs: 5_000, run: completeAllShippedOrders },
   { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
   { name: "settle-stripe-payments", everyMs: 1_000, run: settleStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
