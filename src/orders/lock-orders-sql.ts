@@ -20,15 +20,11 @@ export async function lockFreeOrders(
   const rows = await tx.query<StateRow>({
     name: "lock-free-orders",
     text: `
-      with seen as materialized (
-        select id, last_sequence
-        from orders
-        where connection_id = $1 and id = any($2::uuid[])
-      )
       select o.id, o.status, o.hold_reasons
-      from seen
-      join orders o on o.connection_id = $1 and o.id = seen.id
-        and o.last_sequence = seen.last_sequence -- Checked again on the row as it is locked: told of anew, it is left out.
+      from orders o
+      where o.connection_id = $1 and o.id = any($2::uuid[])
+        and o.last_sequence = ( -- Asked again of a row that is newer than the statement: the one side is new then, the other is not.
+          select seen.last_sequence from orders seen where seen.connection_id = $1 and seen.id = o.id)
       order by o.id
       for no key update of o skip locked`,
     values: [connectionId, orderIds],
