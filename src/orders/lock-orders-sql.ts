@@ -23,8 +23,11 @@ export async function lockFreeOrders(
       select o.id, o.status, o.hold_reasons
       from orders o
       where o.connection_id = $1 and o.id = any($2::uuid[])
-        and o.last_sequence = ( -- Asked again of a row that is newer than the statement: the one side is new then, the other is not.
-          select seen.last_sequence from orders seen where seen.connection_id = $1 and seen.id = o.id)
+        -- A row newer than the statement is checked again as it is locked: its new number against the one seen before.
+        and o.last_sequence = (
+          select seen.last_sequence
+          from orders seen
+          where seen.connection_id = $1 and seen.id = o.id)
       order by o.id
       for no key update of o skip locked`,
     values: [connectionId, orderIds],

@@ -159,11 +159,12 @@ function entriesAfter(
   const canceled = order.status === "CANCELED";
   const further = declined.flatMap((entry) => {
     const next = scheduledAttempt(entry, { canceled, waitsMs: config.paymentRetryMs, now });
-    // A charge shows as a hold on its order; a refund that nobody tries again shows nowhere else.
-    if (next === null && entry.kind === "refund")
+    // A charge shows as a hold on its order, unless that is settled; a refund shows nowhere else. A canceled order
+    // owes nothing.
+    if (next === null && (entry.kind === "refund" || (isSettled(order) && !canceled)))
       log.error(
         { order: { id: order.id }, entry: { id: entry.id }, reason: entry.failureReason },
-        "a refund was declined for the last time and waits for somebody to ask for it again",
+        `a ${entry.kind === "refund" ? "refund" : "charge"} was declined for the last time and waits for somebody to ask for it again`,
       );
     return next ?? [];
   });
