@@ -271,19 +271,6 @@ export async function bringForward(
   });
 }
 
-/** Makes every scheduled attempt of a merchant's orders due now. A scan over all shards. */
-export async function bringMerchantForward(db: Queryable, merchantId: string, now: Date): Promise<void> {
-  await db.query({
-    name: "bring-merchant-forward",
-    text: `
-      update due_payments d
-      set due_at = $2
-      from connections c
-      where c.merchant_id = $1 and d.connection_id = c.id and d.tries = 0 and d.due_at > $2`,
-    values: [merchantId, now],
-  });
-}
-
 /** A condition: something of the order is still to be paid or refunded. */
 export const hasDuePayment = (order: string): string => `exists (
             select from due_payments d where d.connection_id = ${order}.connection_id and d.order_id = ${order}.id)`;
