@@ -135,7 +135,7 @@ export function accountRoutes(service: Service): BackOfficeRoute[] {
       tag: "Money",
       summary: "Record what a merchant has paid",
       description:
-        "Sending the same reference and amount again changes nothing and answers 200. Charges that were declined and wait for their next attempt are tried again at once.",
+        "Sending the same reference and amount again changes nothing and answers 200. Charges that were declined are tried again at once.",
       params: MerchantIdParams,
       body: PaymentRequestSchema,
       answers: {

@@ -7,6 +7,7 @@ import { isProblem, notFound } from "../http/problems.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
+import { retryDeclinedCharges } from "../payments/retry-declined-charges.ts";
 import type { Service } from "../service.ts";
 import {
   type BackOfficeCaller,
@@ -77,6 +78,10 @@ const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
 const toCreditLimit = (sent: { amount: string; currency: string } | null | undefined): bigint | null =>
   sent === null || sent === undefined ? null : minorOf(sent);
 
+/** A limit that is set to what it is counts as raised: the request may be one that a crash has cut short. */
+const isLowered = ({ creditLimitMinor: before }: Merchant, { creditLimitMinor: after }: Merchant): boolean =>
+  after !== null && (before === null || after < before);
+
 /** The merchant that a path names; null when there is none, or none that the caller may see. */
 export async function findMerchant(
   { db }: Service,
@@ -140,6 +145,8 @@ export function merchantRoutes(service: Service): BackOfficeRoute[] {
       admits: operatorOnly,
       tag: "Merchants",
       summary: "Change a merchant",
+      description:
+        "With a credit limit that is no lower than before, charges that were declined are tried again at once.",
       params: MerchantIdParams,
       body: MerchantChangeSchema,
       answers: { 200: { description: "The merchant as changed.", schema: MerchantSchema } },
@@ -156,7 +163,10 @@ export function merchantRoutes(service: Service): BackOfficeRoute[] {
           ...(creditLimit !== undefined && { creditLimitMinor: toCreditLimit(creditLimit) }),
         };
         const changed = await changeMerchant(service, merchant.id, change);
-        return changed === null ? notFound("merchant") : { status: 200, body: toWireMerchant(changed) };
+        if (changed === null) return notFound("merchant");
+        if (creditLimit !== undefined && !isLowered(merchant, changed))
+          await retryDeclinedCharges(service, merchant.id);
+        return { status: 200, body: toWireMerchant(changed) };
       },
     }),
     route({

@@ -7,7 +7,7 @@ import {
   PAYMENT_FAILED,
   wasCanceled,
 } from "../orders/lifecycle.ts";
-import { lockOrderStates } from "../orders/lock-orders-sql.ts";
+import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/lock-orders-sql.ts";
 import type { Order } from "../orders/order.ts";
 import { SERVICE, type StepContext } from "../orders/order-step.ts";
 import { readOrders } from "../orders/orders-sql.ts";
@@ -48,19 +48,41 @@ export async function completePayments(
 }
 
 /**
- * One transaction. The orders' locks come first, as in every step of an order, so that a cancel is either seen here or
- * sees what is recorded here. A charge that succeeds for an ordinary order changes nothing but the ledger.
+ * Together for the orders that nobody is at. Each of the others is waited for in a transaction of its own: one that has
+ * locked an order already, and so has its id, would tell of the next one out of sequence after a wait.
  */
 async function completeTogether(
   service: Service,
   connectionId: string,
   answered: readonly Answered[],
 ): Promise<void> {
-  const { settlements, postponements } = sortOut(answered, service.clock.now());
-  const hasSteps = await inOneStep(service, async (tx) => {
-    const orderIds = [...new Set(answered.map(({ payment }) => payment.orderId))];
-    const orders = await lockOrderStates(tx, connectionId, orderIds);
+  const byOrder = Map.groupBy(answered, ({ payment }) => payment.orderId);
+  const done = await completeLocked(service, connectionId, answered, (tx) =>
+    lockFreeOrders(tx, connectionId, [...byOrder.keys()]),
+  );
+  for (const [orderId, ofOrder] of byOrder)
+    if (!done.has(orderId))
+      await completeLocked(service, connectionId, ofOrder, (tx) => lockOrderState(tx, connectionId, orderId));
+}
+
+type States = ReadonlyMap<string, OrderState>;
+
+/**
+ * One transaction; answers the orders that it locked. The orders' locks come first, as in every step of an order, so
+ * that a cancel is either seen here or sees what is recorded here. A charge that succeeds for an ordinary order changes
+ * nothing but the ledger.
+ */
+async function completeLocked(
+  service: Service,
+  connectionId: string,
+  answered: readonly Answered[],
+  lock: (tx: Queryable) => Promise<States>,
+): Promise<States> {
+  const { orders, hasSteps } = await inOneStep(service, async (tx) => {
+    const orders = await lock(tx);
     const context = { newId: service.newId, now: service.clock.now() };
+    const ofLocked = answered.filter(({ payment }) => orders.has(payment.orderId));
+    const { settlements, postponements } = sortOut(ofLocked, context.now);
     const recorded = await endClaims(tx, connectionId, settlements);
     await insertOutcomes(tx, connectionId, recorded, context.now);
     await postponePayments(tx, connectionId, postponements);
@@ -69,9 +91,10 @@ async function completeTogether(
       return outcome === "failed" || (order && (wasCanceled(order) || hasFailedPayment(order)));
     });
     await followOutcomes(tx, service, connectionId, concerned, context);
-    return concerned.length > 0;
+    return { orders, hasSteps: concerned.length > 0 };
   });
   if (hasSteps) service.wakeDispatchers([connectionId]);
+  return orders;
 }
 
 function sortOut(
@@ -142,11 +165,12 @@ function entriesAfter(
   const canceled = wasCanceled(order);
   const further = declined.flatMap((entry) => {
     const next = scheduledAttempt(entry, { canceled, waitsMs: config.paymentRetryMs, now });
-    // A charge shows as a hold on its order; a refund that nobody tries again shows nowhere else.
-    if (next === null && entry.kind === "refund")
+    // A charge shows as a hold on its order, unless that is settled; a refund shows nowhere else. A canceled order
+    // owes nothing.
+    if (next === null && (entry.kind === "refund" || (isSettled(order) && !canceled)))
       log.error(
         { order: { id: order.id }, entry: { id: entry.id }, reason: entry.failureReason },
-        "a refund was declined for the last time and waits for somebody to ask for it again",
+        `a ${entry.kind === "refund" ? "refund" : "charge"} was declined for the last time and waits for somebody to ask for it again`,
       );
     return next ?? [];
   });

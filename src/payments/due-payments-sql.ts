@@ -1,25 +1,19 @@
 import type { Queryable } from "../database/database.ts";
 import type { EntryKind, GatewayName } from "./ledger.ts";
 
-/** A connection with payments to be sent to a gateway, and who serves its merchant's new charges. */
+/** A connection with payments to be sent to a gateway. */
 export type Payer = {
   readonly connectionId: string;
   readonly merchantId: string;
   readonly gateway: GatewayName;
-  /** The merchant's method in use; null when new charges go to its account. */
-  readonly stripeMethodId: string | null;
 };
 
 /** Connections with something due at a gateway, the one that waits longest first. A scan over all shards. */
 export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<Payer[]> {
-  const rows = await db.query<{
-    connection_id: string;
-    merchant_id: string;
-    stripe_method_id: string | null;
-  }>({
+  const rows = await db.query<{ connection_id: string; merchant_id: string }>({
     name: "list-payers",
     text: `
-      select c.id as connection_id, c.merchant_id, m.id as stripe_method_id
+      select c.id as connection_id, c.merchant_id
       from connections c
       left join stripe_methods m on m.merchant_id = c.merchant_id and m.ended_at is null
       cross join lateral (
@@ -36,7 +30,6 @@ export async function listPayers(db: Queryable, gateway: GatewayName, now: Date)
     connectionId: row.connection_id,
     merchantId: row.merchant_id,
     gateway,
-    stripeMethodId: row.stripe_method_id,
   }));
 }
 
@@ -65,11 +58,12 @@ export type ClaimedPayment = {
 
 /**
  * Claims what is due the longest at one gateway; nobody else sends it before `leasedUntil`. The first claim decides
- * for ever which gateway, and which method there, an entry belongs to. Uses due_payments_due_idx.
+ * for ever which gateway, and which method there, an entry belongs to; so it goes by the merchant's method in use now,
+ * which may no longer be the one at the look for payers. Uses due_payments_due_idx.
  */
 export async function claimPayments(
   db: Queryable,
-  { connectionId, merchantId, gateway, stripeMethodId }: Payer,
+  { connectionId, merchantId, gateway }: Payer,
   { claimId, now, leasedUntil, limit }: { claimId: string; now: Date; leasedUntil: Date; limit: number },
 ): Promise<ClaimedPayment[]> {
   const rows = await db.query<{
@@ -87,11 +81,15 @@ export async function claimPayments(
   }>({
     name: "claim-payments",
     text: `
-      with due as (
+      with in_use as materialized (
+        select id
+        from stripe_methods
+        where merchant_id = $5 and ended_at is null
+      ), due as (
         select d.ctid as place
         from due_payments d
         where d.connection_id = $1 and d.due_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
-          and coalesce(d.gateway, case when $5::uuid is null then 'account' else 'stripe' end) = $4
+          and coalesce(d.gateway, case when exists (select from in_use) then 'stripe' else 'account' end) = $4
         order by d.due_at
         limit $6
         for update skip locked -- Another worker's claims are passed over, not waited for.
@@ -99,7 +97,7 @@ export async function claimPayments(
         update due_payments d
         set tries = d.tries + 1, claim_id = $7, leased_until = $3, recheck_asked = false,
             first_tried_at = coalesce(d.first_tried_at, $2), gateway = $4,
-            stripe_method_id = case when d.gateway is null then $5::uuid else d.stripe_method_id end
+            stripe_method_id = case when d.gateway is null then (select id from in_use) else d.stripe_method_id end
         from due
         where d.connection_id = $1 and d.ctid = due.place -- Locked just before, so it has not moved.
         returning d.order_id, d.entry_id, d.due_at, d.tries, d.first_tried_at, d.gateway_reference, d.stripe_method_id
@@ -112,7 +110,7 @@ export async function claimPayments(
       left join ledger_outcomes x on x.connection_id = $1 and x.order_id = c.order_id and x.entry_id = e.refund_of
       left join stripe_methods m on m.id = c.stripe_method_id
       order by c.due_at, c.entry_id`,
-    values: [connectionId, now, leasedUntil, gateway, stripeMethodId, limit, claimId],
+    values: [connectionId, now, leasedUntil, gateway, merchantId, limit, claimId],
   });
   return rows.map((row) => ({
     connectionId,
@@ -270,19 +268,6 @@ export async function bringForward(
       set due_at = $4
       where connection_id = $1 and order_id = $2 and entry_id = any($3::uuid[]) and tries = 0 and due_at > $4`,
     values: [connectionId, orderId, entryIds, now],
-  });
-}
-
-/** Makes every scheduled attempt of a merchant's orders due now. A scan over all shards. */
-export async function bringMerchantForward(db: Queryable, merchantId: string, now: Date): Promise<void> {
-  await db.query({
-    name: "bring-merchant-forward",
-    text: `
-      update due_payments d
-      set due_at = $2
-      from connections c
-      where c.merchant_id = $1 and d.connection_id = c.id and d.tries = 0 and d.due_at > $2`,
-    values: [merchantId, now],
   });
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { countRows } from "../support/builders.ts";
+import { countRows, createPartner, placeOrder } from "../support/builders.ts";
+import { setCreditLimit, settle } from "../support/payments.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -144,6 +145,28 @@ describe("POST /api/merchants", () => {
   ])("refuses %s", async (_title, rawBody, contentType, status) => {
     const options = { rawBody, headers: { "content-type": contentType } };
     expect((await test.backOffice.request("POST", "/api/merchants", options)).status).toBe(status);
+  });
+});
+
+describe("PATCH /api/merchants/{id}", () => {
+  it.each<[string, bigint | null, string | null, boolean]>([
+    ["a limit that is raised", 500n, "5.01", true],
+    ["a limit that is removed", 500n, null, true],
+    ["the limit as it is, which may finish what a crash has cut short", 500n, "5.00", true],
+    ["a limit that is lowered", 500n, "4.99", false],
+    ["a first limit", null, "5.00", false],
+  ])("with %s decides about declined charges", async (_, before, amount, areRetried) => {
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 500n);
+    await placeOrder(partner);
+    await settle(test);
+    await setCreditLimit(test, partner, before);
+    const creditLimit = amount === null ? null : { amount, currency: "EUR" };
+    const path = `/api/merchants/${partner.merchantId}`;
+    expect((await test.backOffice.request("PATCH", path, { body: { creditLimit } })).status).toBe(200);
+    expect(await settle(test)).toBe(areRetried ? 1 : 0);
+    expect((await test.backOffice.request("PATCH", path, { body: { name: "New" } })).status).toBe(200);
+    expect(await settle(test)).toBe(0);
   });
 });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createPartner } from "../support/builders.ts";
+import { claimPayments, listPayers } from "../../src/payments/due-payments-sql.ts";
+import { createPartner, placeOrder } from "../support/builders.ts";
+import { moves, readDuePayments, settle } from "../support/payments.ts";
 import { chargeTo, methodPath, startWorld } from "../support/stripe-world.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -38,5 +40,21 @@ describe("PUT /api/merchants/{id}/stripe", () => {
     expect((await test.backOffice.request("DELETE", path)).status).toBe(204);
     expect((await test.backOffice.request("DELETE", path)).status).toBe(204);
     expect((await test.backOffice.get(path)).status).toBe(404);
+  });
+});
+
+describe("DELETE /api/merchants/{id}/stripe", () => {
+  it("counts from then on, also for a worker that has seen the method before", async () => {
+    const { test, partner } = await startWorld();
+    const { id } = await placeOrder(partner);
+    const now = test.clock.now();
+    const [payer] = await listPayers(test.db, "stripe", now);
+    if (payer === undefined) throw new Error("The charge is due at Stripe.");
+    expect((await test.backOffice.request("DELETE", methodPath(partner))).status).toBe(204);
+    const claim = { claimId: test.service.newId(), now, leasedUntil: now, limit: 10 };
+    expect(await claimPayments(test.db, payer, claim)).toEqual([]);
+    expect(await readDuePayments(test)).toMatchObject([{ tries: 0, leased_until: null }]);
+    expect(await settle(test)).toBe(1);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
   });
 });

@@ -1,7 +1,6 @@
 import type { Merchant } from "../../connections/merchants-sql.ts";
-import { retried } from "../../database/retry.ts";
 import { inOneStep, type Service } from "../../service.ts";
-import { bringMerchantForward } from "../due-payments-sql.ts";
+import { retryDeclinedCharges } from "../retry-declined-charges.ts";
 import { type AccountEntry, insertPayment, lockAccounts, readPayment } from "./account-sql.ts";
 
 type PaymentFields = Pick<AccountEntry, "amountMinor" | "note"> & { readonly reference: string };
@@ -21,7 +20,7 @@ export async function recordPayment(
   { id: merchantId }: Merchant,
   fields: PaymentFields,
 ): Promise<RecordedPayment> {
-  const { db, clock, newId } = service;
+  const { clock, newId } = service;
   const recorded = await inOneStep<RecordedPayment>(service, async (tx) => {
     await lockAccounts(tx, [merchantId]); // Before the look, so that two with one reference come one after the other.
     const earlier = await readPayment(tx, merchantId, fields.reference);
@@ -33,8 +32,7 @@ export async function recordPayment(
     await insertPayment(tx, merchantId, payment);
     return { outcome: "recorded", payment, replayed: false };
   });
-  // On its own: orders of many connections are concerned, and what a crash leaves out the schedule does later.
-  if (recorded.outcome === "recorded")
-    await retried(db, clock, () => bringMerchantForward(db, merchantId, clock.now()));
+  // Also for one that was recorded before: who sends it again may have had no answer because of a crash in between.
+  if (recorded.outcome === "recorded") await retryDeclinedCharges(service, merchantId);
   return recorded;
 }

@@ -1,0 +1,29 @@
+import { retried } from "../database/retry.ts";
+import { notFound } from "../http/problems.ts";
+import { SERVICE } from "../orders/order-step.ts";
+import { wireOrderId } from "../orders/order-wire.ts";
+import type { Service } from "../service.ts";
+import { bringMerchantForward, listGivenUpOrders, type OrderKey } from "./declined-charges-sql.ts";
+import { retryPayment } from "./retry-payment.ts";
+
+/**
+ * Tries a merchant's declined charges again at once, since it can pay more than before: the attempts that wait for
+ * their time, and one more for each order that nothing is scheduled for any more. Orders of many connections are
+ * concerned, so each is a step of its own. What a crash leaves out is done when this is asked for again.
+ */
+export async function retryDeclinedCharges(service: Service, merchantId: string): Promise<void> {
+  const { db, clock } = service;
+  await retried(db, clock, () => bringMerchantForward(db, merchantId, clock.now()));
+  for (const order of await listGivenUpOrders(db, merchantId)) await retryOrder(service, order);
+}
+
+/** Somebody may have paid, canceled or retried the order since the look; then there is nothing to do for it. */
+async function retryOrder(service: Service, { connectionId, orderId }: OrderKey): Promise<void> {
+  const externalOrderId = wireOrderId({ id: orderId, testMode: false });
+  await retryPayment(service, {
+    connectionId,
+    ref: { id: orderId, testMode: false, externalOrderId },
+    actor: SERVICE,
+    missing: notFound("order"),
+  });
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { readTimeline } from "../../src/orders/timeline-sql.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { connectionUuid, failPayment, readOrder } from "../support/orders.ts";
+import {
+  balanceOf,
+  moves,
+  orderUuid,
+  payIn,
+  readDuePayments,
+  setCreditLimit,
+  settle,
+} from "../support/payments.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+/** Orders of EUR 10 that were declined, and that nothing is scheduled for. */
+async function givenUp(count: number) {
+  const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
+  const partner = await createPartner(test);
+  await setCreditLimit(test, partner, 0n);
+  const ids: string[] = [];
+  for (let placed = 0; placed < count; placed += 1) {
+    test.clock.advance({ ms: 1 });
+    ids.push((await placeOrder(partner)).id);
+  }
+  await settle(test);
+  expect(await readDuePayments(test)).toEqual([]);
+  return { test, partner, ids };
+}
+
+const areHeld = (partner: Partner, ids: readonly string[]): Promise<boolean[]> =>
+  Promise.all(ids.map(async (id) => (await readOrder(partner, id)).onHold));
+
+async function stepsOf(test: TestService, partner: Partner, orderId: string): Promise<string[]> {
+  const timeline = await readTimeline(test.db, connectionUuid(partner), orderUuid(orderId));
+  return timeline.map(({ action, actor }) => `${actor.kind} ${action}`);
+}
+
+describe("orders that were given up", () => {
+  it("are charged once more when the merchant has paid, oldest first as far as it goes", async () => {
+    const { test, partner, ids } = await givenUp(3);
+    await payIn(test, partner, "20.00");
+    expect(await settle(test)).toBe(3);
+    expect(await areHeld(partner, ids)).toEqual([false, false, true]);
+    expect(await balanceOf(test, partner)).toBe(0n);
+    const [first, , last] = ids as [string, string, string];
+    expect(await moves(test, partner, first)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
+    expect(await moves(test, partner, last)).toEqual(["goods 1 failed", "goods 2 failed"]);
+    expect(await stepsOf(test, partner, first)).toEqual([
+      "service addHold",
+      "service retryPayment",
+      "service releaseHold",
+    ]);
+    expect(await readDuePayments(test)).toEqual([]);
+  });
+
+  it("are charged once more when the credit limit is raised, and no other merchant's are", async () => {
+    const { test, partner, ids } = await givenUp(2);
+    const other = await createPartner(test);
+    await setCreditLimit(test, other, 0n);
+    const { id } = await placeOrder(other);
+    await settle(test);
+    const body = { creditLimit: { amount: "20.00", currency: "EUR" } };
+    const path = `/api/merchants/${partner.merchantId}`;
+    expect((await test.backOffice.request("PATCH", path, { body })).status).toBe(200);
+    expect(await settle(test)).toBe(2);
+    expect(await areHeld(partner, ids)).toEqual([false, false]);
+    expect(await moves(test, other, id)).toEqual(["goods 1 failed"]);
+  });
+
+  it("get one more attempt only, however often it is asked while that is due", async () => {
+    const { test, partner, ids } = await givenUp(1);
+    await payIn(test, partner, "1.00");
+    await payIn(test, partner, "9.00");
+    expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
+    expect(await settle(test)).toBe(1);
+    expect(await areHeld(partner, ids)).toEqual([false]);
+  });
+
+  it("are not those that owe nothing, or that somebody else holds", async () => {
+    const { test, partner } = await givenUp(0);
+    await setCreditLimit(test, partner, null);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await failPayment(test, partner, id);
+    await payIn(test, partner, "10.00");
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+  });
+});
