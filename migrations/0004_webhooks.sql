@@ -80,7 +80,7 @@ create table deliveries (
   constraint deliveries_endpoint_fkey foreign key (connection_id, endpoint_id) references webhook_endpoints (connection_id, id),
   constraint deliveries_status_known check (status in ('pending', 'succeeded', 'failed')),
   constraint deliveries_lane_is_order_or_event check (lane_id = coalesce(order_id, event_id))
-) with (fillfactor = 80);
+) with (fillfactor = 50); -- Each row is written once more, when it ends, mostly soon after its neighbours.
 create index deliveries_endpoint_idx on deliveries (connection_id, endpoint_id, id);
 -- By order as well, since an order's events are a lane. No index knows the status, so that a change of it stays in
 -- its page.
@@ -108,7 +108,7 @@ create table due_deliveries (
   constraint due_deliveries_cause_known check (cause in ('schedule', 'manual', 'recovery')),
   constraint due_deliveries_claimed_since check ((claim_id is null) = (claimed_at is null) and (claim_id is null) = (leased_until is null)),
   constraint due_deliveries_tries_not_negative check (tries >= 0)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 -- Rows that became due together end one by one. Gathered under one key, as PostgreSQL does with equal ones, each claim
 -- would have to pass over those that have ended, until the last of them has.
 create index due_deliveries_due_idx on due_deliveries (connection_id, endpoint_id, due_at) with (deduplicate_items = off);

@@ -12,6 +12,8 @@ type GroupOptions<In, Out> = {
   sizeMax: number;
   /** Groups that may be at the database at the same time. */
   concurrencyMax: number;
+  /** While a group is at the database, another begins only with so many calls; for throughput rather than latency. */
+  besideMin?: number;
 };
 
 /** More than this means that the database does not keep up at all; then an early refusal serves clients better. */
@@ -27,6 +29,7 @@ export function groupCalls<In, Out>({
   run,
   sizeMax,
   concurrencyMax,
+  besideMin = 1,
 }: GroupOptions<In, Out>): Grouped<In, Out> {
   let waiting: Waiting<In, Out>[] = [];
   let running = 0;
@@ -34,7 +37,7 @@ export function groupCalls<In, Out>({
 
   function startGroups(): void {
     scheduled = false;
-    while (running < concurrencyMax && waiting.length > 0) {
+    while (running < concurrencyMax && waiting.length >= (running === 0 ? 1 : besideMin)) {
       const group = waiting.slice(0, sizeMax);
       waiting = waiting.slice(sizeMax);
       running += 1;

@@ -187,7 +187,7 @@ export function createDispatcher(
   }
 
   function askForMore(queue: EndpointQueue): void {
-    if (queue.mayHaveMore && queue.wantsMore(clock.now())) wake([queue.connectionId]);
+    if (queue.mayHaveMore && queue.runsLow(clock.now())) wake([queue.connectionId]);
   }
 
   const giveBack = (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> =>

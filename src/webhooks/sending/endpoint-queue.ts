@@ -53,11 +53,20 @@ export class EndpointQueue {
     this.#ahead = this.#window;
   }
 
-  /** Few at a time would make claims dear, so more is asked for only when half of what was ahead has gone out. */
+  /** Whether a claim is worth while for this endpoint alone: three quarters of what was ahead have gone out. */
+  runsLow(now: Date): boolean {
+    return this.#takesMore(now, this.#ahead / 4);
+  }
+
+  /** Whether to claim for it when a claim is made anyway: a large one costs hardly more than a small one. */
   wantsMore(now: Date): boolean {
+    return this.#takesMore(now, (3 * this.#ahead) / 4);
+  }
+
+  #takesMore(now: Date, waitingMax: number): boolean {
     if (this.isHeld(now) || this.isReleasing) return false;
     if (isOnProbation(this.health)) return this.claimed === 0;
-    return this.#waiting.length <= this.#ahead / 2;
+    return this.#waiting.length <= waitingMax;
   }
 
   /** Takes over the endpoint as it is now, and tells how many deliveries to claim for it. */

@@ -16,6 +16,8 @@ export type OutcomeStore = {
 const TOGETHER_MAX = 256;
 /** Groups of successes that may be at the database: while one waits for the log, another is being worked on. */
 const SUCCESSES_AT_ONCE = 2;
+/** A second group is not worth its own wait for the log with less: each statement costs as much as a dozen outcomes. */
+const BESIDE_MIN = 192;
 const AGAIN_MS = 250;
 
 /** Stores outcomes that come in together in one step. Calls `onMoved` with the connections whose lanes have moved on. */
@@ -29,6 +31,7 @@ export function createOutcomeStore(
     run: (successes) => retried(service.db, service.clock, () => endLanes(service.db, successes)),
     sizeMax: TOGETHER_MAX,
     concurrencyMax: SUCCESSES_AT_ONCE,
+    besideMin: BESIDE_MIN,
   });
   const complete = groupCalls<Reported, void>({
     run: async (reported) => {
