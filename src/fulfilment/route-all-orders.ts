@@ -9,7 +9,8 @@ import type { Service } from "../service.ts";
 import { inTurn } from "../worker/in-turn.ts";
 import { readRates } from "./facilities-sql.ts";
 import { forgetNews, listNews, type News } from "./news-sql.ts";
-import { routeDueOrders, routeWaitingOrders } from "./route-orders.ts";
+import { type DueRound, routeDueOrders, routeWaitingOrders } from "./route-orders.ts";
+import { tellFailures } from "./route-past-failures.ts";
 import { readAvailability } from "./stock-sql.ts";
 
 /**
@@ -22,32 +23,40 @@ export const routeAllOrders = (service: Service, stopping?: AbortSignal): Promis
 
 async function routeNewOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   const connectionIds = await listConnectionsWithUnroutedOrders(service.db);
-  return inTurn(connectionIds, (connectionId) => routeDueOrders(service, connectionId), stopping);
+  const rounds = connectionIds.map(
+    (connectionId): DueRound => ({ connectionId, afterId: START, failures: [] }),
+  );
+  return inTurn(rounds, (round) => routeDueOrders(service, round), stopping);
 }
 
 /** Waiting orders looked at in one go. */
 const PAGE_SIZE = 100;
 
-/** How far somebody has come with a piece of news. */
-type Round = { readonly news: News; afterId: string };
+/** How far somebody has come with a piece of news, and what failed on the way. */
+type Round = { readonly news: News; afterId: string; readonly failures: Error[] };
 
 async function lookAtWaitingOrders(service: Service, stopping?: AbortSignal): Promise<number> {
-  const rounds = (await listNews(service.db)).map((news): Round => ({ news, afterId: START }));
+  const rounds = (await listNews(service.db)).map((news): Round => ({ news, afterId: START, failures: [] }));
   return inTurn(rounds, (round) => lookAtPage(service, round), stopping);
 }
 
 /**
  * The next page of orders that a piece of news may help, oldest first over all connections. The news is forgotten only
- * after the last of them, so that a crash in between costs nothing but a second look.
+ * after the last of them, so that a crash in between costs nothing but a second look; and stays when an order failed,
+ * which nobody would look at again otherwise.
  */
 async function lookAtPage(service: Service, round: Round): Promise<number> {
   const page = await listHelped(service, round);
   for (const { connectionId, orderIds } of runsOf(page))
-    await routeWaitingOrders(service, connectionId, orderIds);
+    round.failures.push(...(await routeWaitingOrders(service, connectionId, orderIds)));
   const last = page.at(-1);
-  if (last === undefined) await forgetNews(service.db, round.news);
-  else round.afterId = last.id;
-  return page.length;
+  if (last !== undefined) {
+    round.afterId = last.id;
+    return page.length;
+  }
+  tellFailures(round.failures);
+  await forgetNews(service.db, round.news);
+  return 0;
 }
 
 async function listHelped({ db }: Service, { news, afterId }: Round): Promise<WaitingOrder[]> {

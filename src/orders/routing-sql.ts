@@ -37,10 +37,25 @@ export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<
   return rows.map((row) => row.connection_id);
 }
 
-/** Locks orders of one connection that are to be routed; those that somebody else is at are passed over. Uses orders_routing_due_idx. */
+/**
+ * From here to its end, a transaction waits no longer than this for a lock: the statement that would fails.
+ */
+export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<void> {
+  await tx.query({
+    name: "limit-lock-waits",
+    text: "select set_config('lock_timeout', $1, true)",
+    values: [`${waitMs}ms`],
+  });
+}
+
+/**
+ * Locks orders of one connection that are to be routed, oldest first, after a given one; those that somebody else is at
+ * are passed over. Uses orders_routing_due_idx.
+ */
 export async function lockUnroutedOrders(
   tx: Queryable,
   connectionId: string,
+  afterId: string,
   limit: number,
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
@@ -50,11 +65,11 @@ export async function lockUnroutedOrders(
       from orders
       where connection_id = $1
         and status = 'ACCEPTED' and not test_mode and routed_at is null
-        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}' and id > $2
       order by id
-      limit $2
+      limit $3
       for no key update skip locked`,
-    values: [connectionId, limit],
+    values: [connectionId, afterId, limit],
   });
   return rows.map(({ id }) => id);
 }
@@ -79,9 +94,29 @@ export async function lockUnroutedOrder(
   return rows.map(({ id }) => id);
 }
 
+/** Locks one order, if it is to be routed and nobody else is at it. */
+export async function lockUnroutedOrderIfFree(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-unrouted-order-if-free",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and id = $2
+        and status = 'ACCEPTED' and not test_mode and routed_at is null
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+      for no key update skip locked`,
+    values: [connectionId, orderId],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Locks those of one connection's orders that still wait for stock or for a rate. It waits for whoever is at one of
- * them: what it passes over would not be looked at again.
+ * them, or fails: what it passes over would not be looked at again.
  */
 export async function lockWaitingOrders(
   tx: Queryable,
