@@ -200,31 +200,40 @@ export async function saveRoutes(
 
 export type WaitingOrder = { readonly connectionId: string; readonly id: string };
 
+/** What one order can get of a product at most, in pieces. */
+export type ProductSupply = { readonly productId: string; readonly piecesMax: number };
+
 /**
- * Waiting orders that want some of a product, but no more than so many pieces, oldest first, after a given one. A scan
- * over all shards; uses orders_routing_waiting_idx.
+ * Waiting orders that want some of any of these products, but no more than there is of it, oldest first, after a given
+ * one. A scan over all shards; uses orders_routing_waiting_idx.
  */
-export async function listOrdersWaitingForProduct(
+export async function listOrdersWaitingForProducts(
   db: Queryable,
-  productId: string,
-  piecesMax: number,
+  supplies: readonly ProductSupply[],
   afterId: string,
   limit: number,
 ): Promise<WaitingOrder[]> {
   const rows = await db.query<{ connection_id: string; id: string }>({
-    name: "list-orders-waiting-for-product",
+    name: "list-orders-waiting-for-products",
     text: `
       select o.connection_id, o.id
       from orders o
       where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $2
-        and (
-          select sum(l.quantity)
+        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $3
+        and exists (
+          select
           from order_lines l
-          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = $1) <= $4::integer
+          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = any($1::uuid[])
+          group by l.product_id
+          having sum(l.quantity) <= ($2::integer[])[array_position($1::uuid[], l.product_id)])
       order by o.id
-      limit $3`,
-    values: [productId, afterId, limit, piecesMax],
+      limit $4`,
+    values: [
+      supplies.map(({ productId }) => productId),
+      supplies.map(({ piecesMax }) => piecesMax),
+      afterId,
+      limit,
+    ],
   });
   return rows.map(toWaitingOrder);
 }
