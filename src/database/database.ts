@@ -112,7 +112,15 @@ export const sqlState = (error: unknown): string | null =>
 // 40001 serialisation failure, 40P01 deadlock: the same work succeeds when it is done again.
 export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 
-const isOutOfReach = (error: unknown): boolean => isUnavailable(error) && !isRetryable(error);
+/** One statement ran into its time limit, mostly by waiting for a lock: the connection is as good as before. */
+const STATEMENT_TIMED_OUT = "57014";
+
+/**
+ * True when the database itself is out of reach, for everybody: the connection is lost or cannot be made. A deadlock or
+ * a statement that took too long is `isUnavailable` to whoever ran into it, but concerns nobody else.
+ */
+export const isOutOfReach = (error: unknown): boolean =>
+  isUnavailable(error) && !isRetryable(error) && sqlState(error) !== STATEMENT_TIMED_OUT;
 
 const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|53...|25P03|25006)$/;
 const UNAVAILABLE_CODES = new Set([

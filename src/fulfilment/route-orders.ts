@@ -2,7 +2,9 @@ import type { Queryable } from "../database/database.ts";
 import { hasFailedPayment } from "../orders/lifecycle.ts";
 import { SERVICE, type StepContext } from "../orders/order-step.ts";
 import {
+  limitLockWaits,
   lockUnroutedOrder,
+  lockUnroutedOrderIfFree,
   lockUnroutedOrders,
   lockWaitingOrders,
   readUnroutedOrders,
@@ -15,27 +17,75 @@ import { inOneStep, type Service } from "../service.ts";
 import { type Availability, type Choice, chooseFacilities } from "./choose-facility.ts";
 import { lockRates, readRatedFacilities } from "./rated-facilities-sql.ts";
 import { insertReservations } from "./reservations-sql.ts";
+import { routePastFailures, tellFailures } from "./route-past-failures.ts";
 import { setRoutingHolds, type WantedHold, withoutRoutingHolds } from "./routing-holds.ts";
 import { lockStock, moveStock, readAvailability } from "./stock-sql.ts";
 
 /** Orders taken in one transaction: the stock of their products is locked for that long. */
 const BATCH_SIZE = 100;
 
-/** Routes a batch of a connection's accepted orders; answers how many it dealt with. */
-export const routeDueOrders = (service: Service, connectionId: string): Promise<number> =>
-  routeOrders(service, connectionId, (tx) => lockUnroutedOrders(tx, connectionId, BATCH_SIZE));
+/**
+ * Longest wait for a lock, be it of a waiting order or of its products' stock, when a page of them is tried together.
+ * Whoever holds it longer must not keep the orders of all connections waiting.
+ */
+const LOCK_WAIT_MS = 1_000;
+/** The same when an order of a failed batch is tried alone: a hundred of them may meet the same lock. */
+const LOCK_WAIT_ALONE_MS = 100;
+
+/** How far a connection's due orders have been tried, and what failed on the way. */
+export type DueRound = { readonly connectionId: string; afterId: string; readonly failures: Error[] };
+
+/**
+ * Routes the next batch of a connection's accepted orders, past those that cannot be stored; answers how many it looked
+ * at. Throws after the last of them if any failed.
+ */
+export async function routeDueOrders(service: Service, round: DueRound): Promise<number> {
+  const { connectionId } = round;
+  let batch: string[] = [];
+  try {
+    await routeOrders(service, connectionId, async (tx) => {
+      batch = await lockUnroutedOrders(tx, connectionId, round.afterId, BATCH_SIZE);
+      return batch;
+    });
+  } catch (error) {
+    const failed = await routePastFailures({ error, orderIds: batch }, (orderId) =>
+      routeOrders(service, connectionId, async (tx) => {
+        await limitLockWaits(tx, LOCK_WAIT_ALONE_MS);
+        return lockUnroutedOrderIfFree(tx, connectionId, orderId);
+      }),
+    );
+    round.failures.push(...failed);
+    round.afterId = batch.at(-1) ?? round.afterId; // Those that failed are still due, and would come first again.
+  }
+  if (batch.length === 0) tellFailures(round.failures);
+  return batch.length;
+}
 
 /** Routes one order, if it is to be routed. */
 export const routeOrder = (service: Service, connectionId: string, orderId: string): Promise<number> =>
   routeOrders(service, connectionId, (tx) => lockUnroutedOrder(tx, connectionId, orderId));
 
-/** Tries orders again that wait for stock or for a rate; those that wait no more are left alone. */
-export const routeWaitingOrders = (
+/**
+ * Tries orders again that wait for stock or for a rate, past those that cannot be stored; those that wait no more are
+ * left alone. Answers the failures.
+ */
+export async function routeWaitingOrders(
   service: Service,
   connectionId: string,
   orderIds: readonly string[],
-): Promise<number> =>
-  routeOrders(service, connectionId, (tx) => lockWaitingOrders(tx, connectionId, orderIds));
+): Promise<Error[]> {
+  const route = (ids: readonly string[], lockWaitMs: number) =>
+    routeOrders(service, connectionId, async (tx) => {
+      await limitLockWaits(tx, lockWaitMs);
+      return lockWaitingOrders(tx, connectionId, ids);
+    });
+  try {
+    await route(orderIds, LOCK_WAIT_MS);
+    return [];
+  } catch (error) {
+    return routePastFailures({ error, orderIds }, (orderId) => route([orderId], LOCK_WAIT_ALONE_MS));
+  }
+}
 
 /**
  * Gives orders a facility: its stock is kept for them, and their shipping is charged; or puts them on hold. All of it

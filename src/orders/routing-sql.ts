@@ -37,10 +37,25 @@ export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<
   return rows.map((row) => row.connection_id);
 }
 
-/** Locks orders of one connection that are to be routed; those that somebody else is at are passed over. Uses orders_routing_due_idx. */
+/**
+ * From here to its end, a transaction waits no longer than this for a lock: the statement that would fails.
+ */
+export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<void> {
+  await tx.query({
+    name: "limit-lock-waits",
+    text: "select set_config('lock_timeout', $1, true)",
+    values: [`${waitMs}ms`],
+  });
+}
+
+/**
+ * Locks orders of one connection that are to be routed, oldest first, after a given one; those that somebody else is at
+ * are passed over. Uses orders_routing_due_idx.
+ */
 export async function lockUnroutedOrders(
   tx: Queryable,
   connectionId: string,
+  afterId: string,
   limit: number,
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
@@ -50,11 +65,11 @@ export async function lockUnroutedOrders(
       from orders
       where connection_id = $1
         and status = 'ACCEPTED' and not test_mode and routed_at is null
-        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}' and id > $2
       order by id
-      limit $2
+      limit $3
       for no key update skip locked`,
-    values: [connectionId, limit],
+    values: [connectionId, afterId, limit],
   });
   return rows.map(({ id }) => id);
 }
@@ -79,9 +94,29 @@ export async function lockUnroutedOrder(
   return rows.map(({ id }) => id);
 }
 
+/** Locks one order, if it is to be routed and nobody else is at it. */
+export async function lockUnroutedOrderIfFree(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-unrouted-order-if-free",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and id = $2
+        and status = 'ACCEPTED' and not test_mode and routed_at is null
+        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+      for no key update skip locked`,
+    values: [connectionId, orderId],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Locks those of one connection's orders that still wait for stock or for a rate. It waits for whoever is at one of
- * them: what it passes over would not be looked at again.
+ * them, or fails: what it passes over would not be looked at again.
  */
 export async function lockWaitingOrders(
   tx: Queryable,
@@ -165,31 +200,40 @@ export async function saveRoutes(
 
 export type WaitingOrder = { readonly connectionId: string; readonly id: string };
 
+/** What one order can get of a product at most, in pieces. */
+export type ProductSupply = { readonly productId: string; readonly piecesMax: number };
+
 /**
- * Waiting orders that want some of a product, but no more than so many pieces, oldest first, after a given one. A scan
- * over all shards; uses orders_routing_waiting_idx.
+ * Waiting orders that want some of any of these products, but no more than there is of it, oldest first, after a given
+ * one. A scan over all shards; uses orders_routing_waiting_idx.
  */
-export async function listOrdersWaitingForProduct(
+export async function listOrdersWaitingForProducts(
   db: Queryable,
-  productId: string,
-  piecesMax: number,
+  supplies: readonly ProductSupply[],
   afterId: string,
   limit: number,
 ): Promise<WaitingOrder[]> {
   const rows = await db.query<{ connection_id: string; id: string }>({
-    name: "list-orders-waiting-for-product",
+    name: "list-orders-waiting-for-products",
     text: `
       select o.connection_id, o.id
       from orders o
       where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $2
-        and (
-          select sum(l.quantity)
+        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $3
+        and exists (
+          select
           from order_lines l
-          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = $1) <= $4::integer
+          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = any($1::uuid[])
+          group by l.product_id
+          having sum(l.quantity) <= ($2::integer[])[array_position($1::uuid[], l.product_id)])
       order by o.id
-      limit $3`,
-    values: [productId, afterId, limit, piecesMax],
+      limit $4`,
+    values: [
+      supplies.map(({ productId }) => productId),
+      supplies.map(({ piecesMax }) => piecesMax),
+      afterId,
+      limit,
+    ],
   });
   return rows.map(toWaitingOrder);
 }

@@ -1,4 +1,4 @@
-import { isUnavailable } from "../database/database.ts";
+import { isOutOfReach } from "../database/database.ts";
 
 /**
  * A batch for each key at a time, mostly for each connection, until none has work left, so that a busy one never
@@ -22,7 +22,7 @@ export async function inTurn<Key>(
         count += done;
         if (done > 0) worked.push(key);
       } catch (error) {
-        if (isUnavailable(error)) throw error; // A database out of reach is so for all of them.
+        if (isOutOfReach(error)) throw error; // It is so for all of them.
         failures.push(error);
       }
     }

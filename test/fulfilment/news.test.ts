@@ -1,6 +1,7 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { forgetNews, listNews } from "../../src/fulfilment/news-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
+import { createExposedProduct } from "../support/builders.ts";
 import {
   acceptAll,
   aRate,
@@ -72,6 +73,57 @@ describe("news of stock", () => {
     await Promise.all(both);
     await routeAll(test);
     expect(await isRouted(id)).toEqual([true]);
+  });
+
+  it("of several products goes to the oldest order first, whichever product came first", async () => {
+    const other = partner.productIds[1];
+    for (const each of [product, other]) await setStock(test, facility, each, 0);
+    const older = await place(partner, 1, { lines: [{ productId: other, quantity: 1 }] });
+    const both = [product, other].map((productId) => ({ productId, quantity: 1 }));
+    const younger = await place(partner, 1, { lines: both });
+    await acceptAll(test);
+    await routeAll(test);
+    for (const each of [product, other]) await setStock(test, facility, each, 1);
+    await routeAll(test);
+    expect(await isRouted(older, younger)).toEqual([true, false]);
+    await expectStockAddsUp(test);
+  });
+
+  it("of many products is one pass through those that wait, not one for each", async () => {
+    const products = [product, partner.productIds[1]];
+    for (let count = 0; count < 8; count += 1)
+      products.push(await createExposedProduct(test, partner.merchantId, partner.connectionId));
+    for (const each of products) await setStock(test, facility, each, 0);
+    const ids: string[] = [];
+    for (const productId of products)
+      ids.push(await place(partner, 1, { lines: [{ productId, quantity: 1 }] }));
+    await acceptAll(test);
+    await routeAll(test);
+    for (const each of products) await setStock(test, facility, each, 1);
+    // One product is there and not enough of it, so there is news to the end that nobody can use up.
+    await setStock(test, facility, partner.productIds[1], 2);
+    const statements = vi.spyOn(test.service.db, "query");
+    expect(await routeAll(test)).toBe(products.length);
+    const passes = statements.mock.calls.filter(([{ name }]) => name.startsWith("list-orders-waiting"));
+    expect(passes).toHaveLength(2); // A page, and a look whether there is another.
+    expect(await isRouted(...ids)).toEqual(ids.map(() => true));
+    expect(await listNews(test.db)).toEqual([]);
+  });
+
+  it("that comes while older news is dealt with stands", async () => {
+    const ids = await placeWaiting(1, 2);
+    await setStock(test, facility, product, 1);
+    const both = await test.db.transaction(async (tx) => {
+      await tx.query({ name: "test-block", text: "lock table order_steps in share mode", values: [] });
+      const routing = routeAll(test);
+      await untilBlocked(test, 1);
+      const arrival = putStock(test, facility, product, 3);
+      await untilBlocked(test, 2);
+      return [routing, arrival];
+    });
+    await Promise.all(both);
+    await routeAll(test);
+    expect(await isRouted(...ids)).toEqual([true, true]);
   });
 
   it("of rates that comes while an order finds none is never missed", async () => {

@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { listNews } from "../../src/fulfilment/news-sql.ts";
+import { fromTypeId } from "../../src/ids.ts";
+import { untilBlocked } from "../support/blocked.ts";
+import {
+  acceptAll,
+  createSibling,
+  expectStockAddsUp,
+  readActions,
+  routeAll,
+  setStock,
+} from "../support/facilities.ts";
+import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
+
+let room: WaitingRoom;
+let test: WaitingRoom["test"];
+beforeEach(async () => {
+  room = await openWaitingRoom();
+  ({ test } = room);
+});
+
+const uuidOf = (orderId: string): string => fromTypeId("ord", orderId) ?? "";
+
+/** From now on no order up to this one can be stored, oldest first; answers how to make it possible again. */
+async function refuseFrom(oldest: string, newest = oldest): Promise<() => Promise<void>> {
+  await test.db.runScript(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+    create trigger refuse before update on orders for each row
+      when (old.id between '${uuidOf(oldest)}' and '${uuidOf(newest)}') execute function refuse();`);
+  return () => test.db.runScript("drop trigger refuse on orders");
+}
+
+/** The round's failures, each with its cause, as the log shows them. */
+const told = async (round: Promise<unknown>): Promise<string[]> => {
+  const leaves = (error: unknown): string[] =>
+    error instanceof AggregateError ? error.errors.flatMap(leaves) : [(error as Error).message];
+  return round.then(() => [], leaves);
+};
+
+describe("an order that cannot be stored", () => {
+  it("keeps no other from being routed, and is told by its id", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) ids.push(await room.place(room.partner));
+    await acceptAll(test);
+    const repair = await refuseFrom(ids[1] ?? "");
+    expect(await told(routeAll(test))).toEqual([`Order ${ids[1]} could not be routed.`]);
+    expect(await room.isRouted(...ids)).toEqual([true, false, true]);
+    await repair();
+    expect(await routeAll(test)).toBe(1);
+    expect(await room.isRouted(...ids)).toEqual([true, true, true]);
+    for (const id of ids) expect(await readActions(test, id)).toEqual(["accept", "route"]);
+  });
+
+  it("keeps no other from being routed, even where a whole batch is like it", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 102; count += 1) ids.push(await room.place(room.partner));
+    await acceptAll(test);
+    await refuseFrom(ids[0] ?? "", ids[100]);
+    await expect(routeAll(test)).rejects.toThrow();
+    expect(await room.isRouted(...ids)).toEqual(ids.map((_, index) => index > 100));
+  });
+
+  it("keeps none of those that wait from what comes, of whatever connection, and gets its own later", async () => {
+    const sibling = await createSibling(test, room.partner);
+    await setStock(test, room.facility, room.product, 0);
+    const ids: string[] = [];
+    for (const by of [room.partner, room.partner, sibling, room.partner]) ids.push(await room.place(by));
+    await acceptAll(test);
+    await routeAll(test);
+    const repair = await refuseFrom(ids[0] ?? "");
+    await setStock(test, room.facility, room.product, 4);
+    expect(await told(routeAll(test))).toEqual([`Order ${ids[0]} could not be routed.`]);
+    expect(await room.isRouted(...ids)).toEqual([false, true, true, true]);
+    expect(await listNews(test.db)).toHaveLength(1);
+    await repair();
+    await routeAll(test);
+    expect(await room.isRouted(...ids)).toEqual([true, true, true, true]);
+    expect(await listNews(test.db)).toEqual([]);
+    await expectStockAddsUp(test);
+  });
+});
+
+describe("a waiting order that somebody else is at for long", () => {
+  it("keeps neither others that wait nor new ones from being routed, and is looked at again", async () => {
+    const [busy = "", waiting = ""] = await room.placeWaiting(1, 1);
+    const fresh = await room.place(room.partner);
+    await acceptAll(test);
+    await setStock(test, room.facility, room.product, 3);
+    await test.db.transaction(async (tx) => {
+      await tx.query({
+        name: "test-block",
+        text: "select from orders where id = $1 for update",
+        values: [uuidOf(busy)],
+      });
+      const round = told(routeAll(test));
+      await untilBlocked(test, 1);
+      expect(await round).toEqual([`Order ${busy} could not be routed.`]);
+      expect(await room.isRouted(busy, waiting, fresh)).toEqual([false, true, true]);
+    });
+    await routeAll(test);
+    expect(await room.isRouted(busy)).toEqual([true]);
+    await expectStockAddsUp(test);
+  });
+});
