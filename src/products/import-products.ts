@@ -1,4 +1,4 @@
-import type { Merchant } from "../connections/merchants-sql.ts";
+import { lockMerchant, type Merchant } from "../connections/merchants-sql.ts";
 import type { Queryable } from "../database/database.ts";
 import type { Problem } from "../http/problems.ts";
 import { inOneStep, type Service } from "../service.ts";
@@ -147,6 +147,7 @@ async function storeAll(
   { clock, newId }: Service,
   { merchant, header, spool }: Storable,
 ): Promise<Imported> {
+  await lockMerchant(tx, merchant.id); // One import of a merchant after the other: they may change the same products.
   const now = clock.now();
   const imported = { created: 0, changed: 0 };
   for await (const batch of spool.batches()) {

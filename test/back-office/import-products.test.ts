@@ -270,7 +270,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
     const ids = (await listProducts()).map(({ id }) => id);
     const file = (name: string, order: string[]) =>
       `${HEADER},id\n${order.map((id) => `${name},${name},1,${id}`).join("\n")}`;
-    // In opposite orders, so that each waits for the other: one of them is then done again.
+    // In opposite orders: without the merchant's lock each would wait for the other.
     const answers = await Promise.all([
       importInto(merchantId, file("one", ids)),
       importInto(merchantId, file("two", ids.toReversed())),
