@@ -1,4 +1,4 @@
-import type { Reporter, TestCase } from "vitest/node";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 /** Ends a run with one line that people and machines can read. */
 export default class CountReporter implements Reporter {
@@ -9,9 +9,14 @@ export default class CountReporter implements Reporter {
     if (state !== "pending") this.#counts[state] += 1;
   }
 
-  onTestRunEnd(_modules: unknown, unhandledErrors: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const { passed, failed, skipped } = this.#counts;
-    const line = `${passed} passed, ${failed + unhandledErrors.length} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+    // What fails before or after the tests of a file or a suite is no test's failure.
+    const around = modules.flatMap((module) =>
+      [module, ...module.children.allSuites()].flatMap((part) => part.errors()),
+    );
+    const failures = failed + around.length + unhandledErrors.length;
+    const line = `${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
     process.stdout.write(`\n${line}\n`);
   }
 }

@@ -19,7 +19,10 @@ let children: ChildProcess[] = [];
 /** For the top of a test file: every test leaves neither a server nor a process behind, and the last one no folder. */
 export function cleanUpAfterTests(): void {
   vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // A slow disk takes its time for a new cluster.
-  beforeAll(() => chmod(home, 0o755)); // As root the server runs as another user, who may pass through here.
+  beforeAll(async () => {
+    await mkdir(home, { recursive: true }); // The file before may have ended with its removal.
+    await chmod(home, 0o755); // As root the server runs as another user, who may pass through here.
+  });
   afterEach(async () => {
     for (const child of children) child.kill("SIGKILL");
     await Promise.all(children.map((child) => child.exitCode ?? child.signalCode ?? once(child, "exit")));
