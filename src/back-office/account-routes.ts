@@ -6,7 +6,7 @@ import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "
 import { toTypeId } from "../ids.ts";
 import { formatMoney, isAmount, MoneyRequestSchema, MoneySchema } from "../money.ts";
 import { type AccountEntry, listAccountEntries, readAccount } from "../payments/account/account-sql.ts";
-import { available } from "../payments/account/bookings.ts";
+import { available, BOOKING_KINDS } from "../payments/account/bookings.ts";
 import { recordPayment } from "../payments/account/record-payment.ts";
 import type { Service } from "../service.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "./access.ts";
@@ -26,7 +26,7 @@ const AccountSchema = Type.Object(
 const AccountEntrySchema = Type.Object(
   {
     id: Type.String({ examples: ["chg_01m7y7np16fe68bxp4h91tdmdn"] }),
-    kind: Type.Enum(["charge", "refund", "payment"]),
+    kind: Type.Enum([...BOOKING_KINDS]),
     amount: MoneySchema,
     reference: nullable(Type.String(), "The operator's name for a payment; null for charges and refunds."),
     note: nullable(Type.String()),
@@ -110,7 +110,11 @@ export function accountRoutes(service: Service): BackOfficeRoute[] {
       description:
         "In the order of the ids: a charge stands where its order's charge was made, not where it was paid.",
       params: MerchantIdParams,
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        kind: Type.Optional(Type.Enum([...BOOKING_KINDS], { description: "Only of this kind." })),
+      }),
       answers: {
         200: {
           description: "A page, newest first.",
@@ -123,7 +127,7 @@ export function accountRoutes(service: Service): BackOfficeRoute[] {
         if (isProblem(position)) return position;
         const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
-        const entries = await listAccountEntries(service.db, merchant.id, position);
+        const entries = await listAccountEntries(service.db, merchant.id, query.kind ?? null, position);
         return { status: 200, body: toPage(entries, position, toWireEntry(merchant.currency)) };
       },
     }),

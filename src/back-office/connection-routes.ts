@@ -6,7 +6,16 @@ import { createConnection } from "../connections/create-connection.ts";
 import type { ReviewPolicy } from "../connections/review-policy.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { type Fault, isProblem, notFound } from "../http/problems.ts";
-import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import {
+  cursorField,
+  dateTime,
+  limitField,
+  nullable,
+  pageOf,
+  searchField,
+  shortText,
+  toSearched,
+} from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
 import type { Service } from "../service.ts";
@@ -141,7 +150,11 @@ export function connectionRoutes(service: Service): BackOfficeRoute[] {
       tag: "Connections",
       summary: "List a merchant's connections",
       params: MerchantIdParams,
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        q: searchField("A part of the name. Case does not matter."),
+      }),
       answers: {
         200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
       },
@@ -151,7 +164,7 @@ export function connectionRoutes(service: Service): BackOfficeRoute[] {
         if (isProblem(position)) return position;
         const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
-        const connections = await listConnections(service.db, merchant.id, position);
+        const connections = await listConnections(service.db, merchant.id, toSearched(query.q), position);
         return { status: 200, body: toPage(connections, position, toWireConnection) };
       },
     }),

@@ -63,7 +63,13 @@ export function facilityRoutes(service: Service): BackOfficeRoute[] {
       admits: warehouse,
       tag: "Facilities",
       summary: "List facilities",
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        countryCode: Type.Optional(
+          Type.String({ format: "country-code", description: "Only in this country." }),
+        ),
+      }),
       answers: {
         200: { description: "A page, oldest first.", schema: pageOf(FacilitySchema, "FacilityPage") },
       },
@@ -71,7 +77,11 @@ export function facilityRoutes(service: Service): BackOfficeRoute[] {
       handle: async ({ query }) => {
         const position = pagePosition("facilities", query);
         if (isProblem(position)) return position;
-        const facilities = await listFacilities(service.db, position);
+        const facilities = await listFacilities(
+          service.db,
+          query.countryCode?.toUpperCase() ?? null,
+          position,
+        );
         return { status: 200, body: toPage(facilities, position, toWireFacility) };
       },
     }),

@@ -4,7 +4,16 @@ import { listKeys, readKey, revokeKey } from "../connections/connections-sql.ts"
 import { issueKey } from "../connections/issue-key.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { isProblem, notFound } from "../http/problems.ts";
-import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import {
+  asFlag,
+  cursorField,
+  dateTime,
+  limitField,
+  nullable,
+  pageOf,
+  shortText,
+  yesOrNo,
+} from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import type { Service } from "../service.ts";
 import { type BackOfficeRoute, maySee, merchantSide, route } from "./access.ts";
@@ -83,7 +92,11 @@ export function keyRoutes(service: Service): BackOfficeRoute[] {
       tag: "Keys",
       summary: "List a connection's keys",
       params: ConnectionIdParams,
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        live: yesOrNo("Only keys that open the API now, or only revoked and expired ones."),
+      }),
       answers: {
         200: {
           description: "A page, oldest first; revoked and expired ones too.",
@@ -96,7 +109,8 @@ export function keyRoutes(service: Service): BackOfficeRoute[] {
         if (isProblem(position)) return position;
         const connection = await findConnection(service, caller, params.id);
         if (connection === null) return notFound("connection");
-        const keys = await listKeys(service.db, connection.id, position);
+        const filter = { live: asFlag(query.live), now: service.clock.now() };
+        const keys = await listKeys(service.db, connection.id, filter, position);
         return { status: 200, body: toPage(keys, position, toWireKey) };
       },
     }),

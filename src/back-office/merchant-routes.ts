@@ -4,7 +4,16 @@ import { createMerchant } from "../connections/create-merchant.ts";
 import { listMerchants, type Merchant, readMerchant } from "../connections/merchants-sql.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { isProblem, notFound } from "../http/problems.ts";
-import { cursorField, dateTime, limitField, nullable, pageOf, shortText } from "../http/schemas.ts";
+import {
+  cursorField,
+  dateTime,
+  limitField,
+  nullable,
+  pageOf,
+  searchField,
+  shortText,
+  toSearched,
+} from "../http/schemas.ts";
 import { fromTypeId, toTypeId } from "../ids.ts";
 import { formatMoney, MoneyRequestSchema, MoneySchema } from "../money.ts";
 import { retryDeclinedCharges } from "../payments/retry-declined-charges.ts";
@@ -123,7 +132,11 @@ export function merchantRoutes(service: Service): BackOfficeRoute[] {
       admits: everyone,
       tag: "Merchants",
       summary: "List merchants",
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        q: searchField("A part of the name or of the account's email address. Case does not matter."),
+      }),
       answers: {
         200: {
           description: "A page of merchants, oldest first.",
@@ -134,7 +147,8 @@ export function merchantRoutes(service: Service): BackOfficeRoute[] {
       handle: async ({ caller, query }) => {
         const position = pagePosition("merchants", query);
         if (isProblem(position)) return position;
-        const merchants = await listMerchants(service.db, confinedTo(caller), position);
+        const filter = { id: confinedTo(caller), text: toSearched(query.q) };
+        const merchants = await listMerchants(service.db, filter, position);
         return { status: 200, body: toPage(merchants, position, toWireMerchant) };
       },
     }),

@@ -2,19 +2,24 @@ import { Type } from "typebox";
 import { NEWEST_FIRST, pagePosition, toPage } from "../http/cursor.ts";
 import { idFaults, idIn } from "../http/id-parameters.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../http/problems.ts";
-import { cursorField, limitField, pageOf } from "../http/schemas.ts";
+import {
+  asFlag,
+  cursorField,
+  limitField,
+  pageOf,
+  searchField,
+  toSearched,
+  yesOrNo,
+} from "../http/schemas.ts";
 import { fromTypeId } from "../ids.ts";
 import { asOf } from "../orders/lifecycle.ts";
 import { listOrderPlaces, type OrderFilter, type OrderPlace } from "../orders/list-orders-sql.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../orders/order.ts";
 import { readOrders } from "../orders/orders-sql.ts";
 import type { Service } from "../service.ts";
-import { isStorableText } from "../text.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "./access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
 import { OrderDetailSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
-
-const yesOrNo = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
 
 const OrderQuery = Type.Object({
   limit: limitField,
@@ -25,13 +30,8 @@ const OrderQuery = Type.Object({
   onHold: yesOrNo("Only held ones, or only others."),
   ready: yesOrNo("Only what the warehouse can ship now: accepted, routed, not held, with unshipped lines."),
   testMode: yesOrNo("Test orders instead of real ones."),
-  q: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description:
-        "An order's id, a part of the partner's own id or of the recipient's name or company, or a whole tracking number. Case does not matter.",
-    }),
+  q: searchField(
+    "An order's id, a part of the partner's own id or of the recipient's name or company, or a whole tracking number. Case does not matter.",
   ),
 });
 type OrderQuery = {
@@ -86,15 +86,11 @@ export const orderRoutes = (service: Service): BackOfficeRoute[] => [
   }),
 ];
 
-const asFlag = (text: string | undefined): boolean | null => (text === undefined ? null : text === "true");
-
 function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Problem {
   const faults = [...idFaults("mer", "merchantId", query), ...idFaults("con", "connectionId", query)];
-  if (query.q !== undefined && !isStorableText(query.q))
-    faults.push({ parameter: "q", detail: "must not contain NUL characters or unpaired surrogates" });
   if (faults.length > 0) return validationFailed(faults);
-  const { q = null } = query;
-  const orderId = q === null ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
+  const { q } = query;
+  const orderId = q === undefined ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
   const asked = idIn("mer", query.merchantId);
   const own = confinedTo(caller);
   return {
@@ -106,7 +102,7 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
     ready: asFlag(query.ready),
     testMode: asFlag(query.testMode) ?? false,
     orderId,
-    text: orderId === null ? q : null,
+    text: orderId === null ? toSearched(q) : null,
   };
 }
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import { pagePosition, toPage } from "../http/cursor.ts";
-import { type Fault, isProblem, notFound } from "../http/problems.ts";
-import { cursorField, limitField, pageOf } from "../http/schemas.ts";
+import { idFaults, idIn } from "../http/id-parameters.ts";
+import { type Fault, isProblem, notFound, validationFailed } from "../http/problems.ts";
+import { cursorField, limitField, pageOf, searchField, toSearched } from "../http/schemas.ts";
 import { parseUuid, toTypeId } from "../ids.ts";
 import { formatMoney, MoneySchema } from "../money.ts";
 import { changeProduct } from "../products/change-product.ts";
@@ -101,6 +102,8 @@ export function productRoutes(service: Service): BackOfficeRoute[] {
           Type.String({ maxLength: 255, description: "Only with this SKU; it may be several." }),
         ),
         status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
+        connectionId: Type.Optional(Type.String({ description: "Only what is exposed to this connection." })),
+        q: searchField("A part of the SKU or of the name. Case does not matter."),
       }),
       answers: {
         200: {
@@ -117,7 +120,11 @@ export function productRoutes(service: Service): BackOfficeRoute[] {
         const { sku = null, status = null } = query;
         if (sku !== null && !isStorableText(sku))
           return { status: 200, body: { data: [], nextCursor: null } };
-        const products = await listProducts(service.db, merchant.id, { sku, status }, position);
+        const faults = idFaults("con", "connectionId", query);
+        if (faults.length > 0) return validationFailed(faults);
+        const connectionId = idIn("con", query.connectionId);
+        const filter = { sku, status, connectionId, text: toSearched(query.q) };
+        const products = await listProducts(service.db, merchant.id, filter, position);
         return { status: 200, body: toPage(products, position, toWireProduct) };
       },
     }),

@@ -3,8 +3,9 @@ import type { StockRecord } from "../fulfilment/facility.ts";
 import { setStock } from "../fulfilment/set-stock.ts";
 import { listStock, readStock } from "../fulfilment/stock-sql.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
+import { idFaults, idIn } from "../http/id-parameters.ts";
 import { isProblem, notFound, validationFailed } from "../http/problems.ts";
-import { cursorField, dateTime, limitField, pageOf } from "../http/schemas.ts";
+import { asFlag, cursorField, dateTime, limitField, pageOf, yesOrNo } from "../http/schemas.ts";
 import { toTypeId } from "../ids.ts";
 import type { Service } from "../service.ts";
 import { type BackOfficeRoute, route, warehouse } from "./access.ts";
@@ -50,7 +51,19 @@ export function stockRoutes(service: Service): BackOfficeRoute[] {
       tag: "Facilities",
       summary: "List a facility's stock",
       params: FacilityIdParams,
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        merchantId: Type.Optional(Type.String({ description: "Only products of this merchant." })),
+        sku: Type.Optional(
+          Type.String({
+            maxLength: 255,
+            format: "text",
+            description: "Only with this SKU; it may be several products.",
+          }),
+        ),
+        available: yesOrNo("Only what can still be promised, or only what has run out."),
+      }),
       answers: {
         200: {
           description: "A page, the oldest product first.",
@@ -63,7 +76,11 @@ export function stockRoutes(service: Service): BackOfficeRoute[] {
         if (isProblem(position)) return position;
         const facility = await findFacility(service, params.id);
         if (facility === null) return notFound("facility");
-        const records = await listStock(service.db, facility.id, position);
+        const faults = idFaults("mer", "merchantId", query);
+        if (faults.length > 0) return validationFailed(faults);
+        const { sku = null } = query;
+        const filter = { merchantId: idIn("mer", query.merchantId), sku, available: asFlag(query.available) };
+        const records = await listStock(service.db, facility.id, filter, position);
         const rows = records.map((stock) => ({ ...stock, id: stock.productId }));
         return { status: 200, body: toPage(rows, position, toWireStock) };
       },

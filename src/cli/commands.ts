@@ -8,6 +8,8 @@ const named = (help: string, required = false): Field => ({
   required,
 });
 
+const search = (help: string): Field => ({ flag: "--search <text>", query: "q", help });
+
 const REVIEW: readonly Field[] = [
   {
     ...{ flag: "--max-quantity <pieces>", body: "reviewPolicy.maxQuantity", read: orNone(wholeNumber) },
@@ -61,6 +63,7 @@ export const OFFICE_COMMANDS: readonly RequestCommand[] = [
   },
   {
     ...{ words: "merchant list", method: "GET", path: "/api/merchants", help: "list merchants" },
+    fields: [search("a part of the name or of the account's address")],
     columns: ["id", "name", "accountEmail", "currency", "creditLimit"],
   },
   {
@@ -80,6 +83,7 @@ export const OFFICE_COMMANDS: readonly RequestCommand[] = [
   {
     ...{ words: "connection list", method: "GET", path: "/api/merchants/{merchant}/connections" },
     help: "list a merchant's connections",
+    fields: [search("a part of the name")],
     columns: ["id", "name", "createdAt"],
   },
   { words: "connection show", method: "GET", path: "/api/connections/{id}", help: "show a connection" },
@@ -103,6 +107,12 @@ export const OFFICE_COMMANDS: readonly RequestCommand[] = [
       path: "/api/connections/{connection}/keys",
       help: "list a connection's keys",
     },
+    fields: [
+      {
+        ...{ flag: "--live <yes|no>", query: "live", read: yesOrNo },
+        help: "only those that open the API now, or only others",
+      },
+    ],
     columns: ["id", "name", "prefix", "createdAt", "expiresAt", "revokedAt"],
   },
   { words: "key revoke", method: "POST", path: "/api/keys/{id}/revoke", help: "refuse a key from now on" },
@@ -114,6 +124,12 @@ export const OFFICE_COMMANDS: readonly RequestCommand[] = [
   {
     ...{ words: "product list", method: "GET", path: "/api/merchants/{merchant}/products" },
     help: "list a merchant's catalogue",
+    fields: [
+      { flag: "--sku <sku>", query: "sku", help: "only with this article number" },
+      { flag: "--status <status>", query: "status", help: "active or discontinued" },
+      { flag: "--connection <connection>", query: "connectionId", help: "only what is exposed to it" },
+      search("a part of the article number or of the name"),
+    ],
     columns: ["id", "sku", "name", "price", "status"],
   },
   {

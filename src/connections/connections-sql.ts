@@ -45,10 +45,11 @@ export async function lockConnection(tx: Queryable, connectionId: string): Promi
   return row === undefined ? null : toConnection(row);
 }
 
-/** Oldest first; one row more than the page, if there is one. */
+/** Those with a part of `name`, in lower case, in their names. Oldest first; one row more than the page, if there is one. */
 export async function listConnections(
   db: Queryable,
   merchantId: string,
+  name: string | null,
   { afterId, limit }: PagePosition,
 ): Promise<Connection[]> {
   const rows = await db.query<ConnectionRow>({
@@ -58,10 +59,10 @@ export async function listConnections(
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
-      where c.merchant_id = $1 and c.id > $2
+      where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)
       order by c.id
       limit $3 + 1`,
-    values: [merchantId, afterId, limit],
+    values: [merchantId, afterId, limit, name],
   });
   return rows.map(toConnection);
 }
@@ -143,10 +144,14 @@ export async function readKey(
   return row === undefined ? null : { ...toKey(row), merchantId: row.merchant_id };
 }
 
+/** What a list of keys is narrowed to: those that are live at a moment, or those that are not; null: all. */
+type KeyFilter = { readonly live: boolean | null; readonly now: Date };
+
 /** Oldest first; one row more than the page, if there is one. */
 export async function listKeys(
   db: Queryable,
   connectionId: string,
+  { live, now }: KeyFilter,
   { afterId, limit }: PagePosition,
 ): Promise<ApiKey[]> {
   const rows = await db.query<KeyRow>({
@@ -155,9 +160,11 @@ export async function listKeys(
       select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
       from api_keys
       where connection_id = $1 and id > $2
+        and ($4::boolean is null
+          or $4 = (revoked_at is null and (expires_at is null or expires_at > $5)))
       order by id
       limit $3 + 1`,
-    values: [connectionId, afterId, limit],
+    values: [connectionId, afterId, limit, live, now],
   });
   return rows.map(toKey);
 }

@@ -97,10 +97,17 @@ export async function readAccountEmail(db: Queryable, connectionId: string): Pro
   return row.account_email;
 }
 
-/** Oldest first; one row more than the page, if there is one. With `onlyId` at most that one. */
+/** What a list of merchants is narrowed to; null in a field: not by that. */
+type MerchantFilter = {
+  readonly id: string | null;
+  /** A part of the name or of the account's address, in lower case. */
+  readonly text: string | null;
+};
+
+/** Oldest first; one row more than the page, if there is one. */
 export async function listMerchants(
   db: Queryable,
-  onlyId: string | null,
+  { id, text }: MerchantFilter,
   { afterId, limit }: PagePosition,
 ): Promise<Merchant[]> {
   const rows = await db.query<MerchantRow>({
@@ -109,9 +116,10 @@ export async function listMerchants(
       select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
       from merchants
       where id > $1 and ($3::uuid is null or id = $3)
+        and ($4::text is null or strpos(lower(name), $4) > 0 or strpos(lower(account_email), $4) > 0)
       order by id
       limit $2 + 1`,
-    values: [afterId, limit, onlyId],
+    values: [afterId, limit, id, text],
   });
   return rows.map(toMerchant);
 }

@@ -21,17 +21,21 @@ export async function readFacility(db: Queryable, facilityId: string): Promise<F
   return row === undefined ? null : toFacility(row);
 }
 
-/** Oldest first; one row more than the page, if there is one. */
-export async function listFacilities(db: Queryable, { afterId, limit }: PagePosition): Promise<Facility[]> {
+/** Those in one country, or all. Oldest first; one row more than the page, if there is one. */
+export async function listFacilities(
+  db: Queryable,
+  countryCode: string | null,
+  { afterId, limit }: PagePosition,
+): Promise<Facility[]> {
   const rows = await db.query<FacilityRow>({
     name: "list-facilities",
     text: `
       select id, name, country_code, created_at
       from facilities
-      where id > $1
+      where id > $1 and ($3::text is null or country_code = $3)
       order by id
       limit $2 + 1`,
-    values: [afterId, limit],
+    values: [afterId, limit, countryCode],
   });
   return rows.map(toFacility);
 }

@@ -64,21 +64,33 @@ export async function readStock(
   return row === undefined ? null : toStockRecord(row);
 }
 
+/** What a list of stock is narrowed to; null in a field: not by that. */
+type StockFilter = {
+  readonly merchantId: string | null;
+  readonly sku: string | null;
+  /** Whether any of it can still be promised. */
+  readonly available: boolean | null;
+};
+
 /** A facility's stock in the order of product ids; one row more than the page, if there is one. */
 export async function listStock(
   db: Queryable,
   facilityId: string,
+  { merchantId, sku, available }: StockFilter,
   { afterId, limit }: PagePosition,
 ): Promise<StockRecord[]> {
   const rows = await db.query<StockRow>({
     name: "list-stock",
     text: `
-      select facility_id, product_id, on_hand, reserved, updated_at
-      from facility_stock
-      where facility_id = $1 and product_id > $2
-      order by product_id
+      select s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at
+      from facility_stock s
+      join products p on p.id = s.product_id
+      where s.facility_id = $1 and s.product_id > $2
+        and ($4::uuid is null or p.merchant_id = $4) and ($5::text is null or p.sku = $5)
+        and ($6::boolean is null or $6 = (s.on_hand > s.reserved))
+      order by s.product_id
       limit $3 + 1`,
-    values: [facilityId, afterId, limit],
+    values: [facilityId, afterId, limit, merchantId, sku, available],
   });
   return rows.map(toStockRecord);
 }

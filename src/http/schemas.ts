@@ -29,6 +29,18 @@ export const cursorField = Type.Optional(
   Type.String({ maxLength: 500, description: "`nextCursor` of the previous page; not to be parsed." }),
 );
 
+/** A filter that narrows a list to what has a part of this text in it; see `toSearched`. */
+export const searchField = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: "text", description }));
+
+/** A filter by something that is so or is not so; see `asFlag`. */
+export const yesOrNo = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
+export const asFlag = (text: string | undefined): boolean | null =>
+  text === undefined ? null : text === "true";
+
+/** The text of a `searchField` as SQL looks for it in `lower(column)`. Null: not by that. */
+export const toSearched = (text: string | undefined): string | null => text?.toLowerCase() ?? null;
+
 export const pageOf = <S extends TSchema>(item: S, title: string) =>
   Type.Object(
     {

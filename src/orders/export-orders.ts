@@ -74,8 +74,10 @@ async function* connectionsOf(
     if (connection !== null) yield connection;
     return;
   }
-  for await (const merchant of eachOf((position) => listMerchants(db, merchantId, position)))
-    yield* eachOf((position) => listConnections(db, merchant.id, position));
+  for await (const merchant of eachOf((position) =>
+    listMerchants(db, { id: merchantId, text: null }, position),
+  ))
+    yield* eachOf((position) => listConnections(db, merchant.id, null, position));
 }
 
 /** Ids first, whatever the filter: so that a page is never long to find, however few orders fit it. */

@@ -21,7 +21,7 @@ export type OrderFilter = {
   readonly testMode: boolean;
   /** The service's id of an order, when that was searched for. */
   readonly orderId: string | null;
-  /** Else a part of the partner's id or the recipient's name, or a whole tracking number. */
+  /** Else a part of the partner's id or the recipient's name, or a whole tracking number, in lower case. */
   readonly text: string | null;
 };
 
@@ -94,15 +94,7 @@ export async function listOrderPlaces(
       where ($3::uuid is null or c.merchant_id = $3) and ($4::uuid is null or c.id = $4)
       order by found.id desc
       limit $2 + 1`,
-    values: [
-      afterId,
-      limit,
-      filter.merchantId,
-      filter.connectionId,
-      now,
-      filter.orderId,
-      filter.text?.toLowerCase() ?? null,
-    ],
+    values: [afterId, limit, filter.merchantId, filter.connectionId, now, filter.orderId, filter.text],
   });
   return rows.map(toPlace);
 }

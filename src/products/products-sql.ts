@@ -82,26 +82,37 @@ export async function readExposedProduct(
 }
 
 /** What a catalogue's list is narrowed to; null in a field: not by that. */
-export type ProductFilter = { readonly sku: string | null; readonly status: ProductStatus | null };
+export type ProductFilter = {
+  readonly sku: string | null;
+  readonly status: ProductStatus | null;
+  /** What is exposed to this connection. */
+  readonly connectionId: string | null;
+  /** A part of the SKU or of the name, in lower case. */
+  readonly text: string | null;
+};
 
 /** A merchant's catalogue, oldest first; one row more than the page, if there is one. */
 export async function listProducts(
   db: Queryable,
   merchantId: string,
-  { sku, status }: ProductFilter,
+  { sku, status, connectionId, text }: ProductFilter,
   { afterId, limit }: PagePosition,
 ): Promise<Product[]> {
   const rows = await db.query<ProductRow>({
     name: "list-products",
     text: `
-      select id, merchant_id, sku, name, description, image_url, weight_grams,
-             price_minor, currency, status, created_at, updated_at
-      from products
-      where merchant_id = $1 and id > $2
-        and ($4::text is null or sku = $4) and ($5::text is null or status = $5)
-      order by id
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      from products p
+      where p.merchant_id = $1 and p.id > $2
+        and ($4::text is null or p.sku = $4) and ($5::text is null or p.status = $5)
+        and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
+        and ($7::uuid is null or exists (
+          select from exposed_products e
+          where e.connection_id = $7 and e.product_id = p.id and e.withdrawn_at is null))
+      order by p.id
       limit $3 + 1`,
-    values: [merchantId, afterId, limit, sku, status],
+    values: [merchantId, afterId, limit, sku, status, text, connectionId],
   });
   return rows.map(toProduct);
 }

@@ -136,10 +136,11 @@ const toAccountEntry = (row: AccountEntryRow): AccountEntry => ({
   createdAt: row.created_at,
 });
 
-/** Newest first; one row more than the page, if there is one. */
+/** Those of one kind, or all. Newest first; one row more than the page, if there is one. */
 export async function listAccountEntries(
   db: Queryable,
   merchantId: string,
+  kind: BookingKind | null,
   { afterId, limit }: PagePosition,
 ): Promise<AccountEntry[]> {
   const rows = await db.query<AccountEntryRow>({
@@ -147,10 +148,10 @@ export async function listAccountEntries(
     text: `
       select id, kind, amount_minor, reference, note, created_at
       from account_entries
-      where merchant_id = $1 and id < $2
+      where merchant_id = $1 and id < $2 and ($4::text is null or kind = $4)
       order by id desc
       limit $3 + 1`,
-    values: [merchantId, afterId, limit],
+    values: [merchantId, afterId, limit, kind],
   });
   return rows.map(toAccountEntry);
 }

@@ -7,7 +7,8 @@ export type Account = {
   readonly creditLimitMinor: bigint | null;
 };
 
-export type BookingKind = "charge" | "refund" | "payment";
+export const BOOKING_KINDS = ["charge", "refund", "payment"] as const;
+export type BookingKind = (typeof BOOKING_KINDS)[number];
 
 /** Something that is to be booked once, under its id. */
 export type Booking = {
