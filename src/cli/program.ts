@@ -9,6 +9,7 @@ import {
   type RequestCommand,
 } from "./command.ts";
 import { OFFICE_COMMANDS } from "./commands.ts";
+import { HOUSE_COMMANDS } from "./house-commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
 import type { Output } from "./output.ts";
 import { InvalidValue } from "./values.ts";
@@ -23,6 +24,9 @@ Exit codes:
   2  the command line or the configuration cannot be used
   3  the database is out of reach, or lacks migrations
 `;
+
+/** The commands that are one request each. */
+export const COMMANDS: readonly RequestCommand[] = [...OFFICE_COMMANDS, ...ORDER_COMMANDS, ...HOUSE_COMMANDS];
 
 /** What the commands do that are more than one request. */
 export type SpecialCommands = {
@@ -51,7 +55,7 @@ export function createProgram(
     groups.set(name, group);
     return group;
   };
-  for (const command of [...OFFICE_COMMANDS, ...ORDER_COMMANDS]) addRequest(groupOf, command, run);
+  for (const command of COMMANDS) addRequest(groupOf, command, run);
   addSpecial(program, groupOf, special);
   return program;
 }
@@ -64,6 +68,9 @@ const GROUPS: Readonly<Record<string, string>> = {
   order: "orders",
   shipment: "shipments",
   delivery: "webhook deliveries",
+  facility: "facilities and what shipping from them costs",
+  stock: "what lies at facilities",
+  account: "merchants' accounts",
 };
 
 function addRequest(

@@ -17,6 +17,16 @@ export function money(text: string): { amount: string; currency: string } {
   return { amount, currency: currency.toUpperCase() };
 }
 
+/** Steps of a rate table with commas between them: `DE 1000 4.90 EUR`. */
+export function rates(text: string): { countryCode: string; maxWeightGrams: number; price: object }[] {
+  return list(text).map((step) => {
+    const [, countryCode, grams, price] = /^([A-Za-z]{2}) +(\d{1,9}) +(\S.*)$/.exec(step) ?? [];
+    if (countryCode === undefined || grams === undefined || price === undefined)
+      throw new InvalidValue('must be steps such as "DE 1000 4.90 EUR", with commas between them.');
+    return { countryCode, maxWeightGrams: Number(grams), price: money(price) };
+  });
+}
+
 /** Words with commas between them. */
 export const list = (text: string): string[] => text.split(",").map((word) => word.trim());
 

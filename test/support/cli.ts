@@ -4,6 +4,9 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { runCommandLine } from "../../src/cli/command-line.ts";
+import { systemClock } from "../../src/clock.ts";
+import { createPartner, type Partner } from "./builders.ts";
+import { createDatabase, startTestService, type TestService } from "./test-service.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -65,3 +68,27 @@ export async function runCli(
   });
   return { code, output, errors, json: () => parse(output, errors) };
 }
+
+/** A service with a partner, and a command line on its database. */
+export type CliTest = {
+  test: TestService;
+  partner: Partner;
+  environment: Record<string, string>;
+  /** @param args as typed: parted by spaces; what is quoted stays together. */
+  cli(args: string, input?: string): Promise<CliResult>;
+};
+
+export async function startCliTest(): Promise<CliTest> {
+  const databaseUrl = await createDatabase();
+  const test = await startTestService({ databaseUrl });
+  Object.assign(test.clock, systemClock); // The command line goes by the machine's clock.
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    WEBHOOK_SECRET_KEYS: Buffer.alloc(32, 1).toString("base64"), // As the service of the tests has it.
+  };
+  const partner = await createPartner(test);
+  return { test, partner, environment, cli: (args, input) => runCli(environment, words(args), input) };
+}
+
+const words = (args: string): string[] =>
+  [...args.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { anOrder, createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { type CliTest, startCliTest } from "../support/cli.ts";
+
+let at: CliTest;
+beforeAll(async () => {
+  at = await startCliTest();
+});
+afterAll(() => at.test.close());
+
+const cli = (args: string, input?: string) => at.cli(args, input);
+
+describe("order export", () => {
+  let shop: Partner;
+  const evil = {
+    firstName: "=HYPERLINK(1)",
+    lastName: '+"quoted", and',
+    company: "@x",
+    phone: "+44 1",
+    address2: "two\nlines",
+  };
+  beforeAll(async () => {
+    shop = await createPartner(at.test);
+    for (let n = 0; n < 3; n += 1) {
+      const lines = shop.productIds.map((productId) => ({ productId, quantity: n + 1 }));
+      const { shippingAddress } = anOrder(shop);
+      await placeOrder(shop, {
+        externalOrderId: `-${n}`,
+        lines,
+        shippingAddress: { ...shippingAddress, ...evil },
+      });
+    }
+    await placeOrder(shop, { testMode: true });
+  });
+
+  it("writes a row per line of real orders, which no spreadsheet takes for formulas", async () => {
+    const { code, output, errors } = await cli(`order export --connection ${shop.connectionId}`);
+    expect([code, errors]).toEqual([0, ""]);
+    const [head, ...rows] = output.split("\r\n");
+    expect(head).toMatch(/^orderId,externalOrderId,merchantId,connectionId,status,/);
+    expect(rows.filter((row) => row !== "")).toHaveLength(6);
+    for (const row of rows.slice(0, 6)) {
+      expect(row).toMatch(/^ord_\w+,'-\d,mer_\w+,con_\w+,NEW,,2/);
+      expect(row).toContain(`,'=HYPERLINK(1),"'+""quoted"", and",`);
+      expect(row).toContain(",'@x,");
+      expect(row).toContain(',"two\nlines",');
+      expect(row).toContain(",'+44 1,line_");
+      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,$/);
+    }
+  });
+
+  it("writes an object per order as it is, for programs", async () => {
+    const { output } = await cli(`order export --merchant ${shop.merchantId} --format ndjson`);
+    const orders = output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(orders.map(({ externalOrderId }) => externalOrderId)).toEqual(["-0", "-1", "-2"]);
+    const { body } = await shop.client.get(`/v1/orders/${orders[0].id}`);
+    expect(orders[0]).toMatchObject({
+      ...{ ...body, merchantId: shop.merchantId, connectionId: shop.connectionId },
+      lines: body.lines.map((line: object) => ({
+        ...line,
+        sku: "SKU-1",
+        unitPrice: { amount: "10.00", currency: "EUR" },
+      })),
+    });
+  });
+
+  it("narrows by status and by time of creation", async () => {
+    const count = async (filter: string) =>
+      (await cli(`order export --connection ${shop.connectionId} --format ndjson ${filter}`)).output.split(
+        "\n",
+      ).length - 1;
+    expect(await count("--status CANCELED")).toBe(0);
+    expect(await count("--since 2000-01-01 --status NEW")).toBe(3);
+    expect(await count("--since 2999-01-01")).toBe(0);
+    expect(await count("--until 2000-01-01T00:00:00+01:00")).toBe(0);
+  });
+});

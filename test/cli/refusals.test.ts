@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CliTest, runCli, startCliTest } from "../support/cli.ts";
+import { freePort } from "../support/main-process.ts";
+import { dumpTables } from "../support/tables.ts";
+import { createDatabase, startTestService } from "../support/test-service.ts";
+
+let at: CliTest;
+beforeAll(async () => {
+  at = await startCliTest();
+});
+afterAll(() => at.test.close());
+
+const cli = (args: string, input?: string) => at.cli(args, input);
+
+/** Ended with this code; nothing on standard output; nothing stored. */
+async function expectRefused(args: string, code: number, errors: RegExp): Promise<void> {
+  const before = await dumpTables(at.test);
+  const result = await cli(args);
+  expect(result.errors).toMatch(errors);
+  expect(result).toMatchObject({ code, output: "" });
+  expect(await dumpTables(at.test)).toEqual(before);
+}
+
+describe("the command line refuses with exit code 2", () => {
+  it.each([
+    ["", /Usage: partner-orders/],
+    ["frobnicate", /unknown command 'frobnicate'/],
+    ["order", /Usage: partner-orders order/],
+    ["order frob", /unknown command 'frob'/],
+    ["merchant create --name X", /--account-email <address>' not specified/],
+    ["merchant list --limit ten", /must be a whole number/],
+    ["merchant list --frob", /unknown option '--frob'/],
+    ["merchant show", /missing required argument 'merchant'/],
+    ["product create --merchant m --sku s --name n --price 12.50", /amount with its currency/],
+    ["facility set-rates f --rates GB", /must be steps such as/],
+    ["stock set --facility f --product p --on-hand -1", /must be a whole number/],
+    ["order list --on-hold maybe", /must be yes or no/],
+    ["order export --format xml", /Allowed choices are csv, ndjson/],
+    ["order export --since yesterday", /--since must be a day/],
+    ["order export --until 2026-01-31T12:00:00", /with its zone/],
+    ["order export --status LOST", /--status must be one of NEW/],
+    ["order export --merchant con_01m7y7np16fe68bxp4h91tdmdn", /begins with mer_/],
+    ["product import /no/such/file.csv --merchant m", /cannot be read: ENOENT/],
+    ["product import src --merchant m", /src is a folder/],
+  ])("%s", (args, errors) => expectRefused(args, 2, errors));
+
+  it("a configuration that cannot be used, with all its faults", async () => {
+    const faulty = { ...at.environment, PORT: "x", LOG_LEVEL: "loud" };
+    const { code, output, errors } = await runCli(faulty, ["merchant", "list"]);
+    expect([code, output]).toEqual([2, ""]);
+    expect(errors).toMatch(/PORT must be/);
+    expect(errors).toMatch(/LOG_LEVEL must be/);
+  });
+});
+
+describe("the command line refuses with exit code 1", () => {
+  it.each([
+    ["merchant show mer_01m7y7np16fe68bxp4h91tdmdn", /^Resource not found: No such merchant\.$/m],
+    ["merchant show ../../openapi.json", /No such merchant|No route matches/],
+    ["key revoke x", /No such key/],
+    ["order show x", /No such order/],
+    ["order ship x", /No such order/],
+    ["order export --merchant mer_01m7y7np16fe68bxp4h91tdmdn", /No such merchant/],
+    ["merchant list --cursor x", /cursor: is not a cursor of this list/],
+    ["merchant list --limit 101", /limit: must be <= 100/],
+    ['merchant create --name "" --account-email nobody', /- \/name: .*\n {2}- \/accountEmail: /],
+    ["product import - --merchant mer_01m7y7np16fe68bxp4h91tdmdn", /No such merchant/],
+  ])("%s", (args, errors) => expectRefused(args, 1, errors));
+
+  it("with --json the problem document itself, on standard error", async () => {
+    const { code, output, errors } = await cli("merchant show x --json");
+    expect([code, output]).toEqual([1, ""]);
+    expect(JSON.parse(errors)).toMatchObject({ status: 404, instance: "/api/merchants/x" });
+  });
+});
+
+describe("the command line refuses with exit code 3", () => {
+  it("a database that nobody serves", async () => {
+    const url = `postgres://user:secret-word@127.0.0.1:${await freePort()}/x`;
+    const { code, output, errors } = await runCli({ DATABASE_URL: url }, ["merchant", "list"]);
+    expect([code, output]).toEqual([3, ""]);
+    expect(errors).toMatch(/^The database cannot be used\. .*ECONNREFUSED/);
+    expect(errors).not.toContain("secret-word");
+  });
+
+  it("a database whose schema is older than the program, and leaves it as it is", async () => {
+    const databaseUrl = await createDatabase();
+    const other = await startTestService({ databaseUrl });
+    await other.db.runScript("delete from schema_migrations where name like '0004%'");
+    const before = await dumpTables(other);
+    const result = await runCli({ DATABASE_URL: databaseUrl }, ["merchant", "list"]);
+    expect(result).toMatchObject({ code: 3, output: "" });
+    expect(result.errors).toMatch(/lacks 1 of this program's migrations.*npm run cli -- migrate/);
+    expect(await dumpTables(other)).toEqual(before);
+    await other.close();
+  });
+});
