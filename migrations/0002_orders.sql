@@ -57,9 +57,9 @@ create table orders (
 -- an order whose payment failed is not: its clock stands still (decision 0011).
 create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_at)
   where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}';
--- What the house works on: the review queue, what is to be shipped, what is under way; and what is held.
-create index orders_open_idx on orders (connection_id, status, id)
-  where status in ('PROCESSING', 'ACCEPTED', 'IN_PROGRESS') and not test_mode;
+-- What the house looks for: the review queue, what is to be shipped, what is done; and what is held. New orders are
+-- found by the two other indexes, so that creating one keeps neither of these.
+create index orders_status_idx on orders (connection_id, status, id) where status <> 'NEW' and not test_mode;
 create index orders_held_idx on orders (connection_id, id) where hold_reasons <> '{}' and not test_mode;
 create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;
 comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/orders/lifecycle.ts).';

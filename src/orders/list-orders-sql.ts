@@ -33,13 +33,21 @@ type PlaceRow = {
   merchant_name: string;
 };
 
-/** $5 is the time: an order whose deadline has passed is accepted, whether or not a worker has seen to it. */
+/** $5 is the time: a real order whose deadline has passed is accepted, whether or not a worker has seen to it. */
 const PAST_DEADLINE =
-  "(o.status = 'NEW' and not o.test_mode and o.acceptance_due_at <= $5 and not o.hold_reasons @> '{payment_failed}')";
+  "(o.status = 'NEW' and o.acceptance_due_at <= $5 and not o.hold_reasons @> '{payment_failed}')";
 
-// Statuses and the like stand in the text, not in parameters, so that the partial indexes of open and held orders serve.
-const statusCondition = (status: OrderStatus): string => {
-  if (status === "NEW") return `o.status = 'NEW' and not ${PAST_DEADLINE}`;
+/**
+ * New orders before their deadline, and those whose clock stands still. Said in a way that PostgreSQL can answer from
+ * orders_acceptance_due_idx and orders_held_idx: by the plain negation of PAST_DEADLINE it would read every order.
+ */
+const STILL_NEW = `(o.status = 'NEW' and o.acceptance_due_at > $5 and not o.hold_reasons @> '{payment_failed}'
+            or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
+
+// Statuses and the like stand in the text, not in parameters, so that the partial indexes serve.
+const statusCondition = (status: OrderStatus, testMode: boolean): string => {
+  if (testMode) return `o.status = '${status}'`; // Never due.
+  if (status === "NEW") return STILL_NEW;
   return status === "ACCEPTED" ? `(o.status = 'ACCEPTED' or ${PAST_DEADLINE})` : `o.status = '${status}'`;
 };
 
@@ -57,7 +65,7 @@ const SEARCHED = `(
 function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderFilter): string[] {
   return [
     testMode ? "o.test_mode and o.expires_at > $5" : "not o.test_mode",
-    ...(status === null ? [] : [statusCondition(status)]),
+    ...(status === null ? [] : [statusCondition(status, testMode)]),
     ...(onHold === null ? [] : [`o.hold_reasons ${onHold ? "<>" : "="} '{}'`]),
     ...(ready === null ? [] : [ready ? READY : `not (${READY})`]),
     ...(orderId === null ? [] : ["o.id = $6"]),

@@ -1,7 +1,7 @@
 import type { Queryable } from "../database/database.ts";
 import { hasDuePayment } from "../payments/due-payments-sql.ts";
 
-/** Nothing is left to do for the order `o`; the money part is the payments' own. Uses orders_open_idx. */
+/** Nothing is left to do for the order `o`; the money part is the payments' own. Uses orders_status_idx. */
 const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
           and not exists (
             select from order_lines l

@@ -61,6 +61,8 @@ describe("GET /api/orders", () => {
     ["onHold=true", ["held"]],
     ["onHold=false&status=NEW", ["new"]],
     ["testMode=true", ["test"]],
+    ["testMode=true&status=NEW", ["test"]],
+    ["testMode=true&status=ACCEPTED", []],
     ["testMode=false&status=NEW&onHold=true", ["held"]],
     ["q=WEB-HE", ["held"]],
     ["q=ada%20love", ["reviewed", "new", "canceled", "held", "accepted"]],
@@ -89,6 +91,16 @@ describe("GET /api/orders", () => {
     expect((await list(`${query}&status=NEW`)).data).toEqual([]);
     await runChore(test, "accept-orders");
     expect((await list(`${query}&status=ACCEPTED`)).data).toMatchObject([{ id, status: "ACCEPTED" }]);
+  });
+
+  it("shows an order as new past its deadline while its payment has failed", async () => {
+    const poor = await createPartner(test);
+    const { id } = await placeOrder(poor);
+    await stepTaken(test, id, "hold", { reasons: ["payment_failed"] });
+    test.clock.advance({ hours: 2 });
+    const query = `connectionId=${poor.connectionId}`;
+    expect((await list(`${query}&status=NEW`)).data).toMatchObject([{ id, status: "NEW" }]);
+    expect((await list(`${query}&status=ACCEPTED`)).data).toEqual([]);
   });
 
   it("pages through all connections without losing or repeating any", async () => {
