@@ -1,8 +1,6 @@
 import { isOutOfReach } from "../database/database.ts";
 import { toTypeId } from "../ids.ts";
-
-/** Failures told of one by one; of more than these only the number is told. */
-const TOLD_MAX = 10;
+import { throwTogether } from "../worker/in-turn.ts";
 
 /**
  * Routes orders of a failed batch again, each alone, so that one that cannot be stored keeps nobody else waiting.
@@ -28,7 +26,5 @@ export async function routePastFailures(
 }
 
 /** Tells at the end of a round what failed in it. */
-export function tellFailures(failures: readonly Error[]): void {
-  if (failures.length === 0) return;
-  throw new AggregateError(failures.slice(0, TOLD_MAX), `${failures.length} orders could not be routed.`);
-}
+export const tellFailures = (failures: readonly Error[]): void =>
+  throwTogether(failures, `${failures.length} orders could not be routed.`);

@@ -1,5 +1,8 @@
 import { isOutOfReach } from "../database/database.ts";
 
+/** Failures that are told one by one, so that a log stays readable when everything fails. */
+const TOLD_MAX = 10;
+
 /**
  * A batch for each key at a time, mostly for each connection, until none has work left, so that a busy one never
  * keeps the others waiting. Nor does one whose work fails: it gets no further turn in this round, and its error is
@@ -28,7 +31,11 @@ export async function inTurn<Key>(
     }
     unfinished = worked;
   }
-  if (failures.length > 0)
-    throw new AggregateError(failures, `The work of ${failures.length} of ${keys.length} failed.`);
+  throwTogether(failures, `The work of ${failures.length} of ${keys.length} failed.`);
   return count;
+}
+
+/** Throws what failed, if anything did, as one error: the first failures one by one, and all of them in words. */
+export function throwTogether(failures: readonly unknown[], message: string): void {
+  if (failures.length > 0) throw new AggregateError(failures.slice(0, TOLD_MAX), message);
 }
