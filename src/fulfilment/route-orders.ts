@@ -4,7 +4,6 @@ import { SERVICE, type StepContext } from "../orders/order-step.ts";
 import {
   limitLockWaits,
   lockUnroutedOrder,
-  lockUnroutedOrderIfFree,
   lockUnroutedOrders,
   lockWaitingOrders,
   readUnroutedOrders,
@@ -51,7 +50,7 @@ export async function routeDueOrders(service: Service, round: DueRound): Promise
     const failed = await routePastFailures({ error, orderIds: batch }, (orderId) =>
       routeOrders(service, connectionId, async (tx) => {
         await limitLockWaits(tx, LOCK_WAIT_ALONE_MS);
-        return lockUnroutedOrderIfFree(tx, connectionId, orderId);
+        return lockUnroutedOrder(tx, connectionId, orderId, { ifFree: true });
       }),
     );
     round.failures.push(...failed);

@@ -16,6 +16,14 @@ export type UnroutedOrder = {
   }[];
 };
 
+/** The order `o` is to be routed now. As orders_routing_due_idx says. */
+const UNROUTED = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'`;
+
+/** The order `o` waits for stock or for a rate. As orders_routing_waiting_idx says. */
+const WAITING = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and o.hold_reasons && '{out_of_stock,address_unserviceable}'`;
+
 /** Connections that have orders to be routed, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<string[]> {
   const rows = await db.query<{ connection_id: string }>({
@@ -26,9 +34,7 @@ export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<
       cross join lateral (
         select o.id
         from orders o
-        where o.connection_id = c.id
-          and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+        where o.connection_id = c.id and ${UNROUTED}
         order by o.id
         limit 1) as due
       order by due.id`,
@@ -61,12 +67,10 @@ export async function lockUnroutedOrders(
   const rows = await tx.query<{ id: string }>({
     name: "lock-unrouted-orders",
     text: `
-      select id
-      from orders
-      where connection_id = $1
-        and status = 'ACCEPTED' and not test_mode and routed_at is null
-        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}' and id > $2
-      order by id
+      select o.id
+      from orders o
+      where o.connection_id = $1 and ${UNROUTED} and o.id > $2
+      order by o.id
       limit $3
       for no key update skip locked`,
     values: [connectionId, afterId, limit],
@@ -74,41 +78,20 @@ export async function lockUnroutedOrders(
   return rows.map(({ id }) => id);
 }
 
-/** Locks one order, if it is to be routed; waits for whoever is at it. */
+/** Locks one order, if it is to be routed: waits for whoever is at it, or passes it over. */
 export async function lockUnroutedOrder(
   tx: Queryable,
   connectionId: string,
   orderId: string,
+  { ifFree = false } = {},
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
-    name: "lock-unrouted-order",
+    name: ifFree ? "lock-unrouted-order-if-free" : "lock-unrouted-order",
     text: `
-      select id
-      from orders
-      where connection_id = $1 and id = $2
-        and status = 'ACCEPTED' and not test_mode and routed_at is null
-        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
-      for no key update`,
-    values: [connectionId, orderId],
-  });
-  return rows.map(({ id }) => id);
-}
-
-/** Locks one order, if it is to be routed and nobody else is at it. */
-export async function lockUnroutedOrderIfFree(
-  tx: Queryable,
-  connectionId: string,
-  orderId: string,
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
-    name: "lock-unrouted-order-if-free",
-    text: `
-      select id
-      from orders
-      where connection_id = $1 and id = $2
-        and status = 'ACCEPTED' and not test_mode and routed_at is null
-        and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
-      for no key update skip locked`,
+      select o.id
+      from orders o
+      where o.connection_id = $1 and o.id = $2 and ${UNROUTED}
+      for no key update ${ifFree ? "skip locked" : ""}`,
     values: [connectionId, orderId],
   });
   return rows.map(({ id }) => id);
@@ -126,12 +109,10 @@ export async function lockWaitingOrders(
   const rows = await tx.query<{ id: string }>({
     name: "lock-waiting-orders",
     text: `
-      select id
-      from orders
-      where connection_id = $1 and id = any($2::uuid[])
-        and status = 'ACCEPTED' and not test_mode and routed_at is null
-        and hold_reasons && '{out_of_stock,address_unserviceable}'
-      order by id
+      select o.id
+      from orders o
+      where o.connection_id = $1 and o.id = any($2::uuid[]) and ${WAITING}
+      order by o.id
       for no key update`,
     values: [connectionId, ids],
   });
@@ -218,8 +199,7 @@ export async function listOrdersWaitingForProducts(
     text: `
       select o.connection_id, o.id
       from orders o
-      where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $3
+      where ${WAITING} and o.id > $3
         and exists (
           select
           from order_lines l
@@ -250,8 +230,7 @@ export async function listOrdersWaitingForCountries(
     text: `
       select o.connection_id, o.id
       from orders o
-      where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-        and o.hold_reasons && '{out_of_stock,address_unserviceable}' and o.id > $2
+      where ${WAITING} and o.id > $2
         and o.country_code = any($1::text[])
       order by o.id
       limit $3`,
