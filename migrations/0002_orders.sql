@@ -118,13 +118,17 @@ create table order_steps (
   actor_kind    text        not null,
   actor_name    text,
   detail        text,
+  shipment_id   uuid,
   status        text        not null,
   hold_reasons  text[]      not null,
   created_at    timestamptz not null,
   constraint order_steps_pkey primary key (connection_id, order_id, id),
   constraint order_steps_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
+  constraint order_steps_shipment_fkey foreign key (connection_id, order_id, shipment_id)
+    references shipments (connection_id, order_id, id) on delete cascade,
   constraint order_steps_actor_known check (actor_kind in ('partner', 'operator', 'warehouse', 'merchant', 'service'))
 );
 comment on table order_steps is 'The timeline of an order: every step since its creation, and who took it. Only ever added.';
 comment on column order_steps.action is 'The transition''s name, or that of another step, such as route.';
+comment on column order_steps.shipment_id is 'The parcel that the step was about; null when it was about none.';
 comment on column order_steps.status is 'As the order stood after the step, like hold_reasons.';

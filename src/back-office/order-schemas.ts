@@ -73,6 +73,7 @@ const TimelineEntrySchema = Type.Object(
     ),
     status: Type.String({ description: "Status after it." }),
     onHoldReasons: Type.Array(Type.String(), { description: "Reasons after it." }),
+    shipmentId: nullable(Type.String(), "The shipment it was about; null when it was about none."),
     detail: nullable(Type.String(), "In the words of whoever did it, such as why a review was rejected."),
   },
   { title: "TimelineEntry" },
@@ -148,6 +149,7 @@ const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> =
   actor: { ...entry.actor },
   status: entry.status,
   onHoldReasons: [...entry.holdReasons],
+  shipmentId: entry.shipmentId === null ? null : toTypeId("shp", entry.shipmentId),
   detail: entry.detail,
 });
 
@@ -158,6 +160,7 @@ const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<type
   actor: { kind: "partner", name: null },
   status: firstStatus(order, timeline),
   onHoldReasons: [],
+  shipmentId: null,
   detail: null,
 });
 

@@ -64,13 +64,20 @@ export async function storeOutcome(
   if (outcome.outcome === "applied")
     await insertEvents(tx, orderEvents(after, outcome.facts, context.newId, context.now), context.now);
   await tellOptIns(tx, before.connectionId, steps, context);
-  const records = steps.map((step) => ({ ...step, ...step.after, orderId: after.id }));
+  const records = steps.map((step) => ({
+    ...{ ...step, ...step.after, orderId: after.id },
+    shipmentId: touchedShipment(step),
+  }));
   await insertSteps(tx, after.connectionId, records, context);
   for (const step of steps) {
     await followWithStock(tx, step, context);
     await followWithMoney(tx, step, context);
   }
 }
+
+/** The shipment that a step has made or changed; it is never more than one. */
+const touchedShipment = ({ before, after }: OrderStep): string | null =>
+  after.shipments.find((shipment) => !before.shipments.includes(shipment))?.id ?? null;
 
 /** What somebody asked for, and before it the acceptance, when only the deadline had seen to that so far. */
 function stepsOf(before: Order, outcome: Outcome, cause: StepCause): OrderStep[] {

@@ -34,6 +34,8 @@ export type TimelineEntry = {
   readonly action: string;
   readonly actor: Actor;
   readonly detail: string | null;
+  /** The shipment it was about; null when it was about none. */
+  readonly shipmentId: string | null;
   /** As the order stood after the step. */
   readonly status: OrderStatus;
   readonly holdReasons: readonly string[];

@@ -5,6 +5,8 @@ import type { Actor, StepCause, StepContext, TimelineEntry } from "./order-step.
 /** What the timeline keeps of a step. */
 export type StepRecord = StepCause & {
   readonly orderId: string;
+  /** The shipment it was about, if it was about one. */
+  readonly shipmentId?: string | null;
   readonly status: OrderStatus;
   readonly holdReasons: readonly string[];
 };
@@ -20,10 +22,12 @@ export async function insertSteps(
   await tx.query({
     name: "insert-order-steps",
     text: `
-      insert into order_steps (connection_id, order_id, id, action, actor_kind, actor_name, detail, status, hold_reasons, created_at)
-      select $1, s.order_id, s.id, s.action, s.actor_kind, s.actor_name, s.detail, s.status, s.hold_reasons, $3
+      insert into order_steps (
+        connection_id, order_id, id, action, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
+      select $1, s.order_id, s.id, s.action, s.actor_kind, s.actor_name, s.detail, s.shipment_id, s.status, s.hold_reasons, $3
       from json_to_recordset($2::json) as s (
-        order_id uuid, id uuid, action text, actor_kind text, actor_name text, detail text, status text, hold_reasons text[])`,
+        order_id uuid, id uuid, action text, actor_kind text, actor_name text, detail text, shipment_id uuid,
+        status text, hold_reasons text[])`,
     values: [
       connectionId,
       JSON.stringify(
@@ -34,6 +38,7 @@ export async function insertSteps(
           actor_kind: step.actor.kind,
           actor_name: step.actor.name,
           detail: step.detail ?? null,
+          shipment_id: step.shipmentId ?? null,
           status: step.status,
           hold_reasons: step.holdReasons,
         })),
@@ -55,13 +60,14 @@ export async function readTimeline(
     actor_kind: Actor["kind"];
     actor_name: string | null;
     detail: string | null;
+    shipment_id: string | null;
     status: OrderStatus;
     hold_reasons: string[];
     created_at: Date;
   }>({
     name: "read-timeline",
     text: `
-      select id, action, actor_kind, actor_name, detail, status, hold_reasons, created_at
+      select id, action, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at
       from order_steps
       where connection_id = $1 and order_id = $2
       order by id`,
@@ -72,6 +78,7 @@ export async function readTimeline(
     action: row.action,
     actor: { kind: row.actor_kind, name: row.actor_name },
     detail: row.detail,
+    shipmentId: row.shipment_id,
     status: row.status,
     holdReasons: row.hold_reasons,
     createdAt: row.created_at,

@@ -38,6 +38,7 @@ describe("review (specification, part 3; decision 0013)", () => {
       actor: { kind: "operator", name: "operator" },
       status: "ACCEPTED",
       onHoldReasons: [],
+      shipmentId: null,
       detail: "A known buyer.",
     });
     expect(await readOrder(partner, id)).toMatchObject({ status: "ACCEPTED" });

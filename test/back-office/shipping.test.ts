@@ -138,6 +138,22 @@ describe("tracking", () => {
     expect(JSON.stringify(event)).not.toContain("U.P.S.");
   });
 
+  it("is on the timeline with the parcel that it is about, like its shipping and its return", async () => {
+    const { id, lines } = await placeTwoLines();
+    const first = (await stepTaken(test, id, "ship", { lineIds: [lines[0].id] })).shipments[0].id;
+    const second = (await stepTaken(test, id, "ship")).shipments[1].id;
+    await patchShipment(first, { trackingNumber: "77" });
+    await stepTaken(test, id, "return", { shipmentId: second });
+    const { timeline } = await readDetail(test, id);
+    expect(timeline.slice(-4)).toMatchObject([
+      { action: "ship", shipmentId: first },
+      { action: "ship", shipmentId: second },
+      { action: "updateShipment", shipmentId: first },
+      { action: "returnShipment", shipmentId: second },
+    ]);
+    expect(timeline[0]).toMatchObject({ action: "create", shipmentId: null });
+  });
+
   it("may come later, also when the order is complete", async () => {
     const { id } = await placeTwoLines();
     const { shipments } = await stepTaken(test, id, "ship");
