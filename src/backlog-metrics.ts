@@ -1,12 +1,19 @@
 import { Gauge, type Registry } from "prom-client";
 import {
+  countHeldOrders,
+  countOrdersInReview,
   countPausedEndpoints,
   countQueuedMails,
   readDueDeliveries,
+  readOldestDueOrder,
   readOldestDuePayment,
+  readOldestUnroutedOrder,
 } from "./backlog-sql.ts";
 import { DAY_TABLES, partitionsAheadMs } from "./database/day-partitions.ts";
 import type { Service } from "./service.ts";
+
+/** Reasons with a line of their own. Anybody may hold an order for another one, and must not grow the metrics so. */
+const HOLD_REASONS = ["out_of_stock", "payment_failed", "address_unserviceable", "merchant_request"];
 
 /**
  * Gauges of what waits, asked of the database when somebody looks. Every process tells the same, so take the maximum
@@ -33,14 +40,42 @@ export function addBacklogMetrics(registry: Registry, service: Service): void {
     "How long the oldest of these has been due; 0 without any.",
     async () => (await dueNow()).oldestAgeSeconds,
   );
-  add(
-    "partner_orders_payment_oldest_due_age_seconds",
-    "How long the oldest charge or refund has been due that no gateway is being asked about; 0 without any.",
-    async () => {
+  const addAge = (name: string, help: string, read: (now: Date) => Promise<Date | null>): void =>
+    add(name, `${help}; 0 without any.`, async () => {
       const now = clock.now();
-      return (now.getTime() - ((await readOldestDuePayment(db, now)) ?? now).getTime()) / 1_000;
-    },
+      return Math.max(0, now.getTime() - ((await read(now)) ?? now).getTime()) / 1_000;
+    });
+  addAge(
+    "partner_orders_order_oldest_due_age_seconds",
+    "How long ago the window of the oldest order closed that nobody has accepted yet",
+    (now) => readOldestDueOrder(db, now),
   );
+  addAge(
+    "partner_orders_order_oldest_unrouted_age_seconds",
+    "How long the oldest accepted order has waited for routing, not counting those that are held",
+    () => readOldestUnroutedOrder(db),
+  );
+  addAge(
+    "partner_orders_payment_oldest_due_age_seconds",
+    "How long the oldest charge or refund has been due that no gateway is being asked about",
+    (now) => readOldestDuePayment(db, now),
+  );
+  add(
+    "partner_orders_orders_in_review",
+    "Real orders that wait for somebody to approve or reject them.",
+    () => countOrdersInReview(db),
+  );
+  new Gauge({
+    name: "partner_orders_orders_held",
+    help: "Real orders on hold, by reason; an order counts for each of its reasons.",
+    labelNames: ["reason"],
+    registers: [registry],
+    collect: toldOnFailure(service, async (gauge) => {
+      const held = await countHeldOrders(db, HOLD_REASONS);
+      gauge.reset();
+      for (const reason of [...HOLD_REASONS, "other"]) gauge.set({ reason }, held.get(reason) ?? 0);
+    }),
+  });
   add("partner_orders_webhook_endpoints_paused", "Endpoints that are paused.", () =>
     countPausedEndpoints(db),
   );

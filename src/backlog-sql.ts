@@ -128,6 +128,39 @@ export async function readOldestUnroutedOrder(db: Queryable): Promise<Date | nul
   return row?.since ?? null;
 }
 
+export async function countOrdersInReview(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-orders-in-review",
+    text: `
+      select coalesce(sum(waiting.count), 0)::integer as count
+      from connections c
+      cross join lateral (
+        select count(*) as count
+        from orders o
+        where o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode) as waiting`,
+    values: [],
+  });
+  return row?.count ?? 0;
+}
+
+/** Real orders on hold by reason; reasons that are none of these are counted as `other`. Uses orders_held_idx. */
+export async function countHeldOrders(
+  db: Queryable,
+  reasons: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db.query<{ reason: string; count: number }>({
+    name: "count-held-orders",
+    text: `
+      select case when reason = any($1::text[]) then reason else 'other' end as reason, count(*)::integer as count
+      from orders o
+      cross join lateral unnest(o.hold_reasons) as reason
+      where o.hold_reasons <> '{}' and not o.test_mode
+      group by 1`,
+    values: [reasons],
+  });
+  return new Map(rows.map(({ reason, count }) => [reason, count]));
+}
+
 /** Since when the oldest payment could be settled. */
 export async function readOldestDuePayment(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>({

@@ -2,11 +2,12 @@ import { describe, expect, it, vi } from "vitest";
 import { addBacklogMetrics } from "../src/backlog-metrics.ts";
 import { queueMail } from "../src/mail/queue-mail.ts";
 import { createMetrics } from "../src/metrics.ts";
-import { createPartner, placeOrder } from "./support/builders.ts";
+import { createPartner, placeOrder, placeTestOrder } from "./support/builders.ts";
 import { runChore } from "./support/chores.ts";
 import { storeEndpoint } from "./support/dispatch.ts";
-import { connectionUuid } from "./support/orders.ts";
+import { connectionUuid, transition } from "./support/orders.ts";
 import { scriptedGateway, settleWith } from "./support/payments.ts";
+import { stepTaken } from "./support/real-orders.ts";
 import { startServiceForTest, type TestService } from "./support/test-service.ts";
 
 const DUE = "partner_orders_webhook_deliveries_due";
@@ -61,6 +62,42 @@ describe("the metrics of what waits", () => {
     };
     await settleWith(test, scriptedGateway(test, { batchSize: 1, beforeMove }));
     expect(ages).toEqual([0, 0]);
+  });
+
+  it("tell how long orders wait for acceptance and for routing", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    const ages = async () => {
+      const shown = await scrape(test);
+      return ["due", "unrouted"].map((what) => shown[`partner_orders_order_oldest_${what}_age_seconds`]);
+    };
+    expect(await ages()).toEqual([0, 0]);
+    await placeOrder(partner);
+    test.clock.advance({ hours: 2, seconds: 30 });
+    expect(await ages()).toEqual([30, 0]);
+    await runChore(test, "accept-orders");
+    test.clock.advance({ seconds: 10 });
+    expect(await ages()).toEqual([0, 40]); // Accepted when its window closed.
+    await runChore(test, "route-orders");
+    expect(await ages()).toEqual([0, 0]);
+  });
+
+  it("count the orders that are held, by reason, and those in review; test orders are none of them", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
+    const lines = [{ productId: partner.productIds[0], quantity: 1 }];
+    const holds = [["out_of_stock"], ["out_of_stock", "customs"], ["strike"]];
+    for (const reasons of holds)
+      await stepTaken(test, (await placeOrder(partner, { lines })).id, "hold", { reasons });
+    await placeOrder(partner, { lines: [{ ...lines[0], quantity: 2 }] });
+    await transition(partner, (await placeTestOrder(partner, { lines })).id, "hold");
+    const held = (reason: string) => `partner_orders_orders_held{reason="${reason}"}`;
+    expect(await scrape(test)).toMatchObject({
+      [held("out_of_stock")]: 2,
+      [held("payment_failed")]: 0,
+      [held("other")]: 2,
+      partner_orders_orders_in_review: 1,
+    });
   });
 
   it("leave out what is due later, under way, or for an endpoint that is paused or held", async () => {
