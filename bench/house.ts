@@ -101,7 +101,7 @@ async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: O
     throw new Error("An order was not charged for goods and shipping.");
   await closeSite(site);
   const worst = (name: "unrouted" | "unpaid"): number => Math.max(...seen.map((counts) => counts[name]));
-  const memory = [seen.at(3), seen.at(-1)].map((counts) => counts?.residentMiB);
+  const memory = [1, 2, 3, 4].map((part) => seen.at(Math.ceil((part * seen.length) / 4) - 1)?.residentMiB);
   const routedPerSecond = (atEnd.accepted - atEnd.unrouted) / (4 * seconds);
   say(`  routing: backlogs of ${worst("unrouted")} orders and ${worst("unpaid")} charges at most`);
   return {
@@ -111,7 +111,7 @@ async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: O
     ratio: routedPerSecond / created.perSecond,
     // The orders of the last seconds are not accepted yet when the load ends.
     ratioMin: 0.9,
-    note: `backlog at most ${worst("unrouted")} orders, ${worst("unpaid")} charges; memory ${memory.join(" to ")} MiB`,
+    note: `backlog at most ${worst("unrouted")} orders, ${worst("unpaid")} charges; memory at each quarter ${memory.join(", ")} MiB`,
   };
 }
 
