@@ -1,10 +1,10 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashKey, isLive } from "./connections/api-key.ts";
-import { readKeys } from "./connections/connections-sql.ts";
 import { createConnection } from "./connections/create-connection.ts";
 import { createMerchant } from "./connections/create-merchant.ts";
 import { issueKey } from "./connections/issue-key.ts";
+import { readKeys } from "./connections/keys-sql.ts";
 import { createProduct } from "./products/create-product.ts";
 import type { ProductDetails } from "./products/product.ts";
 import { publishProduct } from "./products/publish-product.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { ApiKey } from "../connections/api-key.ts";
-import { listKeys, readKey, revokeKey } from "../connections/connections-sql.ts";
 import { issueKey } from "../connections/issue-key.ts";
+import { listKeys, readKey, revokeKey } from "../connections/keys-sql.ts";
 import { pagePosition, toPage } from "../http/cursor.ts";
 import { isProblem, notFound } from "../http/problems.ts";
 import {

@@ -1,6 +1,6 @@
 import type { Service } from "../service.ts";
 import { type ApiKey, makeKey } from "./api-key.ts";
-import { insertKey } from "./connections-sql.ts";
+import { insertKey } from "./keys-sql.ts";
 
 /** Issues a further key of a connection. The key itself is answered here, once, and only its hash is stored. */
 export async function issueKey(

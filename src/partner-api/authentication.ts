@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ApiKey, hashKey, isLive } from "../connections/api-key.ts";
-import { readKeys } from "../connections/connections-sql.ts";
+import { readKeys } from "../connections/keys-sql.ts";
 import { groupCalls } from "../database/group.ts";
 import { keyOf, unauthorized } from "../http/bearer.ts";
 import type { Problem } from "../http/problems.ts";
