@@ -39,15 +39,22 @@ export class PendingMigrationsError extends Error {
   }
 }
 
-/** Finds or starts the embedded server if no database is configured, and opens a pool. Touches no table. */
+/**
+ * Finds or starts the embedded server if no database is configured, and opens a pool. Touches no table.
+ * @param options.mayCreate whether an embedded database that is not there yet is made.
+ */
 export async function openConfiguredDatabase(
   config: Config,
   log: Logger,
-  connectionsMax: number,
+  { connectionsMax, mayCreate }: { connectionsMax: number; mayCreate: boolean },
 ): Promise<OpenDatabase> {
   const postgres =
     config.databaseUrl === null
-      ? await startEmbeddedPostgres({ dataDir: config.dataDir, log: (message) => log.info(message) })
+      ? await startEmbeddedPostgres({
+          dataDir: config.dataDir,
+          mayCreate,
+          log: (message) => log.info(message),
+        })
       : { url: config.databaseUrl, stop: async () => undefined };
   const openPool = (size: number): Database =>
     openDatabase({
@@ -79,7 +86,10 @@ export async function openService(
   clock: Clock,
   { schema, connectionsMax }: { schema: "migrate" | "as-it-is"; connectionsMax: number },
 ): Promise<OpenService> {
-  const database = await openConfiguredDatabase(config, log, connectionsMax);
+  const database = await openConfiguredDatabase(config, log, {
+    connectionsMax,
+    mayCreate: schema === "migrate",
+  });
   const { url, db } = database;
   try {
     if (schema === "migrate") await bringUpToDate(url, db, log, clock);

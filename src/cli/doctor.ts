@@ -57,7 +57,10 @@ async function examine(environment: NodeJS.ProcessEnv, clock: Clock): Promise<Fi
   const sound: Finding = { check: "configuration", outcome: "ok", words: "every variable can be used" };
   let database: OpenDatabase;
   try {
-    database = await openConfiguredDatabase(config, cliLog(environment, config), 1);
+    database = await openConfiguredDatabase(config, cliLog(environment, config), {
+      connectionsMax: 1,
+      mayCreate: false,
+    });
   } catch (error) {
     return [sound, { check: "database", outcome: "fail", words: wordsOf(error) }];
   }

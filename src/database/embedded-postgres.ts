@@ -41,17 +41,24 @@ export type EmbeddedPostgres = {
  * @param options.dataDir created when missing; also gets `postgres-password`, `postgres.log`, `postgres.lock`.
  * @param options.settings added to PostgreSQL's configuration, and winning over ours, except for where it
  * listens; without effect on a server that is already running. `fsync: "off"` also speeds up creating the cluster.
+ * @param options.mayCreate false: whoever only wants to look must not leave an empty cluster in a mistyped folder.
  * @param options.log is told in one sentence what was found or started.
  * @throws Error for the operator, with the end of `postgres.log`, when the server does not start; one that asks
- * for DATABASE_URL, when this machine cannot run the server at all.
+ * for DATABASE_URL, when this machine cannot run the server at all; one that names the folder, when there is no
+ * cluster in it and none may be created.
  */
 export async function startEmbeddedPostgres(options: {
   dataDir: string;
   settings?: Record<string, string>;
+  mayCreate?: boolean;
   log?: (message: string) => void;
 }): Promise<EmbeddedPostgres> {
-  const { settings = {}, log = () => {} } = options;
+  const { settings = {}, mayCreate = true, log = () => {} } = options;
   const cluster = clusterIn(resolve(options.dataDir));
+  if (!mayCreate && !isCreated(cluster))
+    throw new Error(
+      `There is no database in ${cluster.directory}: start the service, or run: npm run cli -- migrate`,
+    );
   await mkdir(cluster.dataDir, { recursive: true });
 
   const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_MS);

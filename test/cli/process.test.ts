@@ -78,7 +78,18 @@ describe("node src/cli/main.ts", () => {
   it("starts an embedded database that nobody runs, migrates it only when told to, and stops it again", async () => {
     const dataDir = join(await temporaryFolder(), "data");
     const own = { DATA_DIR: dataDir };
-    expect(await run(["merchant", "list"], own)).toMatchObject({ code: 3, output: "" });
+    for (const words of [
+      ["merchant", "list"],
+      ["order", "export"],
+    ]) {
+      const refused = await run(words, own);
+      expect(refused).toMatchObject({ code: 3, output: "" });
+      expect(refused.errors).toMatch(
+        /There is no database in .*data.*start the service.*npm run cli -- migrate/,
+      );
+    }
+    expect((await run(["doctor"], own)).output).toMatch(/There is no database in/);
+    expect(existsSync(dataDir)).toBe(false); // Nobody who only looks leaves a database behind.
     expect(await run(["migrate"], own)).toMatchObject({ code: 0, errors: "" });
     expect(await run(["merchant", "list"], own)).toMatchObject({ code: 0, errors: "" });
     expect(existsSync(join(dataDir, "postgres", "postmaster.pid"))).toBe(false);
