@@ -16,6 +16,8 @@ import {
 const LEASE_MS = 60_000;
 /** Within the lease, so that no other worker sends the same mail meanwhile. */
 const DEADLINE_MS = 45_000;
+/** Mails that are under way at a time: a mail server that is far away takes its time for each. */
+const LANES = 4;
 const RETRY_FIRST_MS = 60_000;
 const RETRY_MAX_MS = 3_600_000;
 export const TRIES_MAX = 20;
@@ -26,7 +28,14 @@ export async function sendDueMails(service: Service, stopping?: AbortSignal): Pr
   if (connectionIds.length === 0) return 0;
   const mailer = createMailer(service.config);
   try {
-    return await inTurn(connectionIds, (connectionId) => sendNext(service, mailer, connectionId), stopping);
+    // Each takes what the others have not claimed, be it of one connection or of many.
+    const lanes = Array.from({ length: LANES }, () =>
+      inTurn(connectionIds, (connectionId) => sendNext(service, mailer, connectionId), stopping),
+    );
+    const ends = await Promise.allSettled(lanes);
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
   } finally {
     mailer.close();
   }

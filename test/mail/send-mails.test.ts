@@ -102,6 +102,22 @@ describe("send-mails", () => {
     );
   });
 
+  it.each([
+    ["one connection", 1],
+    ["several connections", 3],
+  ])(
+    "sends some at the same time, so that a slow server is not asked one after the other: of %s",
+    async (_title, count) => {
+      const { test, partner, server } = await start();
+      const partners = [partner];
+      while (partners.length < count) partners.push(await createPartner(test));
+      for (let n = 0; n < 3; n += 1) await queue(test, partners[n % count] ?? partner);
+      server.answerFrom(3);
+      expect(await send(test)).toBe(3);
+      expect(server.mails).toHaveLength(3);
+    },
+  );
+
   it("lets nobody write headers or further recipients by what is in a mail", async () => {
     const { test, partner, server } = await start();
     await queue(test, partner, { subject: "One\r\nBcc: all@shop.example", recipient: RECIPIENT });

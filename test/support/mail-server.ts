@@ -17,6 +17,8 @@ export type MailServer = {
   readonly mails: readonly ReceivedMail[];
   /** Answers every recipient with this SMTP code from now on; null: takes everything. */
   refuseWith(code: number | null): void;
+  /** Says of no mail that it was taken over until so many have come. */
+  answerFrom(count: number): void;
   close(): Promise<void>;
 };
 
@@ -24,6 +26,8 @@ export type MailServer = {
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let refusal: number | null = null;
+  let answersFrom = 0;
+  const waiting: (() => void)[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS", "AUTH"], // Its certificate would not be trusted.
@@ -38,7 +42,8 @@ export async function startMailServer(): Promise<MailServer> {
         const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
         const to = envelope.rcptTo.map(({ address }) => address);
         mails.push({ from, to, ...parseMail(Buffer.concat(chunks).toString("utf8")) });
-        callback();
+        waiting.push(callback);
+        if (mails.length >= answersFrom) for (const answer of waiting.splice(0)) answer();
       });
     },
   });
@@ -57,6 +62,9 @@ export async function startMailServer(): Promise<MailServer> {
     mails,
     refuseWith: (code) => {
       refusal = code;
+    },
+    answerFrom: (count) => {
+      answersFrom = count;
     },
     close,
   };
