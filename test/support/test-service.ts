@@ -14,7 +14,7 @@ import { createMetrics } from "../../src/metrics.ts";
 import { createPartnerApi } from "../../src/partner-api/app.ts";
 import type { Service } from "../../src/service.ts";
 import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
-import { type AnswerCheck, createAnswerCheck } from "./answer-check.ts";
+import { type AnswerCheck, answerCheckOf } from "./answer-check.ts";
 import { TEMPLATE } from "./global-setup.ts";
 import { createTestClock, type TestClock } from "./test-clock.ts";
 
@@ -101,8 +101,7 @@ export async function startTestService(
   const metrics = createMetrics();
   const partnerApi = createPartnerApi(service, metrics);
   const backOffice = createBackOffice(service, testAuthentication, metrics);
-  const description = (await backOffice.inject("/openapi.json")).json();
-  const check = createAnswerCheck(description);
+  const check = answerCheckOf((await backOffice.inject("/openapi.json")).body);
   return {
     service,
     clock,

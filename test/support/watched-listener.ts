@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { createLog } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { describeWithoutDatabase } from "../openapi/lint.ts";
-import { createAnswerCheck } from "./answer-check.ts";
+import { answerCheckOf } from "./answer-check.ts";
 import { readStoredOrders } from "./orders.ts";
 import { type PartnerListener, type RequestHeaders, startPartnerListener } from "./partner-listener.ts";
 import { exchange, type RawAnswer, requestText } from "./sockets.ts";
@@ -36,7 +36,7 @@ export async function startWatchedListener(): Promise<WatchedListener> {
   });
   const listener = await startPartnerListener({ log: createLog("warn", lines), metrics });
   const { test, partner, url, authorized, authorizedJson } = listener;
-  const check = createAnswerCheck(describeWithoutDatabase() as Parameters<typeof createAnswerCheck>[0]);
+  const check = answerCheckOf(JSON.stringify(describeWithoutDatabase()));
 
   async function send(
     method: string,
