@@ -21,7 +21,7 @@ import { createEndpoint, endpointPath } from "../support/webhooks.ts";
  * in known-bugs-of-attempts.test.ts. Held by other files already:
  * - A crash between the commit and the queue loses the event: events/events.test.ts, dispatcher-model.test.ts.
  * - Payloads reordered by jsonb (outpost #718): events/events.test.ts.
- * - A feed by sequence numbers skips late commits: partner-api/event-feed.test.ts.
+ * - A feed by sequence numbers skips late commits: partner-api/event-feed-order.test.ts.
  * - A rotation that reuses an old end (outpost #951): partner-api/webhook-secrets.test.ts.
  * - Requests into the own network (convoy #2706 and #2756, smokescreen #163, #265, #277, LibreChat #14606):
  *   public-address.test.ts, sender-addresses.test.ts, addresses-on-send.test.ts.
