@@ -37,13 +37,21 @@ export async function createKey(
   return created(test.backOffice.post(`/api/connections/${connectionId}/keys`, body));
 }
 
+/** A valid request for a new product. */
+export const aProduct = (fields: object = {}) => ({
+  sku: "SKU-1",
+  name: "Product",
+  price: { amount: "10.00", currency: "EUR" },
+  ...fields,
+});
+
 export async function createProduct(
   test: TestService,
   merchantId: string,
   fields: object = {},
 ): Promise<string> {
-  const product = { sku: "SKU-1", name: "Product", price: { amount: "10.00", currency: "EUR" }, ...fields };
-  return (await created(test.backOffice.post(`/api/merchants/${merchantId}/products`, product))).id;
+  const path = `/api/merchants/${merchantId}/products`;
+  return (await created(test.backOffice.post(path, aProduct(fields)))).id;
 }
 
 export async function createExposedProduct(

@@ -72,6 +72,9 @@ export async function readOrderEvents(test: TestService, partner: Partner, order
   return events.filter(({ data }) => data.order && (orderId === undefined || data.order.id === orderId));
 }
 
+export const readOrderEventTypes = async (test: TestService, partner: Partner): Promise<string[]> =>
+  (await readOrderEvents(test, partner)).map(({ type }) => type);
+
 /** Nothing of a connection's orders has been stored or told. */
 export async function expectNothingHappened(test: TestService, partner: Partner): Promise<void> {
   expect(await readStoredOrders(test, partner)).toEqual([]);
@@ -117,6 +120,13 @@ export async function readOrder(partner: Partner, orderId: string) {
 
 export const cancelOrder = (partner: Partner, orderId: string) =>
   partner.client.post(`${orderPath(orderId)}/cancel`);
+
+/** Cancels an order that can be canceled; answers the order. */
+export async function expectCanceled(partner: Partner, orderId: string) {
+  const { status, body } = await cancelOrder(partner, orderId);
+  expect([status, body.status], JSON.stringify(body)).toEqual([200, "CANCELED"]);
+  return body;
+}
 
 /** The answer is exactly this problem: no member is missing, and none is there beyond `members`. */
 export function expectProblem(answer: Answer, status: number, code: string, members: object = {}): void {

@@ -32,6 +32,12 @@ export const accept: ReceiverHandler = (_, response) => {
   response.end();
 };
 
+/** Answers with a status, and no body. */
+export const answering =
+  (status: number): ReceiverHandler =>
+  (_, response) =>
+    response.writeHead(status).end();
+
 /** A partner's server for webhooks. The handler runs when the request is there with its whole body. */
 export async function startReceiver(
   handler: ReceiverHandler = accept,

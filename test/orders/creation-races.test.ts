@@ -1,48 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
-import {
-  anAddress,
-  anOrder,
-  createPartner,
-  type Partner,
-  placeOrder,
-  placeTestOrder,
-} from "../support/builders.ts";
-import {
-  cancelOrder,
-  connectionUuid,
-  expectProblem,
-  orderPath,
-  readOrder,
-  readOrderEvents,
-  readStoredOrders,
-} from "../support/orders.ts";
-import {
-  type Answer,
-  startServiceForTest,
-  startTestService,
-  type TestService,
-} from "../support/test-service.ts";
+import { anAddress, anOrder, createPartner, type Partner } from "../support/builders.ts";
+import { expectProblem, readStoredOrders } from "../support/orders.ts";
+import { type Answer, startServiceForTest } from "../support/test-service.ts";
+import { startTwoServices, type TwoServices, tally, times } from "../support/two-services.ts";
 
-// Decisions 0005 and 0012. Two services stand for two processes: each has its own groups and database connections,
-// and only the database between them. Real processes are in process-races.test.ts.
+// Decision 0005. Real processes are in process-races.test.ts.
 
-let test: TestService;
-let second: TestService;
+let services: TwoServices;
 let partner: Partner;
 beforeAll(async () => {
-  test = await startTestService();
-  second = await startTestService({ databaseUrl: test.service.config.databaseUrl ?? "" });
+  services = await startTwoServices();
 });
 beforeEach(async () => {
-  partner = await createPartner(test);
-  second.clock.advance({ ms: test.clock.now().getTime() - second.clock.now().getTime() });
+  partner = await services.nextPartner();
 });
-afterAll(() => Promise.all([second.close(), test.close()]));
+afterAll(() => services.close());
 
 /** Sends all requests at once, in turn to either service. */
 function sendAll(requests: readonly { body: object; key?: string }[], by = partner): Promise<Answer[]> {
-  const clients = [by.client, second.partner(by.key)];
+  const clients = [by.client, services.second.partner(by.key)];
   return Promise.all(
     requests.map(({ body, key }, index) => {
       const headers = key === undefined ? {} : { "idempotency-key": key };
@@ -50,15 +26,6 @@ function sendAll(requests: readonly { body: object; key?: string }[], by = partn
     }),
   );
 }
-
-const times = <T>(count: number, make: (index: number) => T) =>
-  Array.from({ length: count }, (_, index) => make(index));
-
-/** How many answers have each status. */
-const tally = (answers: readonly Answer[]) =>
-  Object.fromEntries(
-    [...Map.groupBy(answers, ({ status }) => status)].map(([status, group]) => [status, group.length]),
-  );
 
 const createdIn = (answers: readonly Answer[]) => answers.find(({ status }) => status === 201)?.body;
 
@@ -74,7 +41,7 @@ describe("creations at the same time", () => {
       expect(tally(answers)).toEqual({ 200: 49, 201: 1 });
       const created = createdIn(answers);
       for (const answer of answers) expect(answer.body).toEqual(created);
-      expect(await readStoredOrders(test, partner)).toMatchObject([
+      expect(await readStoredOrders(services.first, partner)).toMatchObject([
         { id: created.id, lines: 1, events: ["order.created"] },
       ]);
     },
@@ -87,7 +54,7 @@ describe("creations at the same time", () => {
     const members = { orderId: createdIn(answers).id, externalOrderId: "race" };
     for (const answer of answers.filter(({ status }) => status === 409))
       expectProblem(answer, 409, "order-already-exists", members);
-    expect(await readStoredOrders(test, partner)).toMatchObject([{ events: ["order.created"] }]);
+    expect(await readStoredOrders(services.first, partner)).toMatchObject([{ events: ["order.created"] }]);
   });
 
   it("fifty different requests under one key: one creates, the others are refused", async () => {
@@ -96,7 +63,7 @@ describe("creations at the same time", () => {
     for (const answer of answers.filter(({ status }) => status === 422))
       expectProblem(answer, 422, "idempotency-key-reused");
     const { id, externalOrderId } = createdIn(answers);
-    expect(await readStoredOrders(test, partner)).toMatchObject([
+    expect(await readStoredOrders(services.first, partner)).toMatchObject([
       { id, externalOrderId, events: ["order.created"] },
     ]);
   });
@@ -114,7 +81,7 @@ describe("creations at the same time", () => {
         lines,
       });
     });
-    const stored = await readStoredOrders(test, partner);
+    const stored = await readStoredOrders(services.first, partner);
     expect(stored.map(({ id }) => id).sort()).toEqual(answers.map(({ body }) => body.id).sort());
     for (const order of stored) expect(order).toMatchObject({ lines: 1, events: ["order.created"] });
   });
@@ -141,11 +108,11 @@ describe("creations at the same time", () => {
         .map(({ status }) => status)
         .sort(),
     ).toEqual([200, 201]);
-    expect(await readStoredOrders(test, partner)).toHaveLength(2);
+    expect(await readStoredOrders(services.first, partner)).toHaveLength(2);
   });
 
   it("the same key and external id on ten connections: ten orders", async () => {
-    const partners = await Promise.all(times(10, () => createPartner(test)));
+    const partners = await Promise.all(times(10, () => createPartner(services.first)));
     const answers = await Promise.all(
       partners.map((by) =>
         sendAll(
@@ -156,7 +123,7 @@ describe("creations at the same time", () => {
     );
     for (const [index, by] of partners.entries()) {
       expect(tally(answers[index] ?? [])).toEqual({ 200: 3, 201: 1 });
-      expect(await readStoredOrders(test, by)).toHaveLength(1);
+      expect(await readStoredOrders(services.first, by)).toHaveLength(1);
     }
   });
 
@@ -171,20 +138,22 @@ describe("creations at the same time", () => {
       claims.map(({ key, external }) => ({ key, body: anOrder(partner, { externalOrderId: external }) })),
     );
     expect(tally(answers)).toEqual({ 201: 40, 409: 40 });
-    expect(await readStoredOrders(test, partner)).toHaveLength(40);
+    expect(await readStoredOrders(services.first, partner)).toHaveLength(40);
   });
 
   it("fifty of a request whose test order has just expired: its key is freed once", async () => {
     const body = anOrder(partner, { testMode: true });
     const [first] = await sendAll([{ body }]);
-    test.clock.advance({ hours: 2 });
-    second.clock.advance({ hours: 2 });
+    services.first.clock.advance({ hours: 2 });
+    services.second.clock.advance({ hours: 2 });
     const answers = await sendAll(times(50, () => ({ body })));
     expect(tally(answers)).toEqual({ 200: 49, 201: 1 });
     const { id } = createdIn(answers);
     expect(id).not.toBe(first?.body.id);
     for (const answer of answers) expect(answer.body.id).toBe(id);
-    expect(await readStoredOrders(test, partner)).toMatchObject([{ id, events: ["order.created"] }]);
+    expect(await readStoredOrders(services.first, partner)).toMatchObject([
+      { id, events: ["order.created"] },
+    ]);
   });
 });
 
@@ -221,94 +190,5 @@ describe("creations that arrive together, one of which cannot be stored", () => 
     await alone.db.runScript(allow);
     expect(tally(await create())).toEqual({ 200: 19, 201: 1 });
     expect(await readStoredOrders(alone, by)).toHaveLength(20);
-  });
-});
-
-describe("cancels at the same time", () => {
-  it("twenty of one order: all answer 200 with the same order, and one event is told", async () => {
-    const { id } = await placeOrder(partner);
-    const other = { ...partner, client: second.partner(partner.key) };
-    const answers = await Promise.all(times(20, (n) => cancelOrder(n % 2 === 0 ? partner : other, id)));
-    expect(tally(answers)).toEqual({ 200: 20 });
-    for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
-    expect((await readStoredOrders(test, partner))[0]).toMatchObject({
-      status: "CANCELED",
-      events: ["order.created", "order.canceled"],
-    });
-  });
-
-  it("and transitions: events count 1, 2, 3 … without gap or double, and the last shows the order as it is", async () => {
-    const { id } = await placeTestOrder(partner);
-    const path = `/v1/test${orderPath(id).slice(3)}/transitions`;
-    const clients = [partner.client, second.partner(partner.key)];
-    await Promise.all([
-      ...times(20, (n) => clients[n % 2]?.post(path, { transition: n % 4 < 2 ? "hold" : "releaseHold" })),
-      cancelOrder(partner, id),
-    ]);
-    const events = await readOrderEvents(test, partner, id);
-    events.sort((one, other) => one.sequence - other.sequence);
-    expect(events.map(({ sequence }) => sequence)).toEqual(times(events.length, (n) => n + 1));
-    expect(events.filter(({ type }) => type === "order.canceled")).toHaveLength(1);
-    expect(events.at(-1)).toMatchObject({
-      type: "order.canceled",
-      data: { order: await readOrder(partner, id) },
-    });
-  });
-});
-
-describe("cancel against acceptance at the deadline: never both", () => {
-  /** Each order was either canceled, and that was told, or accepted, and the cancel was refused. */
-  async function expectOneWinner(ids: readonly string[], cancels: readonly Answer[]): Promise<void> {
-    const stored = new Map((await readStoredOrders(test, partner)).map((order) => [order.id, order]));
-    ids.forEach((id, n) => {
-      const { status, body } = cancels[n] as Answer;
-      const order = stored.get(id);
-      if (status === 200) {
-        expect(body.status).toBe("CANCELED");
-        expect(order).toMatchObject({ status: "CANCELED", events: ["order.created", "order.canceled"] });
-      } else {
-        expect([status, body.orderStatus]).toEqual([409, "ACCEPTED"]);
-        expect(order).toMatchObject({ status: "ACCEPTED", events: ["order.created"] });
-      }
-    });
-  }
-
-  it("when two clocks differ: one service still cancels what the other's worker already accepts", async () => {
-    const connectionId = connectionUuid(partner);
-    for (let round = 0; round < 10; round += 1) {
-      const orders = await Promise.all(times(20, () => placeOrder(partner)));
-      const ids = orders.map(({ id }) => id);
-      test.clock.advance({ hours: 2, ms: -1 }); // To this service's clock the window is open,
-      second.clock.advance({ hours: 2 }); // and to this one's it has just closed.
-      const [cancels] = await Promise.all([
-        Promise.all(ids.map((id) => cancelOrder(partner, id))),
-        ...times(6, () => acceptDueOrders(second.service, connectionId)),
-      ]);
-      await acceptDueOrders(second.service, connectionId);
-      await expectOneWinner(ids, cancels);
-      test.clock.advance({ ms: 1 });
-    }
-  });
-
-  it("when the window closes while cancels are under way", async () => {
-    const connectionId = connectionUuid(partner);
-    for (let round = 0; round < 10; round += 1) {
-      const orders = await Promise.all(times(30, () => placeOrder(partner)));
-      const ids = orders.map(({ id }) => id);
-      test.clock.advance({ hours: 2, ms: -1 });
-      let answered = 0;
-      const cancels = await Promise.all(
-        ids.map(async (id, n) => {
-          const answer = await cancelOrder(partner, id);
-          answered += 1;
-          if (answered === 10) test.clock.advance({ ms: 1 });
-          if (n % 5 === 0) await acceptDueOrders(test.service, connectionId);
-          return answer;
-        }),
-      );
-      while ((await acceptDueOrders(test.service, connectionId)) > 0);
-      await expectOneWinner(ids, cancels);
-      expect(cancels.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
-    }
   });
 });

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import { type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import {
+  cancelOrder,
+  connectionUuid,
+  orderPath,
+  readOrder,
+  readOrderEvents,
+  readStoredOrders,
+} from "../support/orders.ts";
+import type { Answer } from "../support/test-service.ts";
+import { startTwoServices, type TwoServices, tally, times } from "../support/two-services.ts";
+
+// Decisions 0005 and 0012. Real processes are in process-races.test.ts.
+
+let services: TwoServices;
+let partner: Partner;
+beforeAll(async () => {
+  services = await startTwoServices();
+});
+beforeEach(async () => {
+  partner = await services.nextPartner();
+});
+afterAll(() => services.close());
+
+describe("cancels at the same time", () => {
+  it("twenty of one order: all answer 200 with the same order, and one event is told", async () => {
+    const { id } = await placeOrder(partner);
+    const other = { ...partner, client: services.second.partner(partner.key) };
+    const answers = await Promise.all(times(20, (n) => cancelOrder(n % 2 === 0 ? partner : other, id)));
+    expect(tally(answers)).toEqual({ 200: 20 });
+    for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
+    expect((await readStoredOrders(services.first, partner))[0]).toMatchObject({
+      status: "CANCELED",
+      events: ["order.created", "order.canceled"],
+    });
+  });
+
+  it("and transitions: events count 1, 2, 3 … without gap or double, and the last shows the order as it is", async () => {
+    const { id } = await placeTestOrder(partner);
+    const path = `/v1/test${orderPath(id).slice(3)}/transitions`;
+    const clients = [partner.client, services.second.partner(partner.key)];
+    await Promise.all([
+      ...times(20, (n) => clients[n % 2]?.post(path, { transition: n % 4 < 2 ? "hold" : "releaseHold" })),
+      cancelOrder(partner, id),
+    ]);
+    const events = await readOrderEvents(services.first, partner, id);
+    events.sort((one, other) => one.sequence - other.sequence);
+    expect(events.map(({ sequence }) => sequence)).toEqual(times(events.length, (n) => n + 1));
+    expect(events.filter(({ type }) => type === "order.canceled")).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({
+      type: "order.canceled",
+      data: { order: await readOrder(partner, id) },
+    });
+  });
+});
+
+describe("cancel against acceptance at the deadline: never both", () => {
+  /** Each order was either canceled, and that was told, or accepted, and the cancel was refused. */
+  async function expectOneWinner(ids: readonly string[], cancels: readonly Answer[]): Promise<void> {
+    const stored = new Map(
+      (await readStoredOrders(services.first, partner)).map((order) => [order.id, order]),
+    );
+    ids.forEach((id, n) => {
+      const { status, body } = cancels[n] as Answer;
+      const order = stored.get(id);
+      if (status === 200) {
+        expect(body.status).toBe("CANCELED");
+        expect(order).toMatchObject({ status: "CANCELED", events: ["order.created", "order.canceled"] });
+      } else {
+        expect([status, body.orderStatus]).toEqual([409, "ACCEPTED"]);
+        expect(order).toMatchObject({ status: "ACCEPTED", events: ["order.created"] });
+      }
+    });
+  }
+
+  it("when two clocks differ: one service still cancels what the other's worker already accepts", async () => {
+    const connectionId = connectionUuid(partner);
+    for (let round = 0; round < 10; round += 1) {
+      const orders = await Promise.all(times(20, () => placeOrder(partner)));
+      const ids = orders.map(({ id }) => id);
+      services.first.clock.advance({ hours: 2, ms: -1 }); // To this service's clock the window is open,
+      services.second.clock.advance({ hours: 2 }); // and to this one's it has just closed.
+      const [cancels] = await Promise.all([
+        Promise.all(ids.map((id) => cancelOrder(partner, id))),
+        ...times(6, () => acceptDueOrders(services.second.service, connectionId)),
+      ]);
+      await acceptDueOrders(services.second.service, connectionId);
+      await expectOneWinner(ids, cancels);
+      services.first.clock.advance({ ms: 1 });
+    }
+  });
+
+  it("when the window closes while cancels are under way", async () => {
+    const connectionId = connectionUuid(partner);
+    for (let round = 0; round < 10; round += 1) {
+      const orders = await Promise.all(times(30, () => placeOrder(partner)));
+      const ids = orders.map(({ id }) => id);
+      services.first.clock.advance({ hours: 2, ms: -1 });
+      let answered = 0;
+      const cancels = await Promise.all(
+        ids.map(async (id, n) => {
+          const answer = await cancelOrder(partner, id);
+          answered += 1;
+          if (answered === 10) services.first.clock.advance({ ms: 1 });
+          if (n % 5 === 0) await acceptDueOrders(services.first.service, connectionId);
+          return answer;
+        }),
+      );
+      while ((await acceptDueOrders(services.first.service, connectionId)) > 0);
+      await expectOneWinner(ids, cancels);
+      expect(cancels.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
+    }
+  });
+});

@@ -1,0 +1,274 @@
+import { expect } from "vitest";
+import type { Database } from "../../src/database/database.ts";
+import { notFound } from "../../src/http/problems.ts";
+import { changeOrder } from "../../src/orders/change-order.ts";
+import { eraseExpiredTestOrders } from "../../src/orders/erase-test-orders.ts";
+import { applyTransition } from "../../src/orders/lifecycle.ts";
+import { SERVICE } from "../../src/orders/order-step.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import type { Transition } from "../../src/orders/transition.ts";
+import { recoverDeliveries } from "../../src/webhooks/sending/recover-deliveries.ts";
+import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
+import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
+import { type Arrival, expectDelivered, expectNothingLeft } from "./dispatch-promises.ts";
+import { LIFETIME_MS, OUTCOMES, type OutcomeName, type Step } from "./dispatch-steps.ts";
+import {
+  type Activity,
+  type FaultyWorker,
+  type InFlight,
+  quiet,
+  startFaultyWorker,
+} from "./faulty-worker.ts";
+import { connectionUuid } from "./orders.ts";
+import type { TestService } from "./test-service.ts";
+import { createEndpoint, endpointPath } from "./webhooks.ts";
+
+/** As many requests as each of the two endpoints takes at the same time. */
+const IN_FLIGHT_MAX = [2, 8] as const;
+
+/** What receivers answer by themselves, request after request. */
+type Manner = readonly (OutcomeName | "hold")[];
+
+const outcome = (fields: Partial<SendOutcome>): SendOutcome => ({
+  durationMs: 1,
+  responseStatus: null,
+  responseBody: null,
+  error: null,
+  retryAfter: null,
+  ...fields,
+});
+
+/** One history on a connection of its own. */
+export class History {
+  readonly #test: TestService;
+  readonly #partner: Partner;
+  readonly #connectionId: string;
+  readonly #endpointIds: string[];
+  readonly #manner: Manner;
+  readonly #startedAt: Date;
+  readonly #activity: Activity = { count: 0 };
+  readonly #workers: FaultyWorker[] = [];
+  readonly #orders: { id: string; isTest: boolean; expiresAt: Date | null }[] = [];
+  readonly #arrivals: Arrival[] = [];
+  readonly #arrivalOf = new Map<InFlight, Arrival>();
+  readonly #violations: string[] = [];
+  /** Endpoints that were paused when the present step began. */
+  #paused = new Set<number>();
+  /** By endpoint and event: sent out of turn because somebody asked for it. */
+  readonly #byHand = new Set<string>();
+  /** Deliveries that were given up may come back to life, after later ones. */
+  #isRecovered = false;
+  #sentCount = 0;
+  #isHealing = false;
+
+  private constructor(test: TestService, partner: Partner, endpointIds: string[], manner: Manner) {
+    this.#test = test;
+    this.#startedAt = test.clock.now();
+    this.#partner = partner;
+    this.#connectionId = connectionUuid(partner);
+    this.#endpointIds = endpointIds;
+    this.#manner = manner;
+    for (let count = 0; count < 2; count += 1) this.#workers.push(this.#startWorker());
+  }
+
+  static async begin(test: TestService, manner: Manner): Promise<History> {
+    const partner = await createPartner(test);
+    const endpointIds: string[] = [];
+    for (const [index, maxInFlight] of IN_FLIGHT_MAX.entries())
+      endpointIds.push((await createEndpoint(partner, { url: `http://receiver/${index}`, maxInFlight })).id);
+    return new History(test, partner, endpointIds, manner);
+  }
+
+  #startWorker(): FaultyWorker {
+    return startFaultyWorker(this.#test, this.#activity, (sent) => this.#onSent(sent));
+  }
+
+  /** All that must hold at the moment in which a request goes out. */
+  #onSent(sent: InFlight): void {
+    const endpoint = Number(sent.url.at(-1));
+    const { id: eventId, sequence, data } = JSON.parse(String(sent.body));
+    const arrival: Arrival = { endpoint, eventId, orderId: data.order.id, sequence, answered: null };
+    const inFlight = this.#inFlight().filter(({ url }) => url === sent.url).length;
+    if (inFlight > (IN_FLIGHT_MAX[endpoint] ?? 0))
+      this.#violations.push(`${inFlight} in flight to ${endpoint}`);
+    if (this.#paused.has(endpoint)) this.#violations.push(`sent to ${endpoint} while it is paused`);
+    const expiresAt = this.#orders.find(({ id }) => id === arrival.orderId)?.expiresAt ?? null;
+    if (expiresAt !== null && sent.sentAt >= expiresAt) this.#violations.push("sent after the erasure");
+    if (!this.#byHand.has(keyOf(arrival)) && !this.#isRecovered) this.#checkTurn(arrival);
+    this.#arrivals.push(arrival);
+    this.#answerByItself(sent, arrival);
+  }
+
+  /** Nothing that comes first is overtaken: what has arrived already of the same order is not later than this. */
+  #checkTurn({ endpoint, orderId, sequence }: Arrival): void {
+    const later = this.#arrivals.find(
+      (one) =>
+        one.endpoint === endpoint &&
+        one.orderId === orderId &&
+        one.sequence > sequence &&
+        !this.#byHand.has(keyOf(one)),
+    );
+    if (later !== undefined)
+      this.#violations.push(`${sequence} sent to ${endpoint} after ${later.sequence} of the same order`);
+  }
+
+  #answerByItself(sent: InFlight, arrival: Arrival): void {
+    this.#arrivalOf.set(sent, arrival);
+    const manner = this.#isHealing ? "ok" : (this.#manner[this.#sentCount % this.#manner.length] ?? "ok");
+    this.#sentCount += 1;
+    if (manner === "hold") return;
+    this.#activity.count += 1;
+    setImmediate(() => {
+      this.#activity.count -= 1;
+      this.#answer(sent, manner);
+    });
+  }
+
+  #answer(sent: InFlight, as: OutcomeName): void {
+    const arrival = this.#arrivalOf.get(sent);
+    if (sent.answer(outcome(OUTCOMES[as])) && arrival !== undefined) arrival.answered = as;
+  }
+
+  /** A connection to a dead worker is cut, so what was on it is not in flight. */
+  #inFlight(): InFlight[] {
+    return this.#workers.filter((one) => !one.isDead()).flatMap(({ inFlight }) => inFlight);
+  }
+
+  async step(...steps: readonly Step[]): Promise<void> {
+    for (const step of steps)
+      if (step.name === "resume" || step.name === "recover") this.#paused.delete(step.endpoint);
+    await Promise.all(steps.map((step) => this.#do(step)));
+    await quiet(this.#activity);
+    for (const [index, one] of this.#workers.entries())
+      if (one.isDead()) this.#workers[index] = this.#startWorker();
+    await this.#noticePauses();
+    expect(this.#violations).toEqual([]);
+  }
+
+  async #do(step: Step): Promise<void> {
+    switch (step.name) {
+      case "place": {
+        const { id, createdAt } = await (step.isTest ? placeTestOrder : placeOrder)(this.#partner);
+        const expiresAt = step.isTest ? new Date(Date.parse(createdAt) + LIFETIME_MS) : null;
+        this.#orders.push({ id, isTest: step.isTest, expiresAt });
+        return;
+      }
+      case "move":
+        return this.#move(step.order, step.transition);
+      case "look":
+        return this.#workers[step.worker]?.dispatcher.wake([this.#connectionId]);
+      case "answer": {
+        const sent = this.#inFlight()[step.which];
+        if (sent !== undefined) this.#answer(sent, step.as);
+        return;
+      }
+      case "advance":
+        return this.#advance(step.ms);
+      case "kill":
+        return this.#workers[step.worker]?.killAfter(step.statements, step.applied);
+      case "redeliver":
+        return this.#redeliver(step.delivery);
+      case "resume":
+        return this.#resume(step.endpoint);
+      case "recover": {
+        this.#isRecovered = true;
+        const path = endpointPath(this.#endpointIds[step.endpoint] ?? "", "recover");
+        const { status } = await this.#partner.client.post(path, { since: this.#startedAt.toISOString() });
+        expect(status).toBe(202);
+        return;
+      }
+      case "work":
+        return this.#work();
+    }
+  }
+
+  /** Its transaction takes long to commit, so that workers meet it under way. */
+  async #move(place: number, transition: Transition): Promise<void> {
+    const { id } = this.#orders[place] ?? {};
+    if (id === undefined) return;
+    const { db } = this.#test;
+    const transaction: Database["transaction"] = (work) =>
+      db.transaction(async (tx) => {
+        const answer = await work(tx);
+        for (let count = 0; count < 10; count += 1)
+          await db.query({ name: "test-pass-time", text: "select 1", values: [] });
+        return answer;
+      });
+    await changeOrder(
+      { ...this.#test.service, db: { ...db, transaction } },
+      {
+        connectionId: this.#connectionId,
+        ref: parseOrderRef(id),
+        missing: notFound("order"),
+        actor: SERVICE,
+        action: transition.name,
+        decide: (order, now) => applyTransition(order, transition, now),
+      },
+    );
+  }
+
+  async #redeliver(place: number): Promise<void> {
+    const { body } = await this.#partner.client.get("/v1/deliveries");
+    const delivery = body.data[place];
+    if (delivery === undefined) return;
+    this.#byHand.add(keyOf({ endpoint: this.#endpointIds.indexOf(delivery.endpointId), ...delivery }));
+    const { status } = await this.#partner.client.post(`/v1/deliveries/${delivery.id}/redeliver`);
+    expect([202, 404, 409]).toContain(status); // 404 when it is erased meanwhile, 409 while the endpoint is paused.
+  }
+
+  async #resume(endpoint: number): Promise<void> {
+    const path = endpointPath(this.#endpointIds[endpoint] ?? "", "resume");
+    expect((await this.#partner.client.post(path)).status).toBe(200);
+  }
+
+  /** The chores that are about deliveries. */
+  async #work(): Promise<void> {
+    while ((await recoverDeliveries(this.#test.service, this.#connectionId)) > 0);
+    while ((await eraseExpiredTestOrders(this.#test.service, this.#connectionId)) > 0);
+  }
+
+  /** Moves the clock, but never past the deadline of a request: the sender ends that in time, whatever happens. */
+  async #advance(ms: number): Promise<void> {
+    const until = this.#test.clock.now().getTime() + ms;
+    for (;;) {
+      const now = this.#test.clock.now().getTime();
+      const deadlineOf = ({ sentAt }: InFlight) =>
+        sentAt.getTime() + this.#test.service.config.webhookTimeoutMs;
+      for (const sent of this.#inFlight().filter((one) => deadlineOf(one) <= now))
+        sent.answer(outcome({ error: "timeout" }));
+      await quiet(this.#activity);
+      if (now >= until) return;
+      this.#test.clock.advance({ ms: Math.min(until, ...this.#inFlight().map(deadlineOf)) - now });
+    }
+  }
+
+  async #noticePauses(): Promise<void> {
+    this.#paused = new Set();
+    for (const [index, id] of this.#endpointIds.entries()) {
+      const { body } = await this.#partner.client.get(endpointPath(id));
+      if (body.status === "paused") this.#paused.add(index);
+    }
+  }
+
+  /** Receivers, workers and partners all do as they should, for as long as the schedule may take. */
+  async heal(): Promise<void> {
+    this.#isHealing = true;
+    for (const sent of this.#inFlight()) this.#answer(sent, "ok");
+    await quiet(this.#activity);
+    for (let round = 0; round < 14; round += 1) {
+      for (const index of this.#endpointIds.keys()) await this.step({ name: "resume", endpoint: index });
+      await this.step({ name: "work" });
+      for (const index of this.#workers.keys()) await this.step({ name: "look", worker: index });
+      await this.step({ name: "advance", ms: 61_000 });
+    }
+    await this.step({ name: "work" });
+  }
+
+  /** What must be true in the end. */
+  async check(): Promise<void> {
+    await expectNothingLeft(this.#test, this.#connectionId);
+    await expectDelivered(this.#test, this.#connectionId, this.#arrivals);
+  }
+}
+
+const keyOf = ({ endpoint, eventId }: Pick<Arrival, "endpoint" | "eventId">) => `${endpoint} ${eventId}`;

@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import type { Transition } from "../../src/orders/transition.ts";
+import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
+
+/** How long a test order lives in a history. */
+export const LIFETIME_MS = 600_000;
+
+export const OUTCOMES = {
+  ok: { responseStatus: 200 },
+  failed: { responseStatus: 500 },
+  busy: { responseStatus: 429, retryAfter: "20" },
+  hangUp: { error: "connection closed" },
+  gone: { responseStatus: 410 },
+} as const satisfies Record<string, Partial<SendOutcome>>;
+export type OutcomeName = keyof typeof OUTCOMES;
+
+const MOVES = [
+  { name: "hold", reasons: ["out_of_stock"] },
+  { name: "releaseHold" },
+  { name: "cancel" },
+] as const satisfies Transition[];
+
+export type Step =
+  | { name: "place"; isTest: boolean }
+  /** A step of an order, by place; what the order refuses is no step. */
+  | { name: "move"; order: number; transition: (typeof MOVES)[number] }
+  | { name: "look"; worker: number }
+  | { name: "answer"; which: number; as: OutcomeName }
+  | { name: "advance"; ms: number }
+  | { name: "kill"; worker: number; statements: number; applied: boolean }
+  | { name: "redeliver"; delivery: number }
+  | { name: "resume"; endpoint: number }
+  | { name: "recover"; endpoint: number }
+  | { name: "work" };
+
+const place = fc.nat(5);
+const worker = fc.nat(1);
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ name: fc.constant("place" as const), isTest: fc.boolean() }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      name: fc.constant("move" as const),
+      order: place,
+      transition: fc.constantFrom(...MOVES),
+    }),
+  },
+  { weight: 8, arbitrary: fc.record({ name: fc.constant("look" as const), worker }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      name: fc.constant("answer" as const),
+      which: place,
+      as: fc.constantFrom<OutcomeName>("ok", "ok", "failed", "busy", "hangUp", "gone"),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      name: fc.constant("advance" as const),
+      ms: fc.constantFrom(1, 4_000, 6_000, 20_000, 61_000, LIFETIME_MS / 2),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      name: fc.constant("kill" as const),
+      worker,
+      statements: fc.nat(4),
+      applied: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant("redeliver" as const), delivery: place }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constant("resume" as const), endpoint: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constant("recover" as const), endpoint: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ name: "work" }) },
+);
+/** Steps that happen at the same time, mostly one alone. */
+export const anySteps = fc.oneof(
+  { weight: 2, arbitrary: fc.tuple(anyStep) },
+  { weight: 1, arbitrary: fc.array(anyStep, { minLength: 2, maxLength: 4 }) },
+);
+/** What receivers answer by themselves, request after request; "hold" leaves it to a step, or to the deadline. */
+export const anyManner = fc.array(
+  fc.constantFrom<OutcomeName | "hold">("ok", "ok", "hold", "failed", "hangUp"),
+  {
+    minLength: 1,
+    maxLength: 6,
+  },
+);

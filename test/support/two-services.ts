@@ -1,0 +1,38 @@
+import { createPartner, type Partner } from "./builders.ts";
+import { type Answer, startTestService, type TestService } from "./test-service.ts";
+
+/**
+ * Two services stand for two processes: each has its own groups and database connections, and only the database
+ * between them.
+ */
+export type TwoServices = {
+  first: TestService;
+  second: TestService;
+  /** A new partner, at a moment at which both clocks show the same time. */
+  nextPartner(): Promise<Partner>;
+  close(): Promise<unknown>;
+};
+
+export async function startTwoServices(): Promise<TwoServices> {
+  const first = await startTestService();
+  const second = await startTestService({ databaseUrl: first.service.config.databaseUrl ?? "" });
+  return {
+    first,
+    second,
+    async nextPartner() {
+      const partner = await createPartner(first);
+      second.clock.advance({ ms: first.clock.now().getTime() - second.clock.now().getTime() });
+      return partner;
+    },
+    close: () => Promise.all([second.close(), first.close()]),
+  };
+}
+
+export const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** How many answers have each status. */
+export const tally = (answers: readonly Pick<Answer, "status">[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(answers, ({ status }) => status)].map(([status, group]) => [status, group.length]),
+  );
