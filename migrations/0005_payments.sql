@@ -50,6 +50,8 @@ create table ledger_outcomes (
   constraint ledger_outcomes_success_has_reference check ((outcome = 'succeeded') = (gateway_reference is not null)),
   constraint ledger_outcomes_failure_has_reason check ((outcome = 'failed') = (reason is not null))
 );
+-- What was declined is looked for when a merchant has paid.
+create index ledger_outcomes_failed_idx on ledger_outcomes (connection_id, order_id) where outcome = 'failed';
 comment on table ledger_outcomes is 'How an entry ended: at most one row for each, never changed.';
 comment on column ledger_outcomes.gateway is 'Who moved the money, or declined to: a refund goes back the way its charge came. Null when nothing was ever asked of a gateway.';
 comment on column ledger_outcomes.gateway_reference is 'How the gateway names it.';
@@ -133,3 +135,13 @@ create unique index account_entries_reference_key on account_entries (merchant_i
 comment on table account_entries is 'What changed a merchant''s account; rows are only ever added, each once.';
 comment on column account_entries.id is 'Of a charge or refund the id of its ledger entry, so that a repetition changes nothing.';
 comment on column account_entries.reference is 'The operator''s name for a payment, such as a bank''s; the same one is booked once.';
+
+create table account_declines (
+  merchant_id uuid        not null,
+  id          uuid        not null,
+  created_at  timestamptz not null,
+  constraint account_declines_pkey primary key (merchant_id, id),
+  constraint account_declines_account_fkey foreign key (merchant_id) references merchant_accounts (merchant_id)
+);
+comment on table account_declines is 'Charges that an account had no room for. Whoever asks again hears the same, since somebody may have gone on from that answer.';
+comment on column account_declines.id is 'The id of the ledger entry.';

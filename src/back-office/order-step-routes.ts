@@ -118,7 +118,7 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
     admits: everyone,
     summary: "Hold an order",
     description:
-      "Replaces the reasons of an earlier hold, except a failed payment. A held order does not ship. People of a merchant can add `merchant_request` only.",
+      "Replaces the reasons of an earlier hold, except a failed payment. A held order does not ship. `payment_failed` stops the acceptance window and lets the partner cancel; only the operator can place it by hand. People of a merchant can add `merchant_request` only.",
     body: Type.Object(
       { reasons: reasons("What has to change before the order can proceed. Default: `merchant_request`.") },
       { title: "HoldRequest" },
@@ -141,12 +141,12 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
     admits: everyone,
     summary: "Release a hold",
     description:
-      "Of an order without a hold it changes nothing. A failed payment is released by its name only, and by the operator. People of a merchant can release `merchant_request` only.",
+      "Of an order without a hold it changes nothing. A failed payment is released by its name only, and by the operator; what was declined is then not charged any more. People of a merchant can release `merchant_request` only.",
     body: Type.Object(
       { reasons: reasons("Only these. Default: all that the caller may release, but no failed payment.") },
       { title: "ReleaseRequest" },
     ),
-    bodyFaults: async ({ caller, body }) => releaseFaults(caller, body),
+    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
     handle: async ({ caller, params, body }) => {
       const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
       return answerStep(service, caller, params.id, {
@@ -157,21 +157,20 @@ export const orderStepRoutes = (service: Service): BackOfficeRoute[] => [
   }),
 ];
 
+/**
+ * Letting an order go unpaid is the operator's decision; so is saying that it was not paid, which opens it to its
+ * partner's cancel.
+ */
 function reasonFaults(caller: BackOfficeCaller, body: unknown): Fault[] {
   const sent = valueAt(body, "/reasons");
-  if (caller.kind !== "merchant" || !Array.isArray(sent)) return [];
-  return faultsWhere(
-    sent,
-    (reason) => reason !== MERCHANT_REQUEST,
-    `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
-  );
-}
-
-/** Letting an order go unpaid is the operator's decision. */
-function releaseFaults(caller: BackOfficeCaller, body: unknown): Fault[] {
-  const sent = valueAt(body, "/reasons");
-  if (caller.kind !== "warehouse" || !Array.isArray(sent)) return reasonFaults(caller, body);
-  return faultsWhere(sent, (reason) => reason === PAYMENT_FAILED, "is released by the operator only");
+  if (caller.kind === "operator" || !Array.isArray(sent)) return [];
+  return caller.kind === "warehouse"
+    ? faultsWhere(sent, (reason) => reason === PAYMENT_FAILED, "is a matter of the operator")
+    : faultsWhere(
+        sent,
+        (reason) => reason !== MERCHANT_REQUEST,
+        `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
+      );
 }
 
 const faultsWhere = (sent: unknown[], isWrong: (reason: unknown) => boolean, detail: string): Fault[] =>

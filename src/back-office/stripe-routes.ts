@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { type Fault, notFound } from "../http/problems.ts";
 import { dateTime } from "../http/schemas.ts";
 import { toTypeId } from "../ids.ts";
+import { retryDeclinedCharges } from "../payments/retry-declined-charges.ts";
 import { setStripeMethod } from "../payments/stripe/set-stripe-method.ts";
 import {
   endStripeMethod,
@@ -67,7 +68,7 @@ export function stripeRoutes(service: Service): BackOfficeRoute[] {
       tag: "Money",
       summary: "Charge a merchant through Stripe",
       description:
-        "From now on charges of its orders, also those that were declined before, go to this payment method. What is under way ends where it began, and a refund always goes back the way its charge came.",
+        "From now on charges of its orders go to this payment method; those that were declined before are tried again at once. What is under way ends where it began, and a refund always goes back the way its charge came.",
       params: MerchantIdParams,
       body: StripeMethodRequestSchema,
       answers: { 200: { description: "The method in use.", schema: StripeMethodSchema } },
@@ -88,12 +89,14 @@ export function stripeRoutes(service: Service): BackOfficeRoute[] {
       tag: "Money",
       summary: "Charge a merchant on its account again",
       params: MerchantIdParams,
+      description: "Charges that were declined are tried again at once.",
       answers: { 204: { description: "New charges go to the merchant's account." } },
       problems: ["not-found"],
       handle: async ({ caller, params }) => {
         const merchant = await findMerchant(service, caller, params.id);
         if (merchant === null) return notFound("merchant");
         await endStripeMethod(service.db, merchant.id, service.clock.now());
+        await retryDeclinedCharges(service, merchant.id);
         return { status: 204 };
       },
     }),

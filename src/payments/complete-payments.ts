@@ -12,6 +12,7 @@ import type { Order } from "../orders/order.ts";
 import { SERVICE, type StepContext } from "../orders/order-step.ts";
 import { readOrders } from "../orders/orders-sql.ts";
 import { inOneStep, type Service } from "../service.ts";
+import { findPayable } from "./account/find-payable.ts";
 import {
   type ClaimedPayment,
   endClaims,
@@ -21,7 +22,7 @@ import {
   type Settlement,
 } from "./due-payments-sql.ts";
 import type { GatewayAnswer } from "./gateway.ts";
-import { hasFailedCharge, type LedgerEntry, type NewEntry, refundsOwed, scheduledAttempt } from "./ledger.ts";
+import { attemptAfter, hasFailedCharge, type LedgerEntry, type NewEntry, refundsOwed } from "./ledger.ts";
 import { insertEntries, readLedgers } from "./ledger-sql.ts";
 
 /** A payment and what its gateway said; null when nobody knows what happened there. */
@@ -138,15 +139,15 @@ async function followOutcomes(
 ): Promise<void> {
   if (concerned.length === 0) return;
   const orderIds = [...new Set(concerned.map(({ payment }) => payment.orderId))];
-  const failedIds = new Set(
-    concerned.filter(({ outcome }) => outcome === "failed").map(({ payment }) => payment.entryId),
-  );
+  const failed = concerned.filter(({ outcome }) => outcome === "failed");
+  const failedIds = new Set(failed.map(({ payment }) => payment.entryId));
+  const payable = await findPayable(tx, failed);
   const ledgerOf = await readLedgers(tx, connectionId, orderIds);
   const orders = await readOrders(tx, connectionId, orderIds);
   const entries = orders.flatMap((order) => {
     const ledger = ledgerOf(order.id);
     const declined = ledger.filter(({ id }) => failedIds.has(id));
-    return entriesAfter(order, ledger, declined, service, context).map((entry) => ({
+    return entriesAfter(order, ledger, { declined, payable }, service, context).map((entry) => ({
       ...entry,
       orderId: order.id,
     }));
@@ -158,13 +159,14 @@ async function followOutcomes(
 function entriesAfter(
   order: Order,
   ledger: readonly LedgerEntry[],
-  declined: readonly LedgerEntry[],
+  { declined, payable }: { declined: readonly LedgerEntry[]; payable: ReadonlySet<string> },
   { config, log }: Service,
   { now }: StepContext,
 ): NewEntry[] {
   const canceled = wasCanceled(order);
   const further = declined.flatMap((entry) => {
-    const next = scheduledAttempt(entry, { canceled, waitsMs: config.paymentRetryMs, now });
+    const when = { canceled, payable: payable.has(entry.id), waitsMs: config.paymentRetryMs, now };
+    const next = attemptAfter(entry, ledger, when);
     // A charge shows as a hold on its order, unless that is settled; a refund shows nowhere else. A canceled order
     // owes nothing.
     if (next === null && (entry.kind === "refund" || (isSettled(order) && !canceled)))

@@ -1,5 +1,4 @@
 import type { Queryable } from "../database/database.ts";
-import { hasDuePayment } from "./due-payments-sql.ts";
 
 /** Makes every scheduled attempt of a merchant's orders due now. A scan over all shards. */
 export async function bringMerchantForward(db: Queryable, merchantId: string, now: Date): Promise<void> {
@@ -18,19 +17,24 @@ export async function bringMerchantForward(db: Queryable, merchantId: string, no
 export type OrderKey = { readonly connectionId: string; readonly orderId: string };
 
 /**
- * A merchant's orders that are held because payment failed and for which nothing is scheduled any more, oldest first. A
- * scan over all shards; uses orders_held_idx.
+ * A merchant's orders with a declined charge that is still owed and for which nothing is scheduled any more, oldest
+ * first. An order need not be held for it: it may have been completed since. A scan over all shards; uses
+ * ledger_outcomes_failed_idx.
  */
 export async function listGivenUpOrders(db: Queryable, merchantId: string): Promise<OrderKey[]> {
   const rows = await db.query<{ connection_id: string; id: string }>({
     name: "list-given-up-orders",
     text: `
-      select o.connection_id, o.id
+      select distinct o.connection_id, o.id
       from connections c
-      join orders o on o.connection_id = c.id
-      where c.merchant_id = $1
-        and o.hold_reasons <> '{}' and not o.test_mode and o.hold_reasons @> '{payment_failed}'
-        and not ${hasDuePayment("o")}
+      join ledger_outcomes x on x.connection_id = c.id and x.outcome = 'failed'
+      join ledger_entries e on e.connection_id = c.id and e.order_id = x.order_id and e.id = x.entry_id
+      join orders o on o.connection_id = c.id and o.id = x.order_id
+      where c.merchant_id = $1 and e.kind <> 'refund' and o.canceled_at is null
+        and not exists (
+          select from ledger_entries later
+          where later.connection_id = c.id and later.order_id = e.order_id
+            and later.kind = e.kind and later.attempt > e.attempt)
       order by o.id`,
     values: [merchantId],
   });

@@ -1,27 +1,54 @@
 import type { Queryable } from "../database/database.ts";
-import { wasCanceled } from "../orders/lifecycle.ts";
+import { hasFailedPayment, isSettled, wasCanceled } from "../orders/lifecycle.ts";
+import type { Order } from "../orders/order.ts";
 import type { OrderStep, StepContext } from "../orders/order-step.ts";
-import { refundsOwed } from "./ledger.ts";
+import { failedCharges, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
 import { cancelUnsentEntries, insertEntries, readLedger } from "./ledger-sql.ts";
 
 /**
- * What a step of an order means for its money, in the step's transaction and under the order's lock. A canceled order
- * is no longer charged, and what was charged goes back. What a gateway is being asked about just now is left to whoever
- * asks: recording the answer takes the order's lock too, and then sees that the order was canceled.
+ * What a step of an order means for its money, in the step's transaction and under the order's lock. What a gateway is
+ * being asked about just now is left to whoever asks: recording the answer takes the order's lock too, and then sees
+ * what has become of the order.
  */
 export async function followOrder(
   tx: Queryable,
   { before, after }: Pick<OrderStep, "before" | "after">,
   context: StepContext,
 ): Promise<void> {
-  if (after.testMode || !wasCanceled(after) || wasCanceled(before)) return;
-  const { connectionId, id: orderId } = after;
-  await cancelUnsentEntries(tx, connectionId, orderId, context.now);
-  const refunds = refundsOwed(await readLedger(tx, connectionId, orderId), context.now);
-  await insertEntries(
+  if (after.testMode) return;
+  if (wasCanceled(after) && !wasCanceled(before)) return giveBack(tx, after, context);
+  if (hasFailedPayment(before) && !hasFailedPayment(after) && !isSettled(after))
+    await waive(tx, after, context);
+}
+
+/** A canceled order is no longer charged, and what was charged goes back. */
+async function giveBack(tx: Queryable, order: Order, context: StepContext): Promise<void> {
+  await cancelUnsentEntries(tx, order, ["goods", "shipping", "refund"], context.now);
+  await add(tx, order, refundsOwed(await readLedger(tx, order.connectionId, order.id), context.now), context);
+}
+
+/**
+ * Whoever lifts the hold of a failed payment lets the order go without it: what was declined is not charged any more
+ * (decision 0041). After a payment nothing is left to waive.
+ */
+async function waive(tx: Queryable, order: Order, context: StepContext): Promise<void> {
+  const read = () => readLedger(tx, order.connectionId, order.id);
+  const kinds = failedCharges(await read()).map(({ kind }) => kind);
+  if (kinds.length === 0) return;
+  await cancelUnsentEntries(tx, order, kinds, context.now);
+  await add(tx, order, waivers(await read(), context.now), context);
+  await cancelUnsentEntries(tx, order, kinds, context.now);
+}
+
+const add = (
+  tx: Queryable,
+  { connectionId, id: orderId }: Order,
+  entries: readonly NewEntry[],
+  context: StepContext,
+): Promise<void> =>
+  insertEntries(
     tx,
     connectionId,
-    refunds.map((refund) => ({ ...refund, orderId })),
+    entries.map((entry) => ({ ...entry, orderId })),
     context,
   );
-}

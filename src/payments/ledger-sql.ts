@@ -157,26 +157,28 @@ export async function insertShippingCharges(
 }
 
 /**
- * Ends entries of an order that no gateway has ever heard of. One that is being claimed right now is waited for, and
+ * Ends entries of some kinds that no gateway has ever heard of. One that is being claimed right now is waited for, and
  * then left to who claimed it. The caller holds the order's lock.
  */
 export async function cancelUnsentEntries(
   tx: Queryable,
-  connectionId: string,
-  orderId: string,
+  { connectionId, id: orderId }: { readonly connectionId: string; readonly id: string },
+  kinds: readonly EntryKind[],
   now: Date,
 ): Promise<void> {
   await tx.query({
     name: "cancel-unsent-entries",
     text: `
       with unsent as (
-        delete from due_payments
-        where connection_id = $1 and order_id = $2 and tries = 0
-        returning entry_id
+        delete from due_payments d
+        using ledger_entries e
+        where d.connection_id = $1 and d.order_id = $2 and d.tries = 0
+          and e.connection_id = $1 and e.order_id = $2 and e.id = d.entry_id and e.kind = any($4::text[])
+        returning d.entry_id
       )
       insert into ledger_outcomes (connection_id, order_id, entry_id, outcome, created_at)
       select $1, $2, entry_id, 'canceled', $3
       from unsent`,
-    values: [connectionId, orderId, now],
+    values: [connectionId, orderId, now, kinds],
   });
 }

@@ -45,7 +45,10 @@ function chainsOf(entries: readonly LedgerEntry[]): Chain[] {
 }
 
 const has = (chain: Chain, status: EntryStatus): boolean => chain.some((entry) => entry.status === status);
-const hasFailed = (chain: Chain): boolean => has(chain, "failed") && !has(chain, "succeeded");
+const newestOf = (chain: Chain): LedgerEntry => chain.at(-1) ?? chain[0];
+/** Declined, not paid since, and still owed: an attempt that was canceled at the end waives the charge (decision 0041). */
+const hasFailed = (chain: Chain): boolean =>
+  has(chain, "failed") && !has(chain, "succeeded") && newestOf(chain).status !== "canceled";
 const isRefund = ([{ kind }]: Chain): boolean => kind === "refund";
 
 /**
@@ -53,7 +56,13 @@ const isRefund = ([{ kind }]: Chain): boolean => kind === "refund";
  * nobody has declined yet holds nothing.
  */
 export const hasFailedCharge = (entries: readonly LedgerEntry[]): boolean =>
-  chainsOf(entries).some((chain) => !isRefund(chain) && hasFailed(chain));
+  failedCharges(entries).length > 0;
+
+/** The newest attempts at charges that were declined and have not been paid since: what keeps the order on hold. */
+export const failedCharges = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
+  chainsOf(entries)
+    .filter((chain) => !isRefund(chain) && hasFailed(chain))
+    .map(newestOf);
 
 /** What a canceled order gives back: each charge that was really made and has no refund yet, the way it came. */
 export function refundsOwed(entries: readonly LedgerEntry[], now: Date): NewEntry[] {
@@ -79,7 +88,7 @@ export type Retries = { readonly bringForward: readonly LedgerEntry[]; readonly 
  */
 export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, now: Date): Retries {
   const failed = chainsOf(entries).filter((chain) => hasFailed(chain) && isRefund(chain) === canceled);
-  const newest = failed.map((chain) => chain.at(-1) ?? chain[0]);
+  const newest = failed.map(newestOf);
   return {
     bringForward: newest.filter(({ status }) => status === "pending"),
     add: newest.filter(({ status }) => status === "failed").map((entry) => nextAttempt(entry, now)),
@@ -87,17 +96,31 @@ export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, no
 }
 
 /**
- * The attempt that follows a declined one by the schedule: after the first one the first wait, and none after the last.
- * A charge of a canceled order is not tried again.
+ * The attempt that follows a declined one: at once if it could be paid by now, else by the schedule, which has none
+ * after the last. A charge of a canceled order is not tried again, nor is one that was waived meanwhile.
  */
-export function scheduledAttempt(
+export function attemptAfter(
   declined: LedgerEntry,
-  { canceled, waitsMs, now }: { canceled: boolean; waitsMs: readonly number[]; now: Date },
+  entries: readonly LedgerEntry[],
+  {
+    canceled,
+    payable,
+    waitsMs,
+    now,
+  }: { canceled: boolean; payable: boolean; waitsMs: readonly number[]; now: Date },
 ): NewEntry | null {
-  const waitMs = waitsMs[declined.attempt - 1];
-  if (waitMs === undefined || (canceled && declined.kind !== "refund")) return null;
+  const waitMs = payable ? 0 : waitsMs[declined.attempt - 1];
+  const isNewest = entries.every(
+    ({ kind, refundOf, attempt }) =>
+      kind !== declined.kind || refundOf !== declined.refundOf || attempt <= declined.attempt,
+  );
+  if (waitMs === undefined || !isNewest || (canceled && declined.kind !== "refund")) return null;
   return nextAttempt(declined, new Date(now.getTime() + waitMs));
 }
+
+/** The attempts that waive charges when they are canceled unsent, for what has no attempt that can be canceled. */
+export const waivers = (entries: readonly LedgerEntry[], now: Date): NewEntry[] =>
+  failedCharges(entries).map((entry) => nextAttempt(entry, now));
 
 /** A new entry, so that its id is new to the gateway too: gateways repeat their answer to an id that they know. */
 const nextAttempt = (

@@ -4,15 +4,16 @@ import {
   type Account,
   available,
   type Booking,
+  type Decision,
   decideBookings,
   signed,
 } from "../../src/payments/account/bookings.ts";
 import {
+  attemptAfter,
   hasFailedCharge,
   type LedgerEntry,
   refundsOwed,
   retriesOf,
-  scheduledAttempt,
 } from "../../src/payments/ledger.ts";
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
@@ -45,7 +46,7 @@ describe("an order is held", () => {
     [false, ["goods 1 succeeded", "shipping 1 pending"]],
     [true, ["goods 1 failed"]],
     [true, ["goods 1 failed", "goods 2 pending"]],
-    [true, ["goods 1 failed", "goods 2 canceled"]],
+    [false, ["goods 1 failed", "goods 2 canceled"]],
     [false, ["goods 1 failed", "goods 2 succeeded"]],
     [true, ["goods 1 succeeded", "shipping 1 failed"]],
     [true, ["goods 1 failed", "goods 2 succeeded", "shipping 1 failed"]],
@@ -106,8 +107,22 @@ describe("the schedule", () => {
     ["goods 1 failed", true, null],
     ["refund 1 failed a", true, 1_000],
   ])("after %s of an order (canceled: %s) waits %s ms", (words, canceled, waitMs) => {
-    const next = scheduledAttempt(entry(words), { canceled, waitsMs, now: NOW });
+    const declined = entry(words);
+    const next = attemptAfter(declined, [declined], { canceled, payable: false, waitsMs, now: NOW });
     expect(next === null ? null : next.dueAt.getTime() - NOW.getTime()).toBe(waitMs);
+  });
+
+  it("is left for an attempt at once, also after the last, when the charge can be paid by now", () => {
+    const declined = entry("goods 9 failed");
+    const asked = { canceled: false, payable: true, waitsMs, now: NOW };
+    expect(attemptAfter(declined, [declined], asked)).toMatchObject({ attempt: 10, dueAt: NOW });
+    expect(attemptAfter(declined, [declined], { ...asked, canceled: true })).toBeNull();
+  });
+
+  it("ends where a charge was waived while a gateway was still asked about it", () => {
+    const [declined, waived] = [entry("goods 2 failed"), entry("goods 3 canceled")];
+    const asked = { canceled: false, payable: true, waitsMs, now: NOW };
+    expect(attemptAfter(declined, [declined, waived], asked)).toBeNull();
   });
 });
 
@@ -144,7 +159,7 @@ describe("what an account has room for", () => {
       booking("refund", 60n, "e"),
       booking("charge", 60n, "f"),
     ];
-    const { made, declined } = decideBookings([account(0n, 100n)], asked, () => false);
+    const { made, declined } = decideBookings([account(0n, 100n)], asked, () => null);
     expect(made.map(({ id }) => id).join("")).toBe("acef");
     expect([...declined].map(({ id }) => id).join("")).toBe("bd");
   });
@@ -162,18 +177,23 @@ describe("what an account has room for", () => {
         fc.array(anyBooking),
         fc.bigInt({ min: 0n, max: 200n }),
         fc.nat(12),
-        (asked, limit, known) => {
-          const isBooked = ({ id }: Booking): boolean => id === `id-${known}`;
-          const { made, declined } = decideBookings([account(0n, limit)], asked, isBooked);
+        fc.nat(12),
+        (asked, limit, known, refused) => {
+          const decidedBefore = ({ id }: Booking): Decision | null => {
+            if (id === `id-${known}`) return "made";
+            return id === `id-${refused}` ? "declined" : null;
+          };
+          const { made, declined } = decideBookings([account(0n, limit)], asked, decidedBefore);
           let balance = 0n;
           for (const one of made) {
             balance += signed(one);
             expect(balance).toBeGreaterThanOrEqual(-limit);
           }
           expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
-          for (const one of asked)
-            expect(isBooked(one) || declined.has(one) || made.some(({ id }) => id === one.id)).toBe(true);
-          expect([...declined].some(isBooked)).toBe(false);
+          const madeIds = new Set([...made.map(({ id }) => id), `id-${known}`]);
+          // Each id is decided once: before, or here.
+          for (const one of asked) expect(declined.has(one)).toBe(!madeIds.has(one.id));
+          expect(made.some((one) => decidedBefore(one) !== null)).toBe(false);
         },
       ),
     );

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { readMerchant } from "../../src/connections/merchants-sql.ts";
+import { fromTypeId } from "../../src/ids.ts";
 import { readTimeline } from "../../src/orders/timeline-sql.ts";
+import { accountGateway } from "../../src/payments/account/account-gateway.ts";
+import { setStripeMethod } from "../../src/payments/stripe/set-stripe-method.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { connectionUuid, failPayment, readOrder } from "../support/orders.ts";
 import {
   balanceOf,
@@ -8,9 +13,12 @@ import {
   orderUuid,
   payIn,
   readDuePayments,
+  retry,
   setCreditLimit,
   settle,
+  settleWith,
 } from "../support/payments.ts";
+import { stepTaken } from "../support/real-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 /** Orders of EUR 10 that were declined, and that nothing is scheduled for. */
@@ -85,5 +93,73 @@ describe("orders that were given up", () => {
     await failPayment(test, partner, id);
     await payIn(test, partner, "10.00");
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+  });
+
+  it("are charged too beside a charge that is still scheduled", async () => {
+    const test = await startServiceForTest({ config: { paymentRetryMs: [3_600_000] } });
+    const partner = await createPartner(test);
+    await createFacility(test);
+    await setCreditLimit(test, partner, 1_000n);
+    const { id } = await placeOrder(partner);
+    await acceptAll(test);
+    await routeAll(test);
+    await setCreditLimit(test, partner, 0n);
+    await settle(test);
+    test.clock.advance({ minutes: 30 });
+    await retry(test, partner, id); // The goods and the shipping are declined a second time, for the last time.
+    await settle(test);
+    expect(await readDuePayments(test)).toEqual([]);
+    await payIn(test, partner, "12.00"); // Enough for the goods only.
+    await settle(test);
+    await payIn(test, partner, "3.00");
+    await settle(test);
+    expect(await areHeld(partner, [id])).toEqual([false]);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("are charged when the merchant has paid also after their order was completed", async () => {
+    const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
+    const partner = await createPartner(test);
+    await createFacility(test);
+    await setCreditLimit(test, partner, 1_000n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await acceptAll(test);
+    await routeAll(test);
+    await stepTaken(test, id, "ship");
+    await settle(test);
+    await stepTaken(test, id, "complete");
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 failed"]);
+    await payIn(test, partner, "50.00");
+    await settle(test);
+    expect((await moves(test, partner, id)).at(-1)).toBe("shipping 2 succeeded");
+    expect(await balanceOf(test, partner)).toBe(5_000n - 1_500n);
+  });
+
+  it("do not miss a payment that comes between the last decline and its record", async () => {
+    const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    const real = accountGateway(test.service);
+    await settleWith(test, {
+      ...real,
+      async charge(payment) {
+        const answer = await real.charge(payment);
+        await payIn(test, partner, "20.00");
+        return answer;
+      },
+    });
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
+  });
+
+  it("are charged another way once the merchant has one", async () => {
+    const { test, partner, ids } = await givenUp(1);
+    const service = { ...test.service, config: { ...test.service.config, stripeSecretKey: "sk_test_1" } };
+    const merchant = await readMerchant(test.db, fromTypeId("mer", partner.merchantId) ?? "");
+    if (merchant === null) throw new Error("The partner has a merchant.");
+    await setStripeMethod(service, merchant, { customerId: "cus_1", paymentMethodId: "pm_1" });
+    expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
   });
 });

@@ -3,8 +3,8 @@ import { toTypeId } from "../../ids.ts";
 import { inOneStep, type Service } from "../../service.ts";
 import type { ClaimedPayment } from "../due-payments-sql.ts";
 import type { Gateway, GatewayAnswer } from "../gateway.ts";
-import { insertBookings, lockAccounts, readBooked } from "./account-sql.ts";
-import { type Booking, decideBookings } from "./bookings.ts";
+import { insertBookings, insertDeclines, lockAccounts, readDecided } from "./account-sql.ts";
+import { type Booking, decideBookings, NO_ROOM } from "./bookings.ts";
 
 /** Payments in one claim and in one transaction: the lock of a busy merchant's account is taken once for all of them. */
 const BATCH_SIZE = 500;
@@ -36,12 +36,12 @@ const bookingOf = (kind: Booking["kind"], { merchantId, entryId, amountMinor }: 
 function bookAll(service: Service, bookings: readonly Booking[]): Promise<GatewayAnswer[]> {
   return inOneStep(service, async (tx) => {
     const accounts = await lockAccounts(tx, [...new Set(bookings.map(({ merchantId }) => merchantId))]);
-    const isBooked = await readBooked(tx, bookings);
-    const { made, declined } = decideBookings(accounts, bookings, isBooked);
+    const { made, declined } = decideBookings(accounts, bookings, await readDecided(tx, bookings));
     await insertBookings(tx, made, service.clock.now());
+    await insertDeclines(tx, [...declined], service.clock.now());
     return bookings.map((booking) =>
       declined.has(booking)
-        ? { answer: "declined", reason: "credit_limit_exceeded" }
+        ? { answer: "declined", reason: NO_ROOM }
         : { answer: "succeeded", reference: toTypeId("chg", booking.id) },
     );
   });

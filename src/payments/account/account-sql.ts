@@ -1,6 +1,6 @@
 import type { Queryable } from "../../database/database.ts";
 import type { PagePosition } from "../../http/cursor.ts";
-import { type Account, type Booking, type BookingKind, signed } from "./bookings.ts";
+import { type Account, type Booking, type BookingKind, type Decision, signed } from "./bookings.ts";
 
 type AccountRow = { merchant_id: string; balance_minor: bigint; credit_limit_minor: bigint | null };
 
@@ -60,21 +60,58 @@ async function makeAccounts(tx: Queryable, merchantIds: readonly string[]): Prom
   });
 }
 
-/** Tells which bookings have been made before. The caller holds the accounts' locks. */
-export async function readBooked(
+/** Tells what was decided of bookings before. The caller holds the accounts' locks. */
+export async function readDecided(
   tx: Queryable,
   bookings: readonly Booking[],
-): Promise<(booking: Booking) => boolean> {
-  const rows = await tx.query<{ merchant_id: string; id: string }>({
-    name: "read-booked",
+): Promise<(booking: Booking) => Decision | null> {
+  const rows = await tx.query<{ merchant_id: string; id: string; decision: Decision }>({
+    name: "read-decided",
     text: `
-      select e.merchant_id, e.id
-      from unnest($1::uuid[], $2::uuid[]) as asked (merchant_id, id)
-      join account_entries e on e.merchant_id = asked.merchant_id and e.id = asked.id`,
+      with asked as (
+        select *
+        from unnest($1::uuid[], $2::uuid[]) as asked (merchant_id, id)
+      )
+      select e.merchant_id, e.id, 'made' as decision
+      from asked
+      join account_entries e on e.merchant_id = asked.merchant_id and e.id = asked.id
+      union all
+      select d.merchant_id, d.id, 'declined'
+      from asked
+      join account_declines d on d.merchant_id = asked.merchant_id and d.id = asked.id`,
     values: [bookings.map(({ merchantId }) => merchantId), bookings.map(({ id }) => id)],
   });
-  const booked = new Set(rows.map((row) => `${row.merchant_id} ${row.id}`));
-  return ({ merchantId, id }) => booked.has(`${merchantId} ${id}`);
+  const decided = new Map(rows.map((row) => [`${row.merchant_id} ${row.id}`, row.decision]));
+  return ({ merchantId, id }) => decided.get(`${merchantId} ${id}`) ?? null;
+}
+
+/** Keeps that charges were declined; of those that were before, nothing changes. The caller holds the accounts' locks. */
+export async function insertDeclines(tx: Queryable, declined: readonly Booking[], now: Date): Promise<void> {
+  if (declined.length === 0) return;
+  await tx.query({
+    name: "insert-account-declines",
+    text: `
+      insert into account_declines (merchant_id, id, created_at)
+      select merchant_id, id, $3
+      from unnest($1::uuid[], $2::uuid[]) as declined (merchant_id, id)
+      on conflict do nothing`,
+    values: [declined.map(({ merchantId }) => merchantId), declined.map(({ id }) => id), now],
+  });
+}
+
+/** A merchant's account, which nobody books on, and whose limit nobody changes, until the transaction ends. */
+export async function holdAccount(tx: Queryable, merchantId: string): Promise<Account | null> {
+  const [row] = await tx.query<AccountRow>({
+    name: "hold-account",
+    text: `
+      select a.merchant_id, a.balance_minor, m.credit_limit_minor
+      from merchant_accounts a
+      join merchants m on m.id = a.merchant_id
+      where a.merchant_id = $1
+      for share`,
+    values: [merchantId],
+  });
+  return row === undefined ? null : toAccount(row);
 }
 
 /** Stores bookings and what they make of their accounts, in one statement. The caller holds the accounts' locks. */

@@ -29,31 +29,45 @@ export function available({ balanceMinor, creditLimitMinor }: Account): bigint |
   return free > 0n ? free : 0n;
 }
 
+/** Why a charge was declined. */
+export const NO_ROOM = "credit_limit_exceeded";
+
+/** Whether an account has room for a booking; only charges need any. */
+export function isAffordable(
+  account: Account,
+  { kind, amountMinor }: Pick<Booking, "kind" | "amountMinor">,
+): boolean {
+  const free = available(account);
+  return kind !== "charge" || free === null || amountMinor <= free;
+}
+
+export type Decision = "made" | "declined";
+
 /**
  * Which bookings are made, one after the other, each seeing what those before it have left: a charge that the limit
- * does not leave room for is declined, and a smaller one after it may fit. What has been booked before is done again
- * by doing nothing.
+ * does not leave room for is declined, and a smaller one after it may fit. What was decided before is decided the same
+ * way: a booking is not made twice, and not made after all when it was declined.
  */
 export function decideBookings(
   accounts: readonly Account[],
   bookings: readonly Booking[],
-  isBooked: (booking: Booking) => boolean,
+  decidedBefore: (booking: Booking) => Decision | null,
 ): { readonly made: readonly Booking[]; readonly declined: ReadonlySet<Booking> } {
   const states = new Map(accounts.map((account) => [account.merchantId, account]));
-  const made = new Map<string, Booking>();
+  const decisions = new Map<string, Decision>();
+  const made: Booking[] = [];
   const declined = new Set<Booking>();
   for (const booking of bookings) {
     const account = states.get(booking.merchantId);
     if (account === undefined) throw new Error("An account was locked, but is not there.");
-    if (isBooked(booking) || made.has(`${booking.merchantId} ${booking.id}`)) continue;
-    const free = available(account);
-    if (booking.kind === "charge" && free !== null && booking.amountMinor > free) {
-      declined.add(booking);
-      continue;
-    }
-    made.set(`${booking.merchantId} ${booking.id}`, booking);
-    const balanceMinor = account.balanceMinor + signed(booking);
-    states.set(booking.merchantId, { ...account, balanceMinor });
+    const key = `${booking.merchantId} ${booking.id}`;
+    const before = decisions.get(key) ?? decidedBefore(booking);
+    const decision = before ?? (isAffordable(account, booking) ? "made" : "declined");
+    decisions.set(key, decision);
+    if (decision === "declined") declined.add(booking);
+    if (decision === "declined" || before === "made") continue;
+    made.push(booking);
+    states.set(booking.merchantId, { ...account, balanceMinor: account.balanceMinor + signed(booking) });
   }
-  return { made: [...made.values()], declined };
+  return { made, declined };
 }

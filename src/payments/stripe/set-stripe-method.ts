@@ -1,5 +1,6 @@
 import type { Merchant } from "../../connections/merchants-sql.ts";
 import { inOneStep, type Service } from "../../service.ts";
+import { retryDeclinedCharges } from "../retry-declined-charges.ts";
 import {
   endStripeMethod,
   insertStripeMethod,
@@ -9,15 +10,15 @@ import {
 } from "./stripe-methods-sql.ts";
 
 /**
- * Lets a merchant's new charges go to this method at Stripe. What is under way keeps the method that it was begun with.
- * A retry is safe: the method that is in use already stays.
+ * Lets a merchant's new charges go to this method at Stripe, and its declined ones be tried again at once. What is under
+ * way keeps the method that it was begun with. A retry is safe: the method that is in use already stays.
  */
 export async function setStripeMethod(
   service: Service,
   { id: merchantId }: Merchant,
   fields: Pick<StripeMethod, "customerId" | "paymentMethodId">,
 ): Promise<StripeMethod> {
-  return inOneStep(service, async (tx) => {
+  const inUse = await inOneStep(service, async (tx) => {
     await lockMerchantOfMethod(tx, merchantId);
     const current = await readStripeMethod(tx, merchantId);
     if (current?.customerId === fields.customerId && current.paymentMethodId === fields.paymentMethodId)
@@ -28,4 +29,6 @@ export async function setStripeMethod(
     await insertStripeMethod(tx, method);
     return method;
   });
+  await retryDeclinedCharges(service, merchantId);
+  return inUse;
 }

@@ -1,0 +1,21 @@
+import type { Queryable } from "../../database/database.ts";
+import type { Settlement } from "../due-payments-sql.ts";
+import { holdAccount } from "./account-sql.ts";
+import { isAffordable, NO_ROOM } from "./bookings.ts";
+
+/**
+ * Which charges, of those that one merchant's account had no room for, it has room for by now; their entries' ids. To
+ * be asked in the transaction that records the declines: until it ends nothing is booked, so a payment either is seen
+ * here, or sees what is recorded here and has it tried again.
+ */
+export async function findPayable(
+  tx: Queryable,
+  declined: readonly Settlement[],
+): Promise<ReadonlySet<string>> {
+  const charges = declined.filter(({ reason }) => reason === NO_ROOM).map(({ payment }) => payment);
+  const [first] = charges;
+  const account = first === undefined ? null : await holdAccount(tx, first.merchantId);
+  if (account === null) return new Set();
+  const payable = charges.filter(({ amountMinor }) => isAffordable(account, { kind: "charge", amountMinor }));
+  return new Set(payable.map(({ entryId }) => entryId));
+}

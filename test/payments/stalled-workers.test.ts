@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { accountGateway } from "../../src/payments/account/account-gateway.ts";
+import { settlePayments } from "../../src/payments/settle-payments.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { cancelOrder } from "../support/orders.ts";
+import { balanceOf, moves, payIn, setCreditLimit, settle } from "../support/payments.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+beforeEach(async () => {
+  test = await startServiceForTest();
+  partner = await createPartner(test);
+  await setCreditLimit(test, partner, 0n);
+});
+
+/** A worker that has claimed a charge, and then stands still for longer than its lease before it books. */
+async function settleStalled(meanwhile: () => Promise<void>): Promise<void> {
+  const real = accountGateway(test.service);
+  let stalls = true;
+  await settlePayments(test.service, {
+    ...real,
+    async charge(payment) {
+      if (stalls) {
+        stalls = false;
+        test.clock.advance({ seconds: 61 });
+        await meanwhile();
+      }
+      return real.charge(payment);
+    },
+  });
+}
+
+describe("a worker that goes on after its lease, with a charge that another one has been declined", () => {
+  it("charges nothing: the account gives the same answer to the same charge", async () => {
+    const { id } = await placeOrder(partner);
+    await settleStalled(async () => {
+      await settle(test);
+      expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
+      await payIn(test, partner, "20.00");
+    });
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
+    expect(await balanceOf(test, partner)).toBe(1_000n);
+  });
+
+  it("takes no money for an order that was canceled meanwhile", async () => {
+    const { id } = await placeOrder(partner);
+    await settleStalled(async () => {
+      await settle(test);
+      await cancelOrder(partner, id);
+      await payIn(test, partner, "20.00");
+    });
+    test.clock.advance({ hours: 24 });
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
+    expect(await balanceOf(test, partner)).toBe(2_000n);
+  });
+});

@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
+import {
+  balanceOf,
+  moves,
+  payIn,
+  retry,
+  scriptedGateway,
+  setCreditLimit,
+  settle,
+  settleWith,
+} from "../support/payments.ts";
+import { readDetail, stepTaken } from "../support/real-orders.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+beforeEach(async () => {
+  test = await startServiceForTest({ config: { paymentRetryMs: [3_600_000] } });
+  partner = await createPartner(test);
+  await setCreditLimit(test, partner, 0n);
+});
+
+const releasePayment = (id: string) => stepTaken(test, id, "release-hold", { reasons: ["payment_failed"] });
+const reasonsOf = async (id: string) => (await readDetail(test, id)).onHoldReasons;
+
+describe("a failed payment that the operator has released (decision 0041)", () => {
+  it("is not charged any more: its scheduled attempt is canceled, and the hold does not come back", async () => {
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await releasePayment(id);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
+    await payIn(test, partner, "50.00");
+    test.clock.advance({ hours: 24 });
+    await settle(test);
+    expect(await reasonsOf(id)).toEqual([]);
+    expect(await balanceOf(test, partner)).toBe(5_000n);
+  });
+
+  it("stays released when nothing was scheduled any more", async () => {
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    test.clock.advance({ hours: 1 });
+    await settle(test);
+    await releasePayment(id);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 failed", "goods 3 canceled"]);
+    await payIn(test, partner, "50.00");
+    await settle(test);
+    expect(await balanceOf(test, partner)).toBe(5_000n);
+    expect(await retry(test, partner, id)).toMatchObject({ members: { rule: "nothing_to_pay" } });
+  });
+
+  it.each<["declined" | "succeeded", string[]]>([
+    ["declined", ["goods 1 failed", "goods 2 failed", "goods 3 canceled"]],
+    ["succeeded", ["goods 1 failed", "goods 2 succeeded", "goods 3 canceled"]],
+  ])("while a gateway is asked stays released, also when it then says %s", async (answer, expected) => {
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    test.clock.advance({ hours: 1 });
+    const beforeMove = async () => {
+      await releasePayment(id);
+    };
+    const decide = () => answer;
+    await settleWith(test, scriptedGateway(test, { beforeMove, decide }));
+    expect(await moves(test, partner, id)).toEqual(expected);
+    expect(await reasonsOf(id)).toEqual([]);
+    test.clock.advance({ hours: 24 });
+    expect(await settle(test)).toBe(0);
+  });
+
+  it("leaves the charges alone that nobody has declined", async () => {
+    await createFacility(test);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await releasePayment(id);
+    await acceptAll(test);
+    await routeAll(test);
+    await payIn(test, partner, "50.00");
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual([
+      "goods 1 failed",
+      "goods 2 canceled",
+      "shipping 1 succeeded",
+    ]);
+  });
+
+  it("gives back, when it is canceled later, only what was really charged", async () => {
+    await createFacility(test);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await releasePayment(id);
+    await acceptAll(test);
+    await routeAll(test);
+    await payIn(test, partner, "50.00");
+    await settle(test);
+    await stepTaken(test, id, "cancel");
+    await settle(test);
+    expect(await balanceOf(test, partner)).toBe(5_000n);
+  });
+
+  it("is no way for people of the warehouse to let a paid order be canceled by its partner", async () => {
+    const { id } = await placeOrder(partner);
+    const warehouse = test.backOfficeFor({ kind: "warehouse", name: "Ada" });
+    const held = await warehouse.post(`/api/orders/${id}/hold`, { reasons: ["payment_failed"] });
+    expect(held.status).toBe(422);
+    expect(held.body.errors).toMatchObject([{ pointer: "/reasons/0" }]);
+    expect(await reasonsOf(id)).toEqual([]);
+  });
+});
