@@ -167,9 +167,10 @@ function entriesAfter(
   const further = declined.flatMap((entry) => {
     const when = { canceled, payable: payable.has(entry.id), waitsMs: config.paymentRetryMs, now };
     const next = attemptAfter(entry, ledger, when);
-    // A charge shows as a hold on its order, unless that is settled; a refund shows nowhere else. A canceled order
-    // owes nothing.
-    if (next === null && (entry.kind === "refund" || (isSettled(order) && !canceled)))
+    // A charge shows as a hold on its order, unless that is settled or has left; a refund shows nowhere else. A
+    // canceled order owes nothing.
+    const isShown = !isSettled(order) && !hasLeft(order);
+    if (next === null && (entry.kind === "refund" || (!isShown && !canceled)))
       log.error(
         { order: { id: order.id }, entry: { id: entry.id }, reason: entry.failureReason },
         `a ${entry.kind === "refund" ? "refund" : "charge"} was declined for the last time and waits for somebody to ask for it again`,
@@ -179,7 +180,12 @@ function entriesAfter(
   return [...(canceled ? refundsOwed(ledger, now) : []), ...further];
 }
 
-/** Decision 0011: an order is held from a decline until it is paid. One that is settled is held no more. */
+const hasLeft = ({ lines }: Order): boolean => lines.every(({ shipmentId }) => shipmentId !== null);
+
+/**
+ * Decision 0011: an order is held from a decline until it is paid. One that is settled is held no more, and one that has
+ * left the house is not held for what is declined then: there is nothing to keep back, and nothing to cancel.
+ */
 async function holdOrRelease(
   tx: Queryable,
   order: Order,
@@ -187,7 +193,7 @@ async function holdOrRelease(
   context: StepContext,
 ): Promise<void> {
   const failed = hasFailedCharge(ledger);
-  if (isSettled(order) || failed === hasFailedPayment(order)) return;
+  if (isSettled(order) || failed === hasFailedPayment(order) || (failed && hasLeft(order))) return;
   const name = failed ? "addHold" : "releaseHold";
   const outcome = applyTransition(order, { name, reasons: [PAYMENT_FAILED] }, context.now);
   await storeOutcome(tx, order, outcome, { actor: SERVICE, action: name }, context);

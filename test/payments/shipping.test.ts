@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { sqlState } from "../../src/database/database.ts";
 import { chargeShippings } from "../../src/payments/charge-shipping.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { cancelOrder, connectionUuid, readOrder } from "../support/orders.ts";
 import { balanceOf, moves, orderUuid, payIn, setCreditLimit, settle } from "../support/payments.ts";
+import { readDetail, stepTaken, takeHouseStep } from "../support/real-orders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -48,6 +50,48 @@ describe("the charge for shipping", () => {
     await payIn(test, partner, "4.90");
     await settle(test);
     expect((await readOrder(partner, id)).onHold).toBe(false);
+  });
+
+  it("holds no order that has left by then: its partner cannot cancel it, and it is charged when there is room", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await createFacility(test);
+    await setCreditLimit(test, partner, 1_000n);
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    await acceptAll(test);
+    await routeAll(test);
+    await stepTaken(test, id, "ship");
+    await settle(test);
+    expect(await moves(test, partner, id)).toEqual([
+      "goods 1 succeeded",
+      "shipping 1 failed",
+      "shipping 2 pending",
+    ]);
+    expect(await readOrder(partner, id)).toMatchObject({ status: "IN_PROGRESS", onHold: false });
+    expect((await cancelOrder(partner, id)).status).toBe(409);
+    await payIn(test, partner, "5.00");
+    await settle(test);
+    expect((await moves(test, partner, id)).at(-1)).toBe("shipping 2 succeeded");
+    expect(await balanceOf(test, partner)).toBe(-1_000n);
+  });
+
+  it("holds one that has left in part: the rest stays", async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await createFacility(test);
+    await setCreditLimit(test, partner, 2_000n);
+    const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
+    const order = await placeOrder(partner, { lines });
+    await settle(test);
+    await acceptAll(test);
+    await routeAll(test);
+    await stepTaken(test, order.id, "ship", {
+      lineIds: [(await readDetail(test, order.id)).lines[0].id],
+    });
+    await settle(test);
+    expect((await readOrder(partner, order.id)).onHoldReasons).toEqual(["payment_failed"]);
+    expect((await takeHouseStep(test, order.id, "ship")).body).toMatchObject({ rule: "order_on_hold" });
   });
 
   it("of two that are declined both have to be paid before the hold is lifted", async () => {
