@@ -33,22 +33,40 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<s
   return rows.map((row) => row.connection_id);
 }
 
-/** Locks such orders of one connection; those that somebody else is at are passed over. */
+/** Locks such orders of one connection, except given ones; those that somebody else is at are passed over. */
 export async function lockShippedOrders(
   tx: Queryable,
   connectionId: string,
-  limit: number,
+  { except, limit }: { except: readonly string[]; limit: number },
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
     name: "lock-shipped-orders",
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and ${DONE}
+      where o.connection_id = $1 and ${DONE} and o.id <> all($2::uuid[])
       order by o.id
-      limit $2
+      limit $3
       for no key update skip locked`,
-    values: [connectionId, limit],
+    values: [connectionId, except, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Locks one order, if it is such a one and nobody else is at it. */
+export async function lockShippedOrder(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-shipped-order",
+    text: `
+      select o.id
+      from orders o
+      where o.connection_id = $1 and o.id = $2 and ${DONE}
+      for no key update skip locked`,
+    values: [connectionId, orderId],
   });
   return rows.map(({ id }) => id);
 }

@@ -50,7 +50,7 @@ export const CHORES: readonly Chore[] = [
 async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   return inTurn(
     () => listConnectionsWithDueOrders(service.db, service.clock.now()),
-    (connectionId) => acceptDueOrders(service, connectionId),
+    (connectionId, failures) => acceptDueOrders(service, connectionId, failures),
     stopping,
   );
 }
@@ -62,7 +62,7 @@ async function settleAccountPayments(service: Service, stopping?: AbortSignal): 
 async function completeAllShippedOrders(service: Service, stopping?: AbortSignal): Promise<number> {
   return inTurn(
     () => listConnectionsWithShippedOrders(service.db),
-    (connectionId) => completeShippedOrders(service, connectionId),
+    (connectionId, failures) => completeShippedOrders(service, connectionId, failures),
     stopping,
   );
 }
