@@ -1,6 +1,6 @@
 import type { Queryable } from "../database/database.ts";
 import { isSettled } from "../orders/lifecycle.ts";
-import type { Order } from "../orders/order.ts";
+import type { Order, OrderLine } from "../orders/order.ts";
 import type { OrderStep, StepContext } from "../orders/order-step.ts";
 import { deleteReservations, type Reservation } from "./reservations-sql.ts";
 import { announceStock, lockStock, moveStock, type StockMove } from "./stock-sql.ts";
@@ -13,63 +13,57 @@ import { announceStock, lockStock, moveStock, type StockMove } from "./stock-sql
 export async function followOrder(tx: Queryable, step: OrderStep, context: StepContext): Promise<void> {
   const { before, after } = step;
   if (after.testMode || after.facilityId === null) return;
-  const shipped = newlyShipped(before, after);
-  if (shipped.length > 0) await consume(tx, after, shipped, context);
-  if (isSettled(after) && !isSettled(before)) await release(tx, after, context);
-  if (step.restock === true) await putBack(tx, before, after, after.facilityId, context);
+  const shipped = await endReservations(tx, after, newlyShipped(before, after));
+  const settles = isSettled(after) && !isSettled(before);
+  // Also of a returned order: its lines that have not been shipped never will be.
+  const released = settles ? await endReservations(tx, after, after.lines.map(idOf)) : [];
+  const returned = step.restock === true ? newlyReturned(before, after) : [];
+  // All of them at once: a second lock could be of a lesser id than the first, and two steps would wait in a circle.
+  await lockStock(tx, productsOf([...shipped, ...released, ...returned]));
+  await moveStock(tx, shipped.map(leaving), context.now); // Nothing becomes available by it: it had been promised.
+  const freed = [...released.map(givenBack), ...returned.map(putBackAt(after.facilityId))];
+  await announceStock(tx, await moveStock(tx, freed, context.now), context.newId());
 }
+
+const idOf = ({ id }: OrderLine): string => id;
 
 const newlyShipped = (before: Order, after: Order): string[] => {
-  const unshipped = new Set(before.lines.filter((line) => line.shipmentId === null).map((line) => line.id));
-  return after.lines
-    .filter((line) => line.shipmentId !== null && unshipped.has(line.id))
-    .map((line) => line.id);
+  const unshipped = new Set(before.lines.filter((line) => line.shipmentId === null).map(idOf));
+  return after.lines.filter((line) => line.shipmentId !== null && unshipped.has(line.id)).map(idOf);
 };
 
-/** Nothing more becomes available by it: what leaves had been promised. */
-async function consume(
-  tx: Queryable,
-  order: Order,
-  lineIds: readonly string[],
-  { now }: StepContext,
-): Promise<void> {
-  const kept = await deleteReservations(tx, order.connectionId, order.id, lineIds);
-  await lockStock(tx, productsOf(kept));
-  await moveStock(
-    tx,
-    kept.map((each) => ({ ...each, onHand: -each.quantity, reserved: -each.quantity })),
-    now,
-  );
-}
-
-/** Also of a returned order: its lines that have not been shipped never will be. */
-async function release(tx: Queryable, order: Order, { newId, now }: StepContext): Promise<void> {
-  const lineIds = order.lines.map((line) => line.id);
-  const kept = await deleteReservations(tx, order.connectionId, order.id, lineIds);
-  await lockStock(tx, productsOf(kept));
-  const moves = kept.map((each) => ({ ...each, onHand: 0, reserved: -each.quantity }));
-  await announceStock(tx, await moveStock(tx, moves, now), newId());
-}
-
-/** To where the order was sent from. Products without a stock record there are not counted. */
-async function putBack(
-  tx: Queryable,
-  before: Order,
-  after: Order,
-  facilityId: string,
-  { newId, now }: StepContext,
-): Promise<void> {
+function newlyReturned(before: Order, after: Order): OrderLine[] {
   const out = new Set(
     before.shipments.filter(({ status }) => status !== "returned").map((shipment) => shipment.id),
   );
   const returned = after.shipments.filter(({ id, status }) => status === "returned" && out.has(id));
-  const moves: StockMove[] = after.lines
-    .filter((line) => returned.some(({ id }) => id === line.shipmentId))
-    .map(({ productId, quantity }) => ({ facilityId, productId, onHand: quantity, reserved: 0 }));
-  await lockStock(tx, productsOf(moves));
-  await announceStock(tx, await moveStock(tx, moves, now), newId());
+  return after.lines.filter((line) => returned.some(({ id }) => id === line.shipmentId));
 }
 
-const productsOf = (things: readonly (Reservation | StockMove)[]): string[] => [
+const endReservations = async (
+  tx: Queryable,
+  { connectionId, id }: Order,
+  lineIds: readonly string[],
+): Promise<Reservation[]> => (lineIds.length === 0 ? [] : deleteReservations(tx, connectionId, id, lineIds));
+
+const leaving = (kept: Reservation): StockMove => ({
+  ...kept,
+  onHand: -kept.quantity,
+  reserved: -kept.quantity,
+});
+
+const givenBack = (kept: Reservation): StockMove => ({ ...kept, onHand: 0, reserved: -kept.quantity });
+
+/** To where the order was sent from. Products without a stock record there are not counted. */
+const putBackAt =
+  (facilityId: string) =>
+  ({ productId, quantity }: OrderLine): StockMove => ({
+    facilityId,
+    productId,
+    onHand: quantity,
+    reserved: 0,
+  });
+
+const productsOf = (things: readonly { productId: string }[]): string[] => [
   ...new Set(things.map(({ productId }) => productId)),
 ];

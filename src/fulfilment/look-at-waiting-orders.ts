@@ -10,38 +10,52 @@ import { inTurn } from "../worker/in-turn.ts";
 import { readRates } from "./facilities-sql.ts";
 import { forgetNews, listNews, type News } from "./news-sql.ts";
 import { routeWaitingOrders } from "./route-orders.ts";
-import { tellFailures } from "./route-past-failures.ts";
 import { readAvailability } from "./stock-sql.ts";
 
 /** Waiting orders looked at in one go. */
 const PAGE_SIZE = 100;
 
-/** How far somebody has come with the orders that some news may help, and what failed on the way. */
-type Round = {
+/** What a round of routing has come to, over all its turns. */
+type RoutingRound = {
+  /** News whose orders have all been looked at, by its ids. Some stands, as an order failed; the next round sees to it. */
+  readonly lookedAt: Set<string>;
+  readonly failures: unknown[];
+};
+
+/** How far somebody has come with the orders that some news may help. */
+type Pass = {
   readonly about: News["about"];
   /** What is not dealt with yet. */
   news: readonly News[];
   afterId: string;
-  readonly failures: Error[];
+  hasFailures: boolean;
 };
 
-/** Routes orders that wait, as far as there is news for them; answers how many it looked at (decision 0046). */
-export async function lookAtWaitingOrders(service: Service, stopping?: AbortSignal): Promise<number> {
-  const rounds = roundsOf(await listNews(service.db));
-  return inTurn(rounds, (round) => lookAtPage(service, round), stopping);
+/**
+ * Routes orders that wait, as far as there is news for them that the round has not looked at; answers how many it
+ * looked at (decision 0046).
+ */
+export async function lookAtWaitingOrders(
+  service: Service,
+  { lookedAt, failures }: RoutingRound,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const news = (await listNews(service.db)).filter(({ id }) => !lookedAt.has(id));
+  for (const { id } of news) lookedAt.add(id);
+  return inTurn(passesFor(news), (pass) => lookAtPage(service, pass, failures), stopping);
 }
 
 /**
- * All news of stock goes together: each round reads through everybody that waits, and a delivery may bring hundreds of
+ * All news of stock goes together: each pass reads through everybody that waits, and a delivery may bring hundreds of
  * products at once. Rates change seldom.
  */
-function roundsOf(news: readonly News[]): Round[] {
+function passesFor(news: readonly News[]): Pass[] {
   const stock = news.filter(({ about }) => about === "stock");
   const rates = news.filter(({ about }) => about === "rates");
-  const beginning = { afterId: START };
+  const beginning = { afterId: START, hasFailures: false };
   return [
-    ...(stock.length === 0 ? [] : [{ about: "stock" as const, news: stock, ...beginning, failures: [] }]),
-    ...rates.map((each) => ({ about: "rates" as const, news: [each], ...beginning, failures: [] })),
+    ...(stock.length === 0 ? [] : [{ about: "stock" as const, news: stock, ...beginning }]),
+    ...rates.map((each) => ({ about: "rates" as const, news: [each], ...beginning })),
   ];
 }
 
@@ -50,49 +64,48 @@ function roundsOf(news: readonly News[]): Round[] {
  * the last of them, so that a crash in between costs nothing but a second look; and stays when an order failed, which
  * nobody would look at again otherwise.
  */
-async function lookAtPage(service: Service, round: Round): Promise<number> {
-  const page = await listHelped(service, round);
-  for (const { connectionId, orderIds } of runsOf(page))
-    round.failures.push(...(await routeWaitingOrders(service, connectionId, orderIds)));
+async function lookAtPage(service: Service, pass: Pass, failures: unknown[]): Promise<number> {
+  const page = await listHelped(service, pass);
+  for (const { connectionId, orderIds } of runsOf(page)) {
+    const failed = await routeWaitingOrders(service, connectionId, orderIds);
+    failures.push(...failed);
+    pass.hasFailures ||= failed.length > 0;
+  }
   const last = page.at(-1);
-  if (last !== undefined) {
-    round.afterId = last.id;
-    return page.length;
-  }
-  tellFailures(round.failures);
-  await forgetAll(service, round.news);
-  return 0;
+  if (last !== undefined) pass.afterId = last.id;
+  else if (!pass.hasFailures) await forgetAll(service, pass.news);
+  return page.length;
 }
 
-function listHelped(service: Service, round: Round): Promise<WaitingOrder[]> {
-  switch (round.about) {
+function listHelped(service: Service, pass: Pass): Promise<WaitingOrder[]> {
+  switch (pass.about) {
     case "stock":
-      return listHelpedByStock(service, round);
+      return listHelpedByStock(service, pass);
     case "rates":
-      return listHelpedByRates(service, round);
+      return listHelpedByRates(service, pass);
     default:
-      return round.about satisfies never;
+      return pass.about satisfies never;
   }
 }
 
-async function listHelpedByStock(service: Service, round: Round): Promise<WaitingOrder[]> {
+async function listHelpedByStock(service: Service, pass: Pass): Promise<WaitingOrder[]> {
   const availability = await readAvailability(
     service.db,
-    round.news.map(({ subjectId }) => subjectId),
+    pass.news.map(({ subjectId }) => subjectId),
   );
   // Those that want more could not be helped anyway, and there may be thousands of them.
   const piecesMaxOf = ({ subjectId }: News) => Math.max(0, ...(availability.get(subjectId)?.values() ?? []));
   const isUsedUp = (news: News) => piecesMaxOf(news) === 0;
-  await forgetAll(service, round.news.filter(isUsedUp)); // The others wait for the next news.
-  round.news = round.news.filter((news) => !isUsedUp(news));
-  if (round.news.length === 0) return [];
-  const supplies = round.news.map(
+  await forgetAll(service, pass.news.filter(isUsedUp)); // The others wait for the next news.
+  pass.news = pass.news.filter((news) => !isUsedUp(news));
+  if (pass.news.length === 0) return [];
+  const supplies = pass.news.map(
     (news): ProductSupply => ({ productId: news.subjectId, piecesMax: piecesMaxOf(news) }),
   );
-  return listOrdersWaitingForProducts(service.db, supplies, round.afterId, PAGE_SIZE);
+  return listOrdersWaitingForProducts(service.db, supplies, pass.afterId, PAGE_SIZE);
 }
 
-async function listHelpedByRates({ db }: Service, { news, afterId }: Round): Promise<WaitingOrder[]> {
+async function listHelpedByRates({ db }: Service, { news, afterId }: Pass): Promise<WaitingOrder[]> {
   const countries = new Set<string>();
   for (const { subjectId } of news)
     for (const { countryCode } of await readRates(db, subjectId)) countries.add(countryCode);

@@ -29,11 +29,15 @@ export async function readRatedFacilities(
   }));
 }
 
-/** Keeps rates from being changed until the transaction ends; routing alone may go on beside it. */
+/**
+ * Keeps rates from being changed, and facilities from being opened, until the transaction ends; routing alone may go on
+ * beside it. The table, because a facility that is being opened has no row to lock. Whoever changes a facility or its
+ * rates, or forgets news of them, waits for this with no lock that routing wants, so nobody waits in a circle.
+ */
 export async function lockRates(tx: Queryable): Promise<void> {
   await tx.query({
     name: "lock-rates",
-    text: "select id from facilities order by id for share",
+    text: "lock table facilities in share mode",
     values: [],
   });
 }

@@ -1,26 +1,25 @@
-import { START } from "../http/cursor.ts";
 import { listConnectionsWithUnroutedOrders } from "../orders/routing-sql.ts";
 import type { Service } from "../service.ts";
 import { inTurn } from "../worker/in-turn.ts";
 import { lookAtWaitingOrders } from "./look-at-waiting-orders.ts";
-import { type DueRound, routeDueOrders } from "./route-orders.ts";
+import { routeDueOrders } from "./route-orders.ts";
+
+/** Has its turn like a connection, and before all of them. */
+const NEWS = "news";
 
 /**
- * Routes everything that can be: first the orders that wait for stock or rates that have come, then the new ones.
- * One chore for both, so that what arrives goes to those who have waited (decision 0046). Answers how many orders it
- * looked at.
+ * Routes everything that can be: first the orders that wait for stock or rates that have come, then a batch of each
+ * connection's new ones, and so on. One chore for both, and news in every turn, so that what arrives goes to those who
+ * have waited (decision 0046). Answers how many orders it looked at.
  */
-export const routeAllOrders = (service: Service, stopping?: AbortSignal): Promise<number> =>
-  inTurn([lookAtWaitingOrders, routeNewOrders], (work) => work(service, stopping), stopping);
-
-async function routeNewOrders(service: Service, stopping?: AbortSignal): Promise<number> {
-  const connectionIds = await listConnectionsWithUnroutedOrders(service.db);
-  const rounds = connectionIds.map(
-    (connectionId): DueRound => ({
-      connectionId,
-      afterId: START,
-      failures: [],
-    }),
+export async function routeAllOrders(service: Service, stopping?: AbortSignal): Promise<number> {
+  const lookedAt = new Set<string>();
+  return inTurn(
+    async () => [NEWS, ...(await listConnectionsWithUnroutedOrders(service.db))],
+    (key, failures) =>
+      key === NEWS
+        ? lookAtWaitingOrders(service, { lookedAt, failures }, stopping)
+        : routeDueOrders(service, key, failures),
+    stopping,
   );
-  return inTurn(rounds, (round) => routeDueOrders(service, round), stopping);
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from "../database/database.ts";
 import { hasFailedPayment } from "../orders/lifecycle.ts";
+import { failedOrders, goPastFailures, type OrderFailure } from "../orders/order-failure.ts";
 import { SERVICE, type StepContext } from "../orders/order-step.ts";
 import {
   limitLockWaits,
@@ -16,7 +17,6 @@ import { inOneStep, type Service } from "../service.ts";
 import { type Availability, type Choice, chooseFacilities } from "./choose-facility.ts";
 import { lockRates, readRatedFacilities } from "./rated-facilities-sql.ts";
 import { insertReservations } from "./reservations-sql.ts";
-import { routePastFailures, tellFailures } from "./route-past-failures.ts";
 import { setRoutingHolds, type WantedHold, withoutRoutingHolds } from "./routing-holds.ts";
 import { lockStock, moveStock, readAvailability } from "./stock-sql.ts";
 
@@ -31,33 +31,32 @@ const LOCK_WAIT_MS = 1_000;
 /** The same when an order of a failed batch is tried alone: a hundred of them may meet the same lock. */
 const LOCK_WAIT_ALONE_MS = 100;
 
-/** How far a connection's due orders have been tried, and what failed on the way. */
-export type DueRound = { readonly connectionId: string; afterId: string; readonly failures: Error[] };
-
 /**
- * Routes the next batch of a connection's accepted orders, past those that cannot be stored; answers how many it looked
- * at. Throws after the last of them if any failed.
+ * Routes the next batch of a connection's accepted orders, past those that cannot be stored, which it adds to the
+ * round's failures; answers how many it looked at.
  */
-export async function routeDueOrders(service: Service, round: DueRound): Promise<number> {
-  const { connectionId } = round;
-  let batch: string[] = [];
+export async function routeDueOrders(
+  service: Service,
+  connectionId: string,
+  failures: unknown[],
+): Promise<number> {
+  const except = failedOrders(failures, connectionId); // They are still due, and would come first again.
+  let orderIds: string[] = [];
   try {
     await routeOrders(service, connectionId, async (tx) => {
-      batch = await lockUnroutedOrders(tx, connectionId, round.afterId, BATCH_SIZE);
-      return batch;
+      orderIds = await lockUnroutedOrders(tx, connectionId, except, BATCH_SIZE);
+      return orderIds;
     });
   } catch (error) {
-    const failed = await routePastFailures({ error, orderIds: batch }, (orderId) =>
+    const failed = await goPastFailures({ error, connectionId, orderIds, step: "routed" }, (orderId) =>
       routeOrders(service, connectionId, async (tx) => {
         await limitLockWaits(tx, LOCK_WAIT_ALONE_MS);
         return lockUnroutedOrder(tx, connectionId, orderId, { ifFree: true });
       }),
     );
-    round.failures.push(...failed);
-    round.afterId = batch.at(-1) ?? round.afterId; // Those that failed are still due, and would come first again.
+    failures.push(...failed);
   }
-  if (batch.length === 0) tellFailures(round.failures);
-  return batch.length;
+  return orderIds.length;
 }
 
 /** Routes one order, if it is to be routed. */
@@ -72,7 +71,7 @@ export async function routeWaitingOrders(
   service: Service,
   connectionId: string,
   orderIds: readonly string[],
-): Promise<Error[]> {
+): Promise<OrderFailure[]> {
   const route = (ids: readonly string[], lockWaitMs: number) =>
     routeOrders(service, connectionId, async (tx) => {
       await limitLockWaits(tx, lockWaitMs);
@@ -82,7 +81,9 @@ export async function routeWaitingOrders(
     await route(orderIds, LOCK_WAIT_MS);
     return [];
   } catch (error) {
-    return routePastFailures({ error, orderIds }, (orderId) => route([orderId], LOCK_WAIT_ALONE_MS));
+    return goPastFailures({ error, connectionId, orderIds, step: "routed" }, (orderId) =>
+      route([orderId], LOCK_WAIT_ALONE_MS),
+    );
   }
 }
 

@@ -24,13 +24,13 @@ export const TRIES_MAX = 20;
 
 /** Sends what is due; answers how many mails were tried. */
 export async function sendDueMails(service: Service, stopping?: AbortSignal): Promise<number> {
-  const connectionIds = await listConnectionsWithDueMails(service.db, service.clock.now());
-  if (connectionIds.length === 0) return 0;
+  const listDue = () => listConnectionsWithDueMails(service.db, service.clock.now());
+  if ((await listDue()).length === 0) return 0;
   const mailer = createMailer(service.config);
   try {
     // Each takes what the others have not claimed, be it of one connection or of many.
     const lanes = Array.from({ length: LANES }, () =>
-      inTurn(connectionIds, (connectionId) => sendNext(service, mailer, connectionId), stopping),
+      inTurn(listDue, (connectionId) => sendNext(service, mailer, connectionId), stopping),
     );
     const ends = await Promise.allSettled(lanes);
     const failed = ends.find((end) => end.status === "rejected");

@@ -2,9 +2,10 @@ import type { Queryable } from "../database/database.ts";
 import type { NewId } from "../ids.ts";
 import { inOneStep, type Service } from "../service.ts";
 import { listWantedTypes } from "../webhooks/endpoints/wanted-types-sql.ts";
-import { lockDueOrders, saveAcceptances } from "./acceptance-sql.ts";
+import { type DueOrder, lockDueOrder, lockDueOrders, saveAcceptances } from "./acceptance-sql.ts";
 import { asOf } from "./lifecycle.ts";
 import { tellOptIns } from "./opt-in-events.ts";
+import { failedOrders, goPastFailures } from "./order-failure.ts";
 import { SERVICE } from "./order-step.ts";
 import { readOrders } from "./orders-sql.ts";
 import { insertSteps } from "./timeline-sql.ts";
@@ -13,14 +14,42 @@ import { insertSteps } from "./timeline-sql.ts";
 const BATCH_SIZE = 500;
 
 /**
- * Makes acceptance true in the table for a connection's orders whose window has closed; answers how many. The
- * lifecycle decides, exactly as it does for a read or a cancel of the same moment (decision 0012).
+ * Makes acceptance true in the table for the next batch of a connection's orders whose window has closed, past those
+ * that cannot be stored, which it adds to the round's failures; answers how many it looked at. The lifecycle decides,
+ * exactly as it does for a read or a cancel of the same moment (decision 0012).
  */
-export async function acceptDueOrders(service: Service, connectionId: string): Promise<number> {
-  const { clock, newId } = service;
-  const now = clock.now();
-  const accepted = await inOneStep(service, async (tx: Queryable) => {
-    const due = await lockDueOrders(tx, connectionId, now, BATCH_SIZE);
+export async function acceptDueOrders(
+  service: Service,
+  connectionId: string,
+  failures: unknown[],
+): Promise<number> {
+  const now = service.clock.now();
+  const except = failedOrders(failures, connectionId); // They are still due, and would come first again.
+  let orderIds: string[] = [];
+  try {
+    return await acceptOrders(service, connectionId, now, async (tx) => {
+      const due = await lockDueOrders(tx, connectionId, now, { except, limit: BATCH_SIZE });
+      orderIds = due.map(({ id }) => id);
+      return due;
+    });
+  } catch (error) {
+    const failed = await goPastFailures({ error, connectionId, orderIds, step: "accepted" }, (orderId) =>
+      acceptOrders(service, connectionId, now, (tx) => lockDueOrder(tx, connectionId, now, orderId)),
+    );
+    failures.push(...failed);
+    return orderIds.length;
+  }
+}
+
+async function acceptOrders(
+  service: Service,
+  connectionId: string,
+  now: Date,
+  lockOrders: (tx: Queryable) => Promise<DueOrder[]>,
+): Promise<number> {
+  const { newId } = service;
+  const accepted = await inOneStep(service, async (tx) => {
+    const due = await lockOrders(tx);
     const accepted = due.flatMap((order) => {
       const current = asOf(order, now);
       return current === order ? [] : [current];

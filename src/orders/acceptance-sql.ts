@@ -2,7 +2,7 @@ import type { Queryable } from "../database/database.ts";
 import type { TimedOrder } from "./lifecycle.ts";
 import type { OrderStatus } from "./order.ts";
 
-type DueOrder = TimedOrder & { readonly id: string };
+export type DueOrder = TimedOrder & { readonly id: string };
 
 /** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<string[]> {
@@ -24,39 +24,67 @@ export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Pr
   return rows.map((row) => row.connection_id);
 }
 
-/** Locks due orders of one connection; those that somebody else is at are passed over. Uses orders_acceptance_due_idx. */
+type DueOrderRow = {
+  id: string;
+  status: OrderStatus;
+  hold_reasons: string[];
+  acceptance_due_at: Date | null;
+  updated_at: Date;
+};
+
+/**
+ * Locks due orders of one connection, except given ones; those that somebody else is at are passed over. Uses
+ * orders_acceptance_due_idx.
+ */
 export async function lockDueOrders(
   tx: Queryable,
   connectionId: string,
   now: Date,
-  limit: number,
+  { except, limit }: { except: readonly string[]; limit: number },
 ): Promise<DueOrder[]> {
-  const rows = await tx.query<{
-    id: string;
-    status: OrderStatus;
-    hold_reasons: string[];
-    acceptance_due_at: Date | null;
-    updated_at: Date;
-  }>({
+  const rows = await tx.query<DueOrderRow>({
     name: "lock-due-orders",
     text: `
       select id, status, hold_reasons, acceptance_due_at, updated_at
       from orders
       where connection_id = $1
         and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $2
+        and id <> all($3::uuid[])
       order by acceptance_due_at
-      limit $3
+      limit $4
       for no key update skip locked`,
-    values: [connectionId, now, limit],
+    values: [connectionId, now, except, limit],
   });
-  return rows.map((row) => ({
-    id: row.id,
-    status: row.status,
-    holdReasons: row.hold_reasons,
-    acceptanceDueAt: row.acceptance_due_at,
-    updatedAt: row.updated_at,
-  }));
+  return rows.map(toDueOrder);
 }
+
+/** Locks one order, if it is due and nobody else is at it. */
+export async function lockDueOrder(
+  tx: Queryable,
+  connectionId: string,
+  now: Date,
+  orderId: string,
+): Promise<DueOrder[]> {
+  const rows = await tx.query<DueOrderRow>({
+    name: "lock-due-order",
+    text: `
+      select id, status, hold_reasons, acceptance_due_at, updated_at
+      from orders
+      where connection_id = $1 and id = $3
+        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $2
+      for no key update skip locked`,
+    values: [connectionId, now, orderId],
+  });
+  return rows.map(toDueOrder);
+}
+
+const toDueOrder = (row: DueOrderRow): DueOrder => ({
+  id: row.id,
+  status: row.status,
+  holdReasons: row.hold_reasons,
+  acceptanceDueAt: row.acceptance_due_at,
+  updatedAt: row.updated_at,
+});
 
 /** Stores accepted orders of one connection. The caller holds their locks. */
 export async function saveAcceptances(

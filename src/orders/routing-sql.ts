@@ -55,13 +55,13 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
 }
 
 /**
- * Locks orders of one connection that are to be routed, oldest first, after a given one; those that somebody else is at
+ * Locks orders of one connection that are to be routed, oldest first, except given ones; those that somebody else is at
  * are passed over. Uses orders_routing_due_idx.
  */
 export async function lockUnroutedOrders(
   tx: Queryable,
   connectionId: string,
-  afterId: string,
+  except: readonly string[],
   limit: number,
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
@@ -69,11 +69,11 @@ export async function lockUnroutedOrders(
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and ${UNROUTED} and o.id > $2
+      where o.connection_id = $1 and ${UNROUTED} and o.id <> all($2::uuid[])
       order by o.id
       limit $3
       for no key update skip locked`,
-    values: [connectionId, afterId, limit],
+    values: [connectionId, except, limit],
   });
   return rows.map(({ id }) => id);
 }

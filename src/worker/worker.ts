@@ -48,8 +48,11 @@ export const CHORES: readonly Chore[] = [
 ];
 
 async function acceptAllDueOrders(service: Service, stopping?: AbortSignal): Promise<number> {
-  const connectionIds = await listConnectionsWithDueOrders(service.db, service.clock.now());
-  return inTurn(connectionIds, (connectionId) => acceptDueOrders(service, connectionId), stopping);
+  return inTurn(
+    () => listConnectionsWithDueOrders(service.db, service.clock.now()),
+    (connectionId, failures) => acceptDueOrders(service, connectionId, failures),
+    stopping,
+  );
 }
 
 async function settleAccountPayments(service: Service, stopping?: AbortSignal): Promise<number> {
@@ -57,18 +60,27 @@ async function settleAccountPayments(service: Service, stopping?: AbortSignal): 
 }
 
 async function completeAllShippedOrders(service: Service, stopping?: AbortSignal): Promise<number> {
-  const connectionIds = await listConnectionsWithShippedOrders(service.db);
-  return inTurn(connectionIds, (connectionId) => completeShippedOrders(service, connectionId), stopping);
+  return inTurn(
+    () => listConnectionsWithShippedOrders(service.db),
+    (connectionId, failures) => completeShippedOrders(service, connectionId, failures),
+    stopping,
+  );
 }
 
 async function eraseExpiredOrders(service: Service, stopping?: AbortSignal): Promise<number> {
-  const connectionIds = await listConnectionsWithExpiredOrders(service.db, service.clock.now());
-  return inTurn(connectionIds, (connectionId) => eraseExpiredTestOrders(service, connectionId), stopping);
+  return inTurn(
+    () => listConnectionsWithExpiredOrders(service.db, service.clock.now()),
+    (connectionId) => eraseExpiredTestOrders(service, connectionId),
+    stopping,
+  );
 }
 
 async function recoverAllDeliveries(service: Service, stopping?: AbortSignal): Promise<number> {
-  const connectionIds = await listConnectionsWithRecoveries(service.db, service.clock.now());
-  return inTurn(connectionIds, (connectionId) => recoverDeliveries(service, connectionId), stopping);
+  return inTurn(
+    () => listConnectionsWithRecoveries(service.db, service.clock.now()),
+    (connectionId) => recoverDeliveries(service, connectionId),
+    stopping,
+  );
 }
 
 export type Worker = { stop(): Promise<void> };

@@ -124,7 +124,7 @@ describe("doctor", () => {
     const mail = { recipient: "m@example.com", subject: "Late", body: "Late", now: clock.now() };
     await queueMail(test.db, { connectionId: connectionUuid(partner), id: service.newId(), ...mail });
     clock.advance({ hours: 3 });
-    await acceptDueOrders(service, connectionUuid(partner));
+    await acceptDueOrders(service, connectionUuid(partner), []);
     expect((await examine()).wrong).toEqual([
       ...["orders to route: fail", "payments to settle: fail", "test orders to erase: fail"],
       ...["mails to send: fail", "paused endpoints: warn"],

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { untilBlocked } from "../support/blocked.ts";
 import {
   countRows,
   createExposedProduct,
@@ -153,6 +154,30 @@ describe("stock follows the order", () => {
   it("the line of an order cannot be deleted while stock is kept for it", async () => {
     await placeRouted();
     await expect(test.db.runScript("delete from orders")).rejects.toThrow();
+  });
+
+  it("a return locks what it gives back and what it puts on the shelf together, in the order of ids (decision 0045)", async () => {
+    const [lesser = "", greater = ""] = [product, other].toSorted();
+    const lines = [lesser, greater].map((productId) => ({ productId, quantity: 1 }));
+    const { id } = await placeOrder(partner, { lines });
+    await acceptAll(test);
+    await routeAll(test);
+    await ship(test, partner, id, [0]);
+    const returned = await test.db.transaction(async (tx) => {
+      const lock = (productId: string) =>
+        tx.query({
+          name: "test-lock-stock",
+          text: "select from stocked_products where product_id = $1 for update nowait",
+          values: [productId],
+        });
+      await lock(lesser);
+      const returning = takeBack(test, partner, id, true);
+      await untilBlocked(test, 1);
+      await lock(greater); // Nobody who waits for the lesser one holds it.
+      return [returning];
+    });
+    await Promise.all(returned);
+    await expectStock([10, 0], [10, 0]);
   });
 
   it("shipping and canceling at the same time move it once", async () => {

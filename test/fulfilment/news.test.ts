@@ -5,6 +5,7 @@ import { createExposedProduct } from "../support/builders.ts";
 import {
   acceptAll,
   aRate,
+  createFacility,
   expectStockAddsUp,
   putStock,
   readActions,
@@ -126,7 +127,10 @@ describe("news of stock", () => {
     expect(await isRouted(...ids)).toEqual([true, true]);
   });
 
-  it("of rates that comes while an order finds none is never missed", async () => {
+  it.each([
+    ["a facility gets rates", () => setRates(test, facility, [aRate()])],
+    ["a facility opens and gets rates", async () => void (await createFacility(test))],
+  ])("of rates is never missed when %s while an order finds none", async (_title, bring) => {
     await setRates(test, facility, []);
     await routeAll(test);
     const id = await place(partner);
@@ -137,7 +141,7 @@ describe("news of stock", () => {
       await tx.query({ name: "test-block", text: "lock table order_steps in share mode", values: [] });
       const routing = routeAll(test);
       await untilBlocked(test, 1);
-      const rates = setRates(test, facility, [aRate()]);
+      const rates = bring();
       await Promise.race([rates, untilBlocked(test, 2)]);
       await routeAll(other); // Another worker may hear of the news before the hold is there.
       return [routing, rates];
@@ -145,6 +149,24 @@ describe("news of stock", () => {
     await Promise.all(all);
     await routeAll(test);
     expect(await isRouted(id)).toEqual([true]);
+  });
+
+  it("of rates and of stock may come in any order, from anywhere, and nobody waits in a circle", async () => {
+    const ids = await placeWaiting(1, 1, 1, 1);
+    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    for (let round = 1; round <= 5; round += 1)
+      await Promise.all([
+        setRates(test, facility, [aRate({ country: round % 2 === 0 ? "GB" : "FR" })]),
+        putStock(second, facility, product, round % 3), // Refused when it is less than what is kept.
+        createFacility(test),
+        routeAll(test),
+        routeAll(second),
+      ]);
+    await setRates(test, facility, [aRate()]);
+    await setStock(test, facility, product, ids.length);
+    await routeAll(test);
+    expect(await isRouted(...ids)).toEqual(ids.map(() => true));
+    await expectStockAddsUp(test);
   });
 
   it("helps each order once, however many workers hear of it", async () => {

@@ -10,6 +10,7 @@ import {
   routeAll,
   setStock,
 } from "../support/facilities.ts";
+import { refuseOrders } from "../support/refused-orders.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 
 let room: WaitingRoom;
@@ -20,15 +21,6 @@ beforeEach(async () => {
 });
 
 const uuidOf = (orderId: string): string => fromTypeId("ord", orderId) ?? "";
-
-/** From now on no order up to this one can be stored, oldest first; answers how to make it possible again. */
-async function refuseFrom(oldest: string, newest = oldest): Promise<() => Promise<void>> {
-  await test.db.runScript(`
-    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
-    create trigger refuse before update on orders for each row
-      when (old.id between '${uuidOf(oldest)}' and '${uuidOf(newest)}') execute function refuse();`);
-  return () => test.db.runScript("drop trigger refuse on orders");
-}
 
 /** The round's failures, each with its cause, as the log shows them. */
 const told = async (round: Promise<unknown>): Promise<string[]> => {
@@ -42,7 +34,7 @@ describe("an order that cannot be stored", () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await room.place(room.partner));
     await acceptAll(test);
-    const repair = await refuseFrom(ids[1] ?? "");
+    const repair = await refuseOrders(test, ids[1] ?? "");
     expect(await told(routeAll(test))).toEqual([`Order ${ids[1]} could not be routed.`]);
     expect(await room.isRouted(...ids)).toEqual([true, false, true]);
     await repair();
@@ -55,7 +47,7 @@ describe("an order that cannot be stored", () => {
     const ids: string[] = [];
     for (let count = 0; count < 102; count += 1) ids.push(await room.place(room.partner));
     await acceptAll(test);
-    await refuseFrom(ids[0] ?? "", ids[100]);
+    await refuseOrders(test, ids[0] ?? "", ids[100]);
     await expect(routeAll(test)).rejects.toThrow();
     expect(await room.isRouted(...ids)).toEqual(ids.map((_, index) => index > 100));
   });
@@ -67,7 +59,7 @@ describe("an order that cannot be stored", () => {
     for (const by of [room.partner, room.partner, sibling, room.partner]) ids.push(await room.place(by));
     await acceptAll(test);
     await routeAll(test);
-    const repair = await refuseFrom(ids[0] ?? "");
+    const repair = await refuseOrders(test, ids[0] ?? "");
     await setStock(test, room.facility, room.product, 4);
     expect(await told(routeAll(test))).toEqual([`Order ${ids[0]} could not be routed.`]);
     expect(await room.isRouted(...ids)).toEqual([false, true, true, true]);

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const accept = (by = partner, { service } = test) => acceptDueOrders(service, connectionUuid(by));
+const accept = (by = partner, { service } = test) => acceptDueOrders(service, connectionUuid(by), []);
 const storedStatuses = async (by = partner) => (await readStoredOrders(test, by)).map(({ status }) => status);
 const inHours = (hours: number) => new Date(test.clock.now().getTime() + hours * 3_600_000).toISOString();
 

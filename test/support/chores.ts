@@ -3,10 +3,14 @@ import { CHORES } from "../../src/worker/worker.ts";
 import type { TestService } from "./test-service.ts";
 
 /** Runs a chore of the worker once; answers how much it has done. */
-export async function runChore({ service }: TestService, name: string): Promise<number> {
+export async function runChore(
+  { service }: Pick<TestService, "service">,
+  name: string,
+  stopping?: AbortSignal,
+): Promise<number> {
   const chore = CHORES.find((candidate) => candidate.name === name);
   if (chore === undefined) throw new Error(`The worker has no chore ${name}.`);
-  return chore.run(service);
+  return chore.run(service, stopping);
 }
 
 /** How an order lies in the table, without anybody looking at the clock. */

@@ -71,7 +71,8 @@ export async function acceptAll(test: TestService): Promise<void> {
   await runChore(test, "accept-orders");
 }
 
-export const routeAll = (test: TestService): Promise<number> => runChore(test, "route-orders");
+export const routeAll = (test: Pick<TestService, "service">): Promise<number> =>
+  runChore(test, "route-orders");
 
 /** Stock and reservations fit together, and nothing has been promised twice. */
 export async function expectStockAddsUp(test: TestService): Promise<void> {

@@ -13,7 +13,12 @@ async function start(eventTypes?: string[]) {
   const receiver = await startReceiverForTest();
   const body = { url: receiver.url, ...(eventTypes && { eventTypes }) };
   expect((await partner.client.post("/v1/webhook-endpoints", body)).status).toBe(201);
-  return { test, partner, receiver, accept: () => acceptDueOrders(test.service, connectionUuid(partner)) };
+  return {
+    test,
+    partner,
+    receiver,
+    accept: () => acceptDueOrders(test.service, connectionUuid(partner), []),
+  };
 }
 
 it("an endpoint that names order.accepted hears of it when the window has closed, after what happened before", async () => {

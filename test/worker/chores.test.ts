@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromTypeId } from "../../src/ids.ts";
+import { betweenTransactions } from "../support/between-transactions.ts";
 import {
   countRows,
   createPartner,
@@ -106,6 +107,26 @@ describe("accept-orders", () => {
     ];
     expect(turnsOf(quiet)).toEqual([2]);
     expect(turnsOf(busy).length).toBeGreaterThan(2);
+  });
+
+  it("takes up a connection that becomes due in the middle, though a busy one always has more", async () => {
+    const test = await startServiceForTest();
+    const [busy, quiet] = [await createPartner(test), await createPartner(test)];
+    for (let count = 0; count < 10; count += 1) {
+      await placeOrder(busy);
+      test.clock.advance({ ms: 5 });
+      if (count === 0) await placeOrder(quiet);
+      test.clock.advance({ ms: 5 });
+    }
+    test.clock.advance({ hours: 2, ms: -100 }); // Only the first of them is due, and then one with each batch.
+    const stopping = new AbortController();
+    const service = betweenTransactions(test.service, (number) => {
+      test.clock.advance({ ms: 10 });
+      if (number === 5) stopping.abort();
+    });
+    await runChore({ service }, "accept-orders", stopping.signal);
+    expect(await storedStatuses(test, quiet.connectionId)).toEqual(["ACCEPTED"]);
+    expect(await storedStatuses(test, busy.connectionId)).toContain("NEW");
   });
 
   it("is not kept from other connections by one that fails, nor by the order it fails at", async () => {

@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { listNews } from "../../src/fulfilment/news-sql.ts";
+import { betweenTransactions } from "../support/between-transactions.ts";
+import { placeOrder } from "../support/builders.ts";
+import { acceptAll, createSibling, routeAll, setStock } from "../support/facilities.ts";
+import { refuseOrders } from "../support/refused-orders.ts";
+import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
+
+// Decision 0046: goods go to those who have waited, also when they arrive in the middle of a round.
+
+let room: WaitingRoom;
+let test: WaitingRoom["test"];
+beforeEach(async () => {
+  room = await openWaitingRoom();
+  ({ test } = room);
+});
+
+/** Places orders of a product that is made to order: work for so many batches of a hundred. */
+async function placeBacklog(batches: number): Promise<void> {
+  const lines = [{ productId: room.partner.productIds[1], quantity: 1 }];
+  const orders = Array.from({ length: batches * 100 }, () => placeOrder(room.partner, { lines }));
+  await Promise.all(orders);
+}
+
+/** Routes, and so many pieces of the product lie there from the given transaction of the round on. */
+const routeAsGoodsArrive = (pieces: number, inTransaction: number) =>
+  routeAll({
+    service: betweenTransactions(test.service, async (number) => {
+      if (number === inTransaction) await setStock(test, room.facility, room.product, pieces);
+    }),
+  });
+
+describe("goods that arrive in the middle of a round", () => {
+  it("go to those who have waited, not to a younger order at the end of a backlog", async () => {
+    const [waiting = ""] = await room.placeWaiting(1);
+    await placeBacklog(2);
+    const late = await room.place(room.partner);
+    await acceptAll(test);
+    await routeAsGoodsArrive(1, 1);
+    expect(await room.isRouted(waiting, late)).toEqual([true, false]);
+  });
+
+  it("go to them also when another order that waits cannot be stored", async () => {
+    const [refused = "", waiting = ""] = await room.placeWaiting(1, 2);
+    await refuseOrders(test, refused);
+    await placeBacklog(2);
+    const late = await room.place(room.partner);
+    await acceptAll(test);
+    await setStock(test, room.facility, room.product, 1);
+    const firstBatch = 1 + 2; // The order that cannot be stored has been tried twice by then.
+    await expect(routeAsGoodsArrive(2, firstBatch)).rejects.toThrow();
+    expect(await room.isRouted(refused, waiting, late)).toEqual([false, true, false]);
+  });
+});
+
+describe("a round", () => {
+  it("looks once at those that wait for the same news, however often one of them fails", async () => {
+    const [refused = ""] = await room.placeWaiting(1);
+    await refuseOrders(test, refused);
+    await setStock(test, room.facility, room.product, 2);
+    await placeBacklog(2);
+    await acceptAll(test);
+    const statements = vi.spyOn(test.service.db, "query");
+    await expect(routeAll(test)).rejects.toThrow();
+    const passes = statements.mock.calls.filter(([{ name }]) => name.startsWith("list-orders-waiting"));
+    expect(passes).toHaveLength(2); // A page, and a look whether there is another.
+    expect(await listNews(test.db)).toHaveLength(1);
+  });
+
+  it("goes on with a connection's new orders past one that fails, and with other connections'", async () => {
+    const sibling = await createSibling(test, room.partner);
+    const refused = await room.place(room.partner);
+    await placeBacklog(1);
+    const ids = [await room.place(room.partner), await room.place(sibling)];
+    await acceptAll(test);
+    await refuseOrders(test, refused);
+    await expect(routeAll(test)).rejects.toMatchObject({
+      errors: [{ message: `Order ${refused} could not be routed.` }],
+    });
+    expect(await room.isRouted(refused, ...ids)).toEqual([false, true, true]);
+  });
+});

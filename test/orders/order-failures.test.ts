@@ -1,0 +1,78 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { runChore, storedStatuses } from "../support/chores.ts";
+import { createSibling } from "../support/facilities.ts";
+import { placeAcceptedOrder, readDetail, stepTaken } from "../support/real-orders.ts";
+import { refuseOrders } from "../support/refused-orders.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+// One order that cannot be stored keeps no other waiting; routing has tests of its own for that.
+
+let test: TestService;
+let partner: Partner;
+beforeEach(async () => {
+  test = await startServiceForTest();
+  partner = await createPartner(test);
+});
+
+/** What a chore's round tells of its failures. */
+const told = (chore: string): Promise<string[]> =>
+  runChore(test, chore).then(
+    () => [],
+    (error: AggregateError) => error.errors.map(({ message }: Error) => message),
+  );
+
+describe("an order that cannot be accepted", () => {
+  const place = async (by = partner): Promise<string> => {
+    test.clock.advance({ ms: 1 });
+    return (await placeOrder(by)).id;
+  };
+
+  it("keeps no other waiting, is told by its id, and is accepted once that is possible", async () => {
+    const sibling = await createSibling(test, partner);
+    const ids = [await place(), await place(), await place(), await place(sibling)];
+    const repair = await refuseOrders(test, ids[1] ?? "");
+    test.clock.advance({ hours: 2 });
+    expect(await told("accept-orders")).toEqual([`Order ${ids[1]} could not be accepted.`]);
+    expect(await storedStatuses(test)).toEqual(["ACCEPTED", "NEW", "ACCEPTED", "ACCEPTED"]);
+    await repair();
+    expect(await runChore(test, "accept-orders")).toBe(1);
+    expect(new Set(await storedStatuses(test))).toEqual(new Set(["ACCEPTED"]));
+  });
+
+  it("keeps no other waiting, even where a whole batch is like it", async () => {
+    const first = await place();
+    await Promise.all(Array.from({ length: 498 }, () => placeOrder(partner)));
+    const last = await place();
+    await place();
+    await refuseOrders(test, first, last);
+    test.clock.advance({ hours: 2 });
+    expect(await told("accept-orders")).toHaveLength(10); // The first of them: a log has to stay readable.
+    const statuses = await storedStatuses(test);
+    expect([statuses.filter((status) => status === "NEW").length, statuses.at(-1)]).toEqual([
+      500,
+      "ACCEPTED",
+    ]);
+  });
+});
+
+describe("an order that cannot be completed", () => {
+  it("keeps no other waiting, and is told by its id", async () => {
+    const path = `/api/merchants/${partner.merchantId}`;
+    await test.backOffice.request("PATCH", path, { body: { completeWhenShipped: true } });
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { id } = await placeAcceptedOrder(test, partner);
+      await stepTaken(test, id, "ship");
+      ids.push(id);
+    }
+    await runChore(test, "settle-payments");
+    const repair = await refuseOrders(test, ids[1] ?? "");
+    const statuses = () => Promise.all(ids.map(async (id) => (await readDetail(test, id)).status));
+    expect(await told("complete-shipped-orders")).toEqual([`Order ${ids[1]} could not be completed.`]);
+    expect(await statuses()).toEqual(["COMPLETED", "IN_PROGRESS", "COMPLETED"]);
+    await repair();
+    expect(await runChore(test, "complete-shipped-orders")).toBe(1);
+    expect(await statuses()).toEqual(["COMPLETED", "COMPLETED", "COMPLETED"]);
+  });
+});

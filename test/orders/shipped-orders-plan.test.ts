@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import type { Queryable } from "../../src/database/database.ts";
+import { listConnectionsWithShippedOrders, lockShippedOrders } from "../../src/orders/shipped-orders-sql.ts";
+import { createPartner, placeOrder } from "../support/builders.ts";
+import { connectionUuid } from "../support/orders.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+/** Copies the only order, with its lines, until there are 4 000; one in ten is in progress, none has shipped. */
+const copyOrder = (test: TestService): Promise<void> =>
+  test.db.runScript(`
+    create temp table copies as
+      select gen_random_uuid() as id, n % 10 = 0 as is_open from generate_series(2, 4000) n;
+    insert into orders
+    select (jsonb_populate_record(o, jsonb_build_object(
+             'id', copies.id, 'idempotency_key', copies.id, 'external_order_id', copies.id,
+             'status', case when is_open then 'IN_PROGRESS' else 'COMPLETED' end))).*
+    from orders o, copies;
+    insert into order_lines
+    select (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'order_id', copies.id))).*
+    from order_lines l, copies;
+    update merchants set complete_when_shipped = true;
+    drop table copies;
+    analyze;`);
+
+/** How PostgreSQL would run the statements of some work. */
+async function explain({ db }: TestService, work: (db: Queryable) => Promise<unknown>): Promise<string> {
+  const plan: string[] = [];
+  await work({
+    async query({ name, text, values }) {
+      const statement = { name: `explain-${name}`, text: `explain ${text}`, values };
+      const rows = await db.query<{ "QUERY PLAN": string }>(statement);
+      plan.push(...rows.map((row) => row["QUERY PLAN"]));
+      return [];
+    },
+  });
+  return plan.join("\n");
+}
+
+it("orders that complete by themselves are found without reading through all orders and lines", async () => {
+  const test = await startServiceForTest();
+  const partner = await createPartner(test);
+  await placeOrder(partner);
+  await copyOrder(test);
+  for (const work of [
+    listConnectionsWithShippedOrders,
+    (db: Queryable) => lockShippedOrders(db, connectionUuid(partner), { except: [], limit: 50 }),
+  ]) {
+    const plan = await explain(test, work);
+    expect(plan).toMatch(/Scan (using \w+ )?on orders/);
+    expect(plan).not.toMatch(/Seq Scan on (orders|order_lines)/);
+  }
+});

@@ -1,0 +1,16 @@
+import { fromTypeId } from "../../src/ids.ts";
+import type { TestService } from "./test-service.ts";
+
+/** From now on no order up to this one can be changed, oldest first; answers how to make it possible again. */
+export async function refuseOrders(
+  test: TestService,
+  oldest: string,
+  newest = oldest,
+): Promise<() => Promise<void>> {
+  await test.db.runScript(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+    create trigger refuse before update on orders for each row
+      when (old.id between '${fromTypeId("ord", oldest)}' and '${fromTypeId("ord", newest)}')
+      execute function refuse();`);
+  return () => test.db.runScript("drop trigger refuse on orders");
+}
