@@ -6,6 +6,8 @@ import {
   judgeQueue,
   judgeVersion,
 } from "../../src/cli/doctor-judgements.ts";
+import { systemClock } from "../../src/clock.ts";
+import { ensureDayPartitions } from "../../src/database/day-partitions.ts";
 import { queueMail } from "../../src/mail/queue-mail.ts";
 import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
@@ -56,6 +58,7 @@ describe("the doctor's judgement", () => {
 async function aPatient() {
   const databaseUrl = await createDatabase();
   const test = await startServiceForTest({ databaseUrl, config: { webhookAllowPrivateNetworks: true } });
+  await ensureDayPartitions(test.db, systemClock.now()); // As every start of the service does.
   const keys = Buffer.alloc(32, 1).toString("base64");
   const examine = async (variables: Record<string, string> = {}) => {
     const environment = { DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEYS: keys, ...variables };

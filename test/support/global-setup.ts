@@ -2,9 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { systemClock } from "../../src/clock.ts";
-import { openDatabase } from "../../src/database/database.ts";
-import { ensureDayPartitions } from "../../src/database/day-partitions.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
 import { migrate } from "../../src/database/migrate.ts";
 
@@ -31,9 +28,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres = given === undefined ? await startEmbeddedPostgres({ dataDir, settings: SETTINGS }) : null;
   const url = postgres?.url ?? given ?? "";
   await migrate(url, () => undefined);
-  const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
-  await ensureDayPartitions(db, systemClock.now());
-  await db.close();
   project.provide("databaseUrl", url);
   return async () => {
     await postgres?.stop();
