@@ -1,3 +1,4 @@
+import { lockAccounts } from "../payments/account/account-sql.ts";
 import { inOneStep, type Service } from "../service.ts";
 import { lockMerchant, type Merchant, updateMerchant } from "./merchants-sql.ts";
 
@@ -10,6 +11,8 @@ export async function changeMerchant(
   return inOneStep(service, async (tx) => {
     const merchant = await lockMerchant(tx, merchantId);
     if (merchant === null) return null;
+    // So that whoever decides about charges, or records that there was no room for one, sees the limit before or after.
+    if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
     const changed: Merchant = { ...merchant, ...change };
     await updateMerchant(tx, changed);
     return changed;

@@ -22,7 +22,14 @@ import {
   type Settlement,
 } from "./due-payments-sql.ts";
 import type { GatewayAnswer } from "./gateway.ts";
-import { attemptAfter, hasFailedCharge, type LedgerEntry, type NewEntry, refundsOwed } from "./ledger.ts";
+import {
+  attemptAfter,
+  failedCharges,
+  hasFailedCharge,
+  type LedgerEntry,
+  type NewEntry,
+  refundsOwed,
+} from "./ledger.ts";
 import { insertEntries, readLedgers } from "./ledger-sql.ts";
 
 /** A payment and what its gateway said; null when nobody knows what happened there. */
@@ -153,7 +160,11 @@ async function followOutcomes(
     }));
   });
   await insertEntries(tx, connectionId, entries, context);
-  for (const order of orders) await holdOrRelease(tx, order, ledgerOf(order.id), context);
+  const paid = new Set(
+    concerned.filter(({ outcome }) => outcome === "succeeded").map(({ payment }) => payment.orderId),
+  );
+  for (const order of orders)
+    await holdOrRelease(tx, order, { ledger: ledgerOf(order.id), isPaid: paid.has(order.id) }, context);
 }
 
 function entriesAfter(
@@ -170,7 +181,8 @@ function entriesAfter(
     // A charge shows as a hold on its order, unless that is settled or has left; a refund shows nowhere else. A
     // canceled order owes nothing.
     const isShown = !isSettled(order) && !hasLeft(order);
-    if (next === null && (entry.kind === "refund" || (!isShown && !canceled)))
+    const isOwed = !canceled && failedCharges(ledger).some(({ id }) => id === entry.id);
+    if (next === null && (entry.kind === "refund" || (isOwed && !isShown)))
       log.error(
         { order: { id: order.id }, entry: { id: entry.id }, reason: entry.failureReason },
         `a ${entry.kind === "refund" ? "refund" : "charge"} was declined for the last time and waits for somebody to ask for it again`,
@@ -189,10 +201,11 @@ const hasLeft = ({ lines }: Order): boolean => lines.every(({ shipmentId }) => s
 async function holdOrRelease(
   tx: Queryable,
   order: Order,
-  ledger: readonly LedgerEntry[],
+  { ledger, isPaid }: { ledger: readonly LedgerEntry[]; isPaid: boolean },
   context: StepContext,
 ): Promise<void> {
   const failed = hasFailedCharge(ledger);
+  if (!failed && !isPaid) return; // A charge that was waived while a gateway was asked: whoever holds the order has a reason.
   if (isSettled(order) || failed === hasFailedPayment(order) || (failed && hasLeft(order))) return;
   const name = failed ? "addHold" : "releaseHold";
   const outcome = applyTransition(order, { name, reasons: [PAYMENT_FAILED] }, context.now);

@@ -1,3 +1,4 @@
+import { isOutOfReach } from "../database/database.ts";
 import { retried } from "../database/retry.ts";
 import { notFound } from "../http/problems.ts";
 import { SERVICE } from "../orders/order-step.ts";
@@ -9,12 +10,21 @@ import { retryPayment } from "./retry-payment.ts";
 /**
  * Tries a merchant's declined charges again at once, since it can pay more than before: the attempts that wait for
  * their time, and one more for each order that nothing is scheduled for any more. Orders of many connections are
- * concerned, so each is a step of its own. What a crash leaves out is done when this is asked for again.
+ * concerned, so each is a step of its own, and one that fails keeps no other from it. What a crash leaves out is done
+ * when this is asked for again.
  */
 export async function retryDeclinedCharges(service: Service, merchantId: string): Promise<void> {
-  const { db, clock } = service;
+  const { db, clock, log } = service;
   await retried(db, clock, () => bringMerchantForward(db, merchantId, clock.now()));
-  for (const order of await listGivenUpOrders(db, merchantId)) await retryOrder(service, order);
+  for (const order of await listGivenUpOrders(db, merchantId)) {
+    try {
+      await retryOrder(service, order);
+    } catch (err) {
+      if (isOutOfReach(err)) throw err;
+      const place = { order: { id: order.orderId }, connection: { id: order.connectionId } };
+      log.error({ err, ...place }, "a declined charge could not be tried again; a later payment finds it");
+    }
+  }
 }
 
 /** Somebody may have paid, canceled or retried the order since the look; then there is nothing to do for it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readMerchant } from "../../src/connections/merchants-sql.ts";
+import { lockMerchant, readMerchant } from "../../src/connections/merchants-sql.ts";
 import { fromTypeId } from "../../src/ids.ts";
 import { readTimeline } from "../../src/orders/timeline-sql.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
@@ -161,5 +161,32 @@ describe("orders that were given up", () => {
     if (merchant === null) throw new Error("The partner has a merchant.");
     await setStripeMethod(service, merchant, { customerId: "cus_1", paymentMethodId: "pm_1" });
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
+  });
+
+  it("are waited for by no import: it holds the merchant, and payments go on beside it", async () => {
+    const { test, partner, ids } = await givenUp(1);
+    const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
+    await test.db.transaction(async (tx) => {
+      await lockMerchant(tx, merchantId); // As an import does, for as long as it takes.
+      await payIn(test, partner, "4.00");
+      await settle(test);
+      await payIn(test, partner, "6.00");
+      await settle(test);
+    });
+    expect(await areHeld(partner, ids)).toEqual([false]);
+  });
+
+  it("are tried although another order cannot be", async () => {
+    const { test, partner, ids } = await givenUp(2);
+    await test.db.runScript(`
+      create function refuse() returns trigger language plpgsql as $$ begin
+        if new.order_id = '${orderUuid(ids[0] ?? "")}' then raise exception 'refused'; end if;
+        return new;
+      end $$;
+      create trigger refuse before insert on order_steps for each row execute function refuse();`);
+    await payIn(test, partner, "20.00");
+    await settle(test);
+    expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed"]);
+    expect((await moves(test, partner, ids[1] ?? "")).at(-1)).toBe("goods 2 succeeded");
   });
 });

@@ -69,6 +69,18 @@ describe("a failed payment that the operator has released (decision 0041)", () =
     expect(await settle(test)).toBe(0);
   });
 
+  it("is held for good when the operator holds it anew, whatever a gateway that was asked before says", async () => {
+    const { id } = await placeOrder(partner);
+    await settle(test);
+    test.clock.advance({ hours: 1 });
+    const beforeMove = async () => {
+      await releasePayment(id);
+      await stepTaken(test, id, "hold", { reasons: ["payment_failed"] });
+    };
+    await settleWith(test, scriptedGateway(test, { beforeMove, decide: () => "declined" }));
+    expect(await reasonsOf(id)).toEqual(["payment_failed"]);
+  });
+
   it("leaves the charges alone that nobody has declined", async () => {
     await createFacility(test);
     const { id } = await placeOrder(partner);

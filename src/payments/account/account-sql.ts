@@ -24,27 +24,40 @@ export async function readAccount(db: Queryable, merchantId: string): Promise<Ac
   return row === undefined ? null : toAccount(row);
 }
 
-/** Locks accounts, in the order of their merchants' ids; those that are not there yet are made. */
+/**
+ * Locks accounts, in the order of their merchants' ids; those that are not there yet are made. Read after the lock: a
+ * statement that waits for one goes on with the credit limits that it saw before.
+ */
 export async function lockAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
   const locked = await lockExisting(tx, merchantIds);
-  if (locked.length === merchantIds.length) return locked;
-  await makeAccounts(tx, merchantIds);
-  return lockExisting(tx, merchantIds);
-}
-
-async function lockExisting(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+  if (locked < merchantIds.length) {
+    await makeAccounts(tx, merchantIds);
+    await lockExisting(tx, merchantIds);
+  }
   const rows = await tx.query<AccountRow>({
-    name: "lock-accounts",
+    name: "read-locked-accounts",
     text: `
       select a.merchant_id, a.balance_minor, m.credit_limit_minor
       from merchant_accounts a
       join merchants m on m.id = a.merchant_id
-      where a.merchant_id = any($1::uuid[])
-      order by a.merchant_id
-      for no key update of a`,
+      where a.merchant_id = any($1::uuid[])`,
     values: [merchantIds],
   });
   return rows.map(toAccount);
+}
+
+async function lockExisting(tx: Queryable, merchantIds: readonly string[]): Promise<number> {
+  const rows = await tx.query({
+    name: "lock-accounts",
+    text: `
+      select merchant_id
+      from merchant_accounts
+      where merchant_id = any($1::uuid[])
+      order by merchant_id
+      for no key update`,
+    values: [merchantIds],
+  });
+  return rows.length;
 }
 
 async function makeAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<void> {
@@ -99,19 +112,17 @@ export async function insertDeclines(tx: Queryable, declined: readonly Booking[]
   });
 }
 
-/** A merchant's account, which nobody books on, and whose limit nobody changes, until the transaction ends. */
+/**
+ * A merchant's account, on which nobody books, and whose limit nobody changes, until the transaction ends. Null when
+ * there is none yet. Read after the lock: a statement that waits for one goes on with what it saw before.
+ */
 export async function holdAccount(tx: Queryable, merchantId: string): Promise<Account | null> {
-  const [row] = await tx.query<AccountRow>({
+  const held = await tx.query({
     name: "hold-account",
-    text: `
-      select a.merchant_id, a.balance_minor, m.credit_limit_minor
-      from merchant_accounts a
-      join merchants m on m.id = a.merchant_id
-      where a.merchant_id = $1
-      for share`,
+    text: "select merchant_id from merchant_accounts where merchant_id = $1 for share",
     values: [merchantId],
   });
-  return row === undefined ? null : toAccount(row);
+  return held.length === 0 ? null : readAccount(tx, merchantId);
 }
 
 /** Stores bookings and what they make of their accounts, in one statement. The caller holds the accounts' locks. */

@@ -12,7 +12,9 @@ export async function findPayable(
   tx: Queryable,
   declined: readonly Settlement[],
 ): Promise<ReadonlySet<string>> {
-  const charges = declined.filter(({ reason }) => reason === NO_ROOM).map(({ payment }) => payment);
+  const charges = declined
+    .filter(({ payment, reason }) => payment.gateway === "account" && reason === NO_ROOM)
+    .map(({ payment }) => payment);
   const [first] = charges;
   const account = first === undefined ? null : await holdAccount(tx, first.merchantId);
   if (account === null) return new Set();
