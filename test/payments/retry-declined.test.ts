@@ -3,7 +3,9 @@ import { lockMerchant, readMerchant } from "../../src/connections/merchants-sql.
 import { fromTypeId } from "../../src/ids.ts";
 import { readTimeline } from "../../src/orders/timeline-sql.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
+import { holdAccount } from "../../src/payments/account/account-sql.ts";
 import { setStripeMethod } from "../../src/payments/stripe/set-stripe-method.ts";
+import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { connectionUuid, failPayment, readOrder } from "../support/orders.ts";
@@ -19,6 +21,7 @@ import {
   settleWith,
 } from "../support/payments.ts";
 import { stepTaken } from "../support/real-orders.ts";
+import { shipUnpaid } from "../support/ship-unpaid.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 /** Orders of EUR 10 that were declined, and that nothing is scheduled for. */
@@ -119,15 +122,7 @@ describe("orders that were given up", () => {
 
   it("are charged when the merchant has paid also after their order was completed", async () => {
     const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
-    const partner = await createPartner(test);
-    await createFacility(test);
-    await setCreditLimit(test, partner, 1_000n);
-    const { id } = await placeOrder(partner);
-    await settle(test);
-    await acceptAll(test);
-    await routeAll(test);
-    await stepTaken(test, id, "ship");
-    await settle(test);
+    const { partner, id } = await shipUnpaid(test);
     await stepTaken(test, id, "complete");
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 failed"]);
     await payIn(test, partner, "50.00");
@@ -188,5 +183,20 @@ describe("orders that were given up", () => {
     await settle(test);
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed"]);
     expect((await moves(test, partner, ids[1] ?? "")).at(-1)).toBe("goods 2 succeeded");
+  });
+
+  it("and a limit that is raised meanwhile come one after the other", async () => {
+    const { test, partner } = await givenUp(1);
+    const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
+    const body = { creditLimit: { amount: "20.00", currency: "EUR" } };
+    const raise = () => test.backOffice.request("PATCH", `/api/merchants/${partner.merchantId}`, { body });
+    let raised: ReturnType<typeof raise> | undefined;
+    await test.db.transaction(async (tx) => {
+      const before = await holdAccount(tx, merchantId); // As whoever records a decline does.
+      raised = raise();
+      await untilBlocked(test, 1);
+      expect(await holdAccount(tx, merchantId)).toEqual(before);
+    });
+    expect((await raised)?.status).toBe(200);
   });
 });

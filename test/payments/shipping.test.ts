@@ -6,6 +6,7 @@ import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { cancelOrder, connectionUuid, readOrder } from "../support/orders.ts";
 import { balanceOf, moves, orderUuid, payIn, setCreditLimit, settle } from "../support/payments.ts";
 import { readDetail, stepTaken, takeHouseStep } from "../support/real-orders.ts";
+import { shipUnpaid } from "../support/ship-unpaid.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -54,15 +55,7 @@ describe("the charge for shipping", () => {
 
   it("holds no order that has left by then: its partner cannot cancel it, and it is charged when there is room", async () => {
     const test = await startServiceForTest();
-    const partner = await createPartner(test);
-    await createFacility(test);
-    await setCreditLimit(test, partner, 1_000n);
-    const { id } = await placeOrder(partner);
-    await settle(test);
-    await acceptAll(test);
-    await routeAll(test);
-    await stepTaken(test, id, "ship");
-    await settle(test);
+    const { partner, id } = await shipUnpaid(test);
     expect(await moves(test, partner, id)).toEqual([
       "goods 1 succeeded",
       "shipping 1 failed",

@@ -23,6 +23,18 @@ beforeEach(async () => {
 });
 
 const releasePayment = (id: string) => stepTaken(test, id, "release-hold", { reasons: ["payment_failed"] });
+/** An order whose goods nobody pays for; its shipping is paid. */
+async function placeWaived(): Promise<{ id: string }> {
+  await createFacility(test);
+  const order = await placeOrder(partner);
+  await settle(test);
+  await releasePayment(order.id);
+  await acceptAll(test);
+  await routeAll(test);
+  await payIn(test, partner, "50.00");
+  await settle(test);
+  return order;
+}
 const reasonsOf = async (id: string) => (await readDetail(test, id)).onHoldReasons;
 
 describe("a failed payment that the operator has released (decision 0041)", () => {
@@ -82,14 +94,7 @@ describe("a failed payment that the operator has released (decision 0041)", () =
   });
 
   it("leaves the charges alone that nobody has declined", async () => {
-    await createFacility(test);
-    const { id } = await placeOrder(partner);
-    await settle(test);
-    await releasePayment(id);
-    await acceptAll(test);
-    await routeAll(test);
-    await payIn(test, partner, "50.00");
-    await settle(test);
+    const { id } = await placeWaived();
     expect(await moves(test, partner, id)).toEqual([
       "goods 1 failed",
       "goods 2 canceled",
@@ -98,14 +103,7 @@ describe("a failed payment that the operator has released (decision 0041)", () =
   });
 
   it("gives back, when it is canceled later, only what was really charged", async () => {
-    await createFacility(test);
-    const { id } = await placeOrder(partner);
-    await settle(test);
-    await releasePayment(id);
-    await acceptAll(test);
-    await routeAll(test);
-    await payIn(test, partner, "50.00");
-    await settle(test);
+    const { id } = await placeWaived();
     await stepTaken(test, id, "cancel");
     await settle(test);
     expect(await balanceOf(test, partner)).toBe(5_000n);
