@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
-import { createSecretBox } from "../src/webhooks/endpoints/secret-box.ts";
+import { createSecretBox } from "../src/platform/secret-box.ts";
 import { newSigningSecret } from "../src/webhooks/sending/signature.ts";
 import { SECRET_KEY } from "./processes.ts";
 import type { Site } from "./site.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../src/database/database.ts";
+import type { Database } from "../src/platform/database/database.ts";
 
 // Small enough for the time limit that every statement has.
 const CHUNK = 50_000;

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Database, openDatabase } from "../src/database/database.ts";
-import { startEmbeddedPostgres } from "../src/database/embedded-postgres.ts";
-import { fromTypeId } from "../src/ids.ts";
+import { type Database, openDatabase } from "../src/platform/database/database.ts";
+import { startEmbeddedPostgres } from "../src/platform/embedded-postgres/embedded-postgres.ts";
+import { fromTypeId } from "../src/platform/ids.ts";
 import { type Started, startService, stop } from "./processes.ts";
 
 /** A partner of a running service: what a load needs to place orders. */

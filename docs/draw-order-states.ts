@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { instance } from "@viz-js/viz";
-import { ORDER_STATUSES } from "../src/orders/order.ts";
-import { ORDER_CHART, SETTLED_STATUSES } from "../src/orders/order-chart.ts";
-import type { TransitionName } from "../src/orders/transition.ts";
+import { ORDER_STATUSES } from "../src/lifecycle/order.ts";
+import { ORDER_CHART, SETTLED_STATUSES } from "../src/lifecycle/order-chart.ts";
+import type { TransitionName } from "../src/lifecycle/transition.ts";
 
 /** Where the picture lies. `npm run draw` makes it anew; a test tells when that was forgotten. */
 export const ORDER_STATES_FILE = fileURLToPath(new URL("order-states.svg", import.meta.url));
@@ -15,7 +15,7 @@ const WORDS: Partial<Record<TransitionName, string>> = {
   returnShipment: "return",
 };
 
-/** The states of real orders as an SVG picture, drawn from the very chart that decides (src/orders/order-chart.ts). */
+/** The states of real orders as an SVG picture, drawn from the very chart that decides (src/lifecycle/order-chart.ts). */
 export async function drawOrderStates(): Promise<string> {
   const viz = await instance();
   return viz.renderString(toDot(), { format: "svg" });

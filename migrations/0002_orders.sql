@@ -62,7 +62,7 @@ create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_
 create index orders_status_idx on orders (connection_id, status, id) where status <> 'NEW' and not test_mode;
 create index orders_held_idx on orders (connection_id, id) where hold_reasons <> '{}' and not test_mode;
 create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;
-comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/orders/lifecycle.ts).';
+comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/lifecycle/lifecycle.ts).';
 comment on column orders.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection.';
 comment on column orders.request_hash is 'SHA-256 of the normalised request: tells a retry from another request under the same key.';
 comment on column orders.hold_reasons is 'Empty means not on hold.';

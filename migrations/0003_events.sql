@@ -2,7 +2,7 @@
 -- text, so nothing is ever announced that did not happen, or happens unannounced.
 --
 -- Partitioned by day on the id itself, which is a UUIDv7: old days can be dropped whole. Partitions are made by
--- the service ahead of time (src/database/day-partitions.ts). No foreign key points at orders: dropping a
+-- the service ahead of time (src/platform/database/day-partitions.ts). No foreign key points at orders: dropping a
 -- partition would lock that table. The erasure of a test order deletes its events in the same transaction.
 
 create table events (

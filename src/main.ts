@@ -1,7 +1,7 @@
-import { ConfigError, readConfig } from "./config.ts";
-import { ensureDemo, welcome } from "./demo.ts";
-import { createLog } from "./log.ts";
-import { type RunningService, startService } from "./start.ts";
+import { ensureDemo, welcome } from "./app/demo.ts";
+import { type RunningService, startService } from "./app/start.ts";
+import { ConfigError, readConfig } from "./platform/config.ts";
+import { createLog } from "./platform/log.ts";
 
 /** Operators and their tools wait ten seconds before they kill. */
 const STOP_MS = 9_000;
@@ -30,12 +30,12 @@ async function main(): Promise<void> {
 }
 
 async function showDemo({
-  service,
+  context,
   partnerApiUrl,
   backOfficeUrl,
   operatorToken,
 }: RunningService): Promise<void> {
-  const data = await ensureDemo(service);
+  const data = await ensureDemo(context);
   process.stdout.write(welcome(data, partnerApiUrl ?? "", backOfficeUrl ?? "", operatorToken));
 }
 

@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
 import { CommanderError } from "commander";
-import { ConfigError } from "../config.ts";
-import { isUnavailable } from "../database/database.ts";
-import { PendingMigrationsError } from "../open-service.ts";
-import { runDoctor } from "./doctor.ts";
+import { PendingMigrationsError } from "../app/open-service.ts";
+import { ConfigError } from "../platform/config.ts";
+import { isUnavailable } from "../platform/database/database.ts";
+import { runDoctor } from "./doctor/doctor.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { runExport } from "./export.ts";
 import { UsageError, wordsOf } from "./failure.ts";
@@ -11,7 +11,7 @@ import { runImport } from "./import.ts";
 import { type Office, openOffice } from "./office.ts";
 import type { Output } from "./output.ts";
 import { createProgram } from "./program.ts";
-import { runRequest } from "./run-request.ts";
+import { runRequest } from "./requests/run-request.ts";
 
 /** What a command line works with: the process's own, or a test's. */
 export type Surroundings = {
@@ -53,7 +53,7 @@ async function run(args: readonly string[], { environment, output, input }: Surr
     {
       importProducts: (file, options) =>
         inOffice((office) => runImport(office, output, input, { ...options, file })),
-      exportOrders: (options) => inOffice(({ service }) => runExport(service, output, options)),
+      exportOrders: (options) => inOffice(({ context }) => runExport(context, output, options)),
       doctor: async ({ json }) => {
         exitCode = await runDoctor(environment, output, json === true);
       },

@@ -1,23 +1,23 @@
-import { fromTypeId, type IdPrefix } from "../ids.ts";
-import { csvFormat, ndjsonFormat } from "../orders/export-format.ts";
-import { type ExportFilter, exportOrders, isExportable } from "../orders/export-orders.ts";
-import { ORDER_STATUSES } from "../orders/order.ts";
-import type { Service } from "../service.ts";
-import type { OptionValues } from "./command.ts";
+import { ORDER_STATUSES } from "../lifecycle/order.ts";
+import { csvFormat, ndjsonFormat } from "../orders/export/export-format.ts";
+import { type ExportFilter, exportOrders, isExportable } from "../orders/export/export-orders.ts";
+import type { Context } from "../platform/context.ts";
+import { fromTypeId, type IdPrefix } from "../platform/ids.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
+import type { OptionValues } from "./requests/command.ts";
 
 /** `order export`: written while it is read, so that memory holds one page whatever there is. */
-export async function runExport(service: Service, output: Output, options: OptionValues): Promise<ExitCode> {
+export async function runExport(context: Context, output: Output, options: OptionValues): Promise<ExitCode> {
   const filter = filterOf(options);
-  if (!(await isExportable(service, filter))) {
+  if (!(await isExportable(context, filter))) {
     output.note("Resource not found: No such merchant, or no such connection of it.\n");
     return EXIT.refused;
   }
   const format = options["format"] === "ndjson" ? ndjsonFormat : csvFormat;
   await output.write(format.head);
-  for await (const exported of exportOrders(service, filter)) await output.write(format.write(exported));
+  for await (const exported of exportOrders(context, filter)) await output.write(format.write(exported));
   return EXIT.done;
 }
 

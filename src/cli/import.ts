@@ -4,8 +4,8 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError, wordsOf } from "./failure.ts";
 import type { Office } from "./office.ts";
 import type { Output } from "./output.ts";
-import { presentThing } from "./present.ts";
-import { tellProblem } from "./run-request.ts";
+import { presentThing } from "./requests/present.ts";
+import { tellProblem } from "./requests/run-request.ts";
 
 /** `product import`: sends the file as it is read, through the same door as HTTP. */
 export async function runImport(

@@ -1,14 +1,14 @@
 import { userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { pino } from "pino";
-import { createBackOffice } from "../back-office/app.ts";
-import { systemClock } from "../clock.ts";
-import { type Config, readConfig } from "../config.ts";
-import { createLog } from "../log.ts";
-import { createMetrics } from "../metrics.ts";
-import { type OpenService, openService } from "../open-service.ts";
-import type { Service } from "../service.ts";
-import type { OfficeRequest } from "./command.ts";
+import { createBackOffice } from "../api/back-office/app.ts";
+import { type OpenService, openService } from "../app/open-service.ts";
+import { systemClock } from "../platform/clock.ts";
+import { type Config, readConfig } from "../platform/config.ts";
+import type { Context } from "../platform/context.ts";
+import { createLog } from "../platform/log.ts";
+import { createMetrics } from "../platform/metrics.ts";
+import type { OfficeRequest } from "./requests/command.ts";
 
 export type OfficeAnswer = {
   readonly status: number;
@@ -19,7 +19,7 @@ export type OfficeAnswer = {
 
 /** The back office in this process, for the operator alone: the same rules as over HTTP, and nobody listens. */
 export type Office = {
-  readonly service: Service;
+  readonly context: Context;
   send(request: OfficeRequest): Promise<OfficeAnswer>;
   upload(path: string, mediaType: string, bytes: Readable): Promise<OfficeAnswer>;
   close(): Promise<void>;
@@ -42,16 +42,16 @@ export async function openOffice(
   return officeOf(await openService(config, cliLog(environment, config), systemClock, options));
 }
 
-function officeOf({ service, close }: OpenService): Office {
+function officeOf({ context, close }: OpenService): Office {
   const operator = { kind: "operator", name: operatorName() } as const;
-  const app = createBackOffice(service, async () => operator, createMetrics());
+  const app = createBackOffice(context, async () => operator, createMetrics());
   const answerOf = ({ statusCode, body }: { statusCode: number; body: string }): OfficeAnswer => ({
     status: statusCode,
     text: body,
     body: body === "" ? {} : JSON.parse(body),
   });
   return {
-    service,
+    context,
     send: async ({ method, path, query, body }) =>
       answerOf(await app.inject({ method, url: path, query, ...(body !== null && { payload: body }) })),
     upload: async (path, mediaType, bytes) =>

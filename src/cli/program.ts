@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { readVersion } from "../config.ts";
+import { readVersion } from "../platform/config.ts";
+import type { Output } from "./output.ts";
 import {
   type Field,
   fieldsOf,
@@ -7,12 +8,11 @@ import {
   pathParameters,
   ReadValue,
   type RequestCommand,
-} from "./command.ts";
-import { OFFICE_COMMANDS } from "./commands.ts";
-import { HOUSE_COMMANDS } from "./house-commands.ts";
-import { ORDER_COMMANDS } from "./order-commands.ts";
-import type { Output } from "./output.ts";
-import { InvalidValue } from "./values.ts";
+} from "./requests/command.ts";
+import { OFFICE_COMMANDS } from "./requests/commands.ts";
+import { HOUSE_COMMANDS } from "./requests/house-commands.ts";
+import { ORDER_COMMANDS } from "./requests/order-commands.ts";
+import { InvalidValue } from "./requests/values.ts";
 
 const HELP = `
 Works whether or not the service runs, with the same environment variables as the service.

@@ -1,7 +1,7 @@
-import type { Queryable } from "../database/database.ts";
-import { badCursor, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from "../http/cursor.ts";
-import type { Problem } from "../http/problems.ts";
-import { bytesOf, momentOf, uuidAt, uuidOf } from "../ids.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { bytesOf, momentOf, uuidAt, uuidOf } from "../platform/ids.ts";
+import { badCursor, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from "../platform/wire/cursor.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import type { EventType } from "./event-types.ts";
 import { type FeedPlace, type FeedRow, listFeed, listFeedOfOrder } from "./feed-sql.ts";
 

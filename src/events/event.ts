@@ -1,4 +1,4 @@
-import { toTypeId } from "../ids.ts";
+import { toTypeId } from "../platform/ids.ts";
 
 /** A fact as it is stored: the body is the exact text that partners receive, frozen when it happened (decision 0021). */
 export type EventRow = {

@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport, type SendMailOptions } from "nodemailer";
-import type { Config } from "../config.ts";
+import type { Config } from "../platform/config.ts";
 
 export type Mail = {
   readonly id: string;

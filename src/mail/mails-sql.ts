@@ -1,4 +1,4 @@
-import type { Queryable } from "../database/database.ts";
+import type { Queryable } from "../platform/database/database.ts";
 
 /** Connections with mails to be sent, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithDueMails(db: Queryable, now: Date): Promise<string[]> {

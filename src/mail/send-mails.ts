@@ -1,6 +1,6 @@
-import { before, LOG_KEPT_MS } from "../retention.ts";
-import type { Service } from "../service.ts";
-import { inTurn } from "../worker/in-turn.ts";
+import type { Context } from "../platform/context.ts";
+import { inTurn } from "../platform/in-turn.ts";
+import { before, LOG_KEPT_MS } from "../platform/retention.ts";
 import { createMailer, type Mailer } from "./mailer.ts";
 import {
   type ClaimedMail,
@@ -23,14 +23,14 @@ const RETRY_MAX_MS = 3_600_000;
 export const TRIES_MAX = 20;
 
 /** Sends what is due; answers how many mails were tried. */
-export async function sendDueMails(service: Service, stopping?: AbortSignal): Promise<number> {
-  const listDue = () => listConnectionsWithDueMails(service.db, service.clock.now());
+export async function sendDueMails(context: Context, stopping?: AbortSignal): Promise<number> {
+  const listDue = () => listConnectionsWithDueMails(context.db, context.clock.now());
   if ((await listDue()).length === 0) return 0;
-  const mailer = createMailer(service.config);
+  const mailer = createMailer(context.config);
   try {
     // Each takes what the others have not claimed, be it of one connection or of many.
     const lanes = Array.from({ length: LANES }, () =>
-      inTurn(listDue, (connectionId) => sendNext(service, mailer, connectionId), stopping),
+      inTurn(listDue, (connectionId) => sendNext(context, mailer, connectionId), stopping),
     );
     const ends = await Promise.allSettled(lanes);
     const failed = ends.find((end) => end.status === "rejected");
@@ -42,8 +42,8 @@ export async function sendDueMails(service: Service, stopping?: AbortSignal): Pr
 }
 
 /** Claimed, sent and marked in steps of their own: no transaction waits for a mail server. */
-async function sendNext(service: Service, mailer: Mailer, connectionId: string): Promise<number> {
-  const { db, clock, log } = service;
+async function sendNext(context: Context, mailer: Mailer, connectionId: string): Promise<number> {
+  const { db, clock, log } = context;
   const now = clock.now();
   const mail = await claimMail(db, connectionId, now, new Date(now.getTime() + LEASE_MS));
   if (mail === null) return 0;
@@ -85,7 +85,7 @@ async function withinDeadline(sending: Promise<void>): Promise<void> {
 }
 
 /** Deletes mails that were sent or given up longer ago than the retention time; answers how many (decision 0030). */
-export async function forgetOldMails({ db, clock }: Service, stopping?: AbortSignal): Promise<number> {
+export async function forgetOldMails({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const endedBefore = before(clock.now(), LOG_KEPT_MS);
   const connectionIds = await listConnectionsWithOldMails(db, endedBefore);
   return inTurn(connectionIds, (connectionId) => deleteOldMails(db, connectionId, endedBefore), stopping);

@@ -1,5 +1,5 @@
-import { isExpired } from "./lifecycle.ts";
-import type { Order, OrderRef } from "./order.ts";
+import { isExpired } from "../lifecycle/lifecycle.ts";
+import type { Order, OrderRef } from "../lifecycle/order.ts";
 
 /**
  * Finds the orders of one connection that references name at `now`: by the service's id first, then by the partner's

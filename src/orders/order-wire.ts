@@ -1,8 +1,14 @@
 import { type Static, Type } from "typebox";
-import { dateTime, nullable } from "../http/schemas.ts";
-import { fromTypeId, type IdPrefix, toTypeId } from "../ids.ts";
-import { cancelableUntil } from "./lifecycle.ts";
-import { ORDER_STATUSES, type Order, type OrderRef, SHIPMENT_STATUSES, type Shipment } from "./order.ts";
+import { cancelableUntil } from "../lifecycle/lifecycle.ts";
+import {
+  ORDER_STATUSES,
+  type Order,
+  type OrderRef,
+  SHIPMENT_STATUSES,
+  type Shipment,
+} from "../lifecycle/order.ts";
+import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
+import { dateTime, nullable } from "../platform/wire/schemas.ts";
 
 const nullableText = (description: string) => nullable(Type.String(), description);
 
@@ -98,10 +104,6 @@ export const CreatedOrderSchema = Type.Object(
   { title: "CreatedOrder" },
 );
 type WireCreatedOrder = Static<typeof CreatedOrderSchema>;
-
-const orderIdPrefix = (testMode: boolean): IdPrefix => (testMode ? "test" : "ord");
-export const wireOrderId = (order: Pick<Order, "id" | "testMode">): string =>
-  toTypeId(orderIdPrefix(order.testMode), order.id);
 
 /** The order object that reads, cancels, transitions and events show. Give it an order `asOf` now. */
 export function toWireOrder(order: Order): WireOrder {

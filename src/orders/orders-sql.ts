@@ -1,7 +1,14 @@
-import type { Clock } from "../clock.ts";
-import type { Queryable } from "../database/database.ts";
+import type {
+  Order,
+  OrderLine,
+  OrderRef,
+  OrderStatus,
+  Shipment,
+  ShipmentStatus,
+} from "../lifecycle/order.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import { orderFinder } from "./find-order.ts";
-import type { Order, OrderLine, OrderRef, OrderStatus, Shipment, ShipmentStatus } from "./order.ts";
 
 type OrderRow = {
   connection_id: string;

@@ -1,10 +1,10 @@
-import type { Database } from "../database/database.ts";
-import { type Grouped, groupCalls } from "../database/group.ts";
-import type { Service } from "../service.ts";
-import { isStorableText } from "../text.ts";
+import { asOf, isExpired } from "../lifecycle/lifecycle.ts";
+import type { Order, OrderRef } from "../lifecycle/order.ts";
+import type { Context } from "../platform/context.ts";
+import type { Database } from "../platform/database/database.ts";
+import { type Grouped, groupCalls } from "../platform/database/group.ts";
+import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
-import { asOf, isExpired } from "./lifecycle.ts";
-import type { Order, OrderRef } from "./order.ts";
 import { readOrders, readOrdersByExternalId } from "./orders-sql.ts";
 
 type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
@@ -13,7 +13,7 @@ type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
 export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
 
 /** Reads that arrive together are read together: one statement per connection. */
-export function orderReader({ db, clock }: Service): ReadOrder {
+export function orderReader({ db, clock }: Context): ReadOrder {
   const read = groupCalls<OrderLookup, Order | null>({
     run: (lookups) => readGroup(db, lookups, clock.now()),
     sizeMax: 128,

@@ -1,17 +1,26 @@
-import type { Queryable } from "../database/database.ts";
-import { storeOutcome } from "../orders/change-order.ts";
+import {
+  attemptAfter,
+  failedCharges,
+  hasFailedCharge,
+  type LedgerEntry,
+  type NewEntry,
+  refundsOwed,
+} from "../ledger/ledger.ts";
+import { insertEntries, readLedgers } from "../ledger/ledger-sql.ts";
 import {
   applyTransition,
   hasFailedPayment,
   isSettled,
   PAYMENT_FAILED,
   wasCanceled,
-} from "../orders/lifecycle.ts";
-import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/lock-orders-sql.ts";
-import type { Order } from "../orders/order.ts";
-import { SERVICE, type StepContext } from "../orders/order-step.ts";
+} from "../lifecycle/lifecycle.ts";
+import type { Order } from "../lifecycle/order.ts";
+import { type RecordContext, SERVICE } from "../lifecycle/order-step.ts";
+import { storeOutcome } from "../orders/changes/change-order.ts";
+import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/changes/lock-orders-sql.ts";
 import { readOrders } from "../orders/orders-sql.ts";
-import { inOneStep, type Service } from "../service.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import { findPayable } from "./account/find-payable.ts";
 import {
   type ClaimedPayment,
@@ -22,15 +31,6 @@ import {
   type Settlement,
 } from "./due-payments-sql.ts";
 import type { GatewayAnswer } from "./gateway.ts";
-import {
-  attemptAfter,
-  failedCharges,
-  hasFailedCharge,
-  type LedgerEntry,
-  type NewEntry,
-  refundsOwed,
-} from "./ledger.ts";
-import { insertEntries, readLedgers } from "./ledger-sql.ts";
 
 /** A payment and what its gateway said; null when nobody knows what happened there. */
 export type Answered = { readonly payment: ClaimedPayment; readonly answer: GatewayAnswer | null };
@@ -43,16 +43,16 @@ const DECLINES_MAX = 50;
  * the claim meanwhile changes nothing.
  */
 export async function completePayments(
-  service: Service,
+  context: Context,
   connectionId: string,
   answered: readonly Answered[],
 ): Promise<void> {
   const isDecline = ({ answer }: Answered): boolean => answer?.answer === "declined";
   const ordinary = answered.filter((one) => !isDecline(one));
-  if (ordinary.length > 0) await completeTogether(service, connectionId, ordinary);
+  if (ordinary.length > 0) await completeTogether(context, connectionId, ordinary);
   const declined = answered.filter(isDecline);
   for (let at = 0; at < declined.length; at += DECLINES_MAX)
-    await completeTogether(service, connectionId, declined.slice(at, at + DECLINES_MAX));
+    await completeTogether(context, connectionId, declined.slice(at, at + DECLINES_MAX));
 }
 
 /**
@@ -60,17 +60,17 @@ export async function completePayments(
  * locked an order already, and so has its id, would tell of the next one out of sequence after a wait.
  */
 async function completeTogether(
-  service: Service,
+  context: Context,
   connectionId: string,
   answered: readonly Answered[],
 ): Promise<void> {
   const byOrder = Map.groupBy(answered, ({ payment }) => payment.orderId);
-  const done = await completeLocked(service, connectionId, answered, (tx) =>
+  const done = await completeLocked(context, connectionId, answered, (tx) =>
     lockFreeOrders(tx, connectionId, [...byOrder.keys()]),
   );
   for (const [orderId, ofOrder] of byOrder)
     if (!done.has(orderId))
-      await completeLocked(service, connectionId, ofOrder, (tx) => lockOrderState(tx, connectionId, orderId));
+      await completeLocked(context, connectionId, ofOrder, (tx) => lockOrderState(tx, connectionId, orderId));
 }
 
 type States = ReadonlyMap<string, OrderState>;
@@ -81,27 +81,27 @@ type States = ReadonlyMap<string, OrderState>;
  * nothing but the ledger.
  */
 async function completeLocked(
-  service: Service,
+  context: Context,
   connectionId: string,
   answered: readonly Answered[],
   lock: (tx: Queryable) => Promise<States>,
 ): Promise<States> {
-  const { orders, hasSteps } = await inOneStep(service, async (tx) => {
+  const { orders, hasSteps } = await inTransaction(context, async (tx) => {
     const orders = await lock(tx);
-    const context = { newId: service.newId, now: service.clock.now() };
+    const at = { newId: context.newId, now: context.clock.now() };
     const ofLocked = answered.filter(({ payment }) => orders.has(payment.orderId));
-    const { settlements, postponements } = sortOut(ofLocked, context.now);
+    const { settlements, postponements } = sortOut(ofLocked, at.now);
     const recorded = await endClaims(tx, connectionId, settlements);
-    await insertOutcomes(tx, connectionId, recorded, context.now);
+    await insertOutcomes(tx, connectionId, recorded, at.now);
     await postponePayments(tx, connectionId, postponements);
     const concerned = recorded.filter(({ outcome, payment }) => {
       const order = orders.get(payment.orderId);
       return outcome === "failed" || (order && (wasCanceled(order) || hasFailedPayment(order)));
     });
-    await followOutcomes(tx, service, connectionId, concerned, context);
+    await followOutcomes(tx, context, connectionId, concerned, at);
     return { orders, hasSteps: concerned.length > 0 };
   });
-  if (hasSteps) service.wakeDispatchers([connectionId]);
+  if (hasSteps) context.signals.send("deliveries_due", [connectionId]);
   return orders;
 }
 
@@ -139,10 +139,10 @@ const afterUnknown = ({ tries }: ClaimedPayment, now: Date): Date =>
 /** What outcomes mean for their orders: holds, further attempts, refunds of what was canceled meanwhile. */
 async function followOutcomes(
   tx: Queryable,
-  service: Service,
+  context: Context,
   connectionId: string,
   concerned: readonly Settlement[],
-  context: StepContext,
+  at: RecordContext,
 ): Promise<void> {
   if (concerned.length === 0) return;
   const orderIds = [...new Set(concerned.map(({ payment }) => payment.orderId))];
@@ -154,25 +154,25 @@ async function followOutcomes(
   const entries = orders.flatMap((order) => {
     const ledger = ledgerOf(order.id);
     const declined = ledger.filter(({ id }) => failedIds.has(id));
-    return entriesAfter(order, ledger, { declined, payable }, service, context).map((entry) => ({
+    return entriesAfter(order, ledger, { declined, payable }, context, at).map((entry) => ({
       ...entry,
       orderId: order.id,
     }));
   });
-  await insertEntries(tx, connectionId, entries, context);
+  await insertEntries(tx, connectionId, entries, at);
   const paid = new Set(
     concerned.filter(({ outcome }) => outcome === "succeeded").map(({ payment }) => payment.orderId),
   );
   for (const order of orders)
-    await holdOrRelease(tx, order, { ledger: ledgerOf(order.id), isPaid: paid.has(order.id) }, context);
+    await holdOrRelease(tx, order, { ledger: ledgerOf(order.id), isPaid: paid.has(order.id) }, at);
 }
 
 function entriesAfter(
   order: Order,
   ledger: readonly LedgerEntry[],
   { declined, payable }: { declined: readonly LedgerEntry[]; payable: ReadonlySet<string> },
-  { config, log }: Service,
-  { now }: StepContext,
+  { config, log }: Context,
+  { now }: RecordContext,
 ): NewEntry[] {
   const canceled = wasCanceled(order);
   const further = declined.flatMap((entry) => {
@@ -202,12 +202,12 @@ async function holdOrRelease(
   tx: Queryable,
   order: Order,
   { ledger, isPaid }: { ledger: readonly LedgerEntry[]; isPaid: boolean },
-  context: StepContext,
+  at: RecordContext,
 ): Promise<void> {
   const failed = hasFailedCharge(ledger);
   if (!failed && !isPaid) return; // A charge that was waived while a gateway was asked: whoever holds the order has a reason.
   if (isSettled(order) || failed === hasFailedPayment(order) || (failed && hasLeft(order))) return;
   const name = failed ? "addHold" : "releaseHold";
-  const outcome = applyTransition(order, { name, reasons: [PAYMENT_FAILED] }, context.now);
-  await storeOutcome(tx, order, outcome, { actor: SERVICE, action: name }, context);
+  const outcome = applyTransition(order, { name, reasons: [PAYMENT_FAILED] }, at.now);
+  await storeOutcome(tx, order, outcome, { actor: SERVICE, action: name }, at);
 }

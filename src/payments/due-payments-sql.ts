@@ -1,5 +1,5 @@
-import type { Queryable } from "../database/database.ts";
-import type { EntryKind, GatewayName } from "./ledger.ts";
+import type { EntryKind, GatewayName } from "../ledger/ledger.ts";
+import type { Queryable } from "../platform/database/database.ts";
 
 /** A connection with payments to be sent to a gateway. */
 export type Payer = {

@@ -1,5 +1,5 @@
+import type { GatewayName } from "../ledger/ledger.ts";
 import type { ClaimedPayment } from "./due-payments-sql.ts";
-import type { GatewayName } from "./ledger.ts";
 
 /** What a gateway says of a charge or a refund. */
 export type GatewayAnswer =

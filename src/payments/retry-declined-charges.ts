@@ -1,9 +1,9 @@
-import { isOutOfReach } from "../database/database.ts";
-import { retried } from "../database/retry.ts";
-import { notFound } from "../http/problems.ts";
-import { SERVICE } from "../orders/order-step.ts";
-import { wireOrderId } from "../orders/order-wire.ts";
-import type { Service } from "../service.ts";
+import { SERVICE } from "../lifecycle/order-step.ts";
+import type { Context } from "../platform/context.ts";
+import { isOutOfReach } from "../platform/database/database.ts";
+import { retried } from "../platform/database/retry.ts";
+import { wireOrderId } from "../platform/ids.ts";
+import { notFound } from "../platform/wire/problems.ts";
 import { bringMerchantForward, listGivenUpOrders, type OrderKey } from "./declined-charges-sql.ts";
 import { retryPayment } from "./retry-payment.ts";
 
@@ -13,12 +13,12 @@ import { retryPayment } from "./retry-payment.ts";
  * concerned, so each is a step of its own, and one that fails keeps no other from it. What a crash leaves out is done
  * when this is asked for again.
  */
-export async function retryDeclinedCharges(service: Service, merchantId: string): Promise<void> {
-  const { db, clock, log } = service;
+export async function retryDeclinedCharges(context: Context, merchantId: string): Promise<void> {
+  const { db, clock, log } = context;
   await retried(db, clock, () => bringMerchantForward(db, merchantId, clock.now()));
   for (const order of await listGivenUpOrders(db, merchantId)) {
     try {
-      await retryOrder(service, order);
+      await retryOrder(context, order);
     } catch (err) {
       if (isOutOfReach(err)) throw err;
       const place = { order: { id: order.orderId }, connection: { id: order.connectionId } };
@@ -28,9 +28,9 @@ export async function retryDeclinedCharges(service: Service, merchantId: string)
 }
 
 /** Somebody may have paid, canceled or retried the order since the look; then there is nothing to do for it. */
-async function retryOrder(service: Service, { connectionId, orderId }: OrderKey): Promise<void> {
+async function retryOrder(context: Context, { connectionId, orderId }: OrderKey): Promise<void> {
   const externalOrderId = wireOrderId({ id: orderId, testMode: false });
-  await retryPayment(service, {
+  await retryPayment(context, {
     connectionId,
     ref: { id: orderId, testMode: false, externalOrderId },
     actor: SERVICE,

@@ -1,5 +1,5 @@
-import type { Service } from "../service.ts";
-import { inTurn } from "../worker/in-turn.ts";
+import type { Context } from "../platform/context.ts";
+import { inTurn } from "../platform/in-turn.ts";
 import { type Answered, completePayments } from "./complete-payments.ts";
 import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "./due-payments-sql.ts";
 import type { Gateway } from "./gateway.ts";
@@ -15,17 +15,17 @@ const BATCHES_MAX = 2;
 
 /** Sends what is due to one gateway and records what it says; answers how many payments it asked about. */
 export async function settlePayments(
-  service: Service,
+  context: Context,
   gateway: Gateway,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const payers = await listPayers(service.db, gateway.name, service.clock.now());
+  const payers = await listPayers(context.db, gateway.name, context.clock.now());
   const lanes = Array.from({ length: gateway.lanes }, (_, lane) =>
     payers.filter((_payer, index) => index % gateway.lanes === lane),
   );
   const ends = await Promise.allSettled(
     lanes.map((payersOfLane) =>
-      inTurn(payersOfLane.map(aRound), (round) => settleNext(service, gateway, round), stopping),
+      inTurn(payersOfLane.map(aRound), (round) => settleNext(context, gateway, round), stopping),
     ),
   );
   const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
@@ -36,15 +36,15 @@ export async function settlePayments(
 type Round = { readonly payer: Payer; batchesLeft: number };
 const aRound = (payer: Payer): Round => ({ payer, batchesLeft: BATCHES_MAX });
 
-async function settleNext(service: Service, gateway: Gateway, round: Round): Promise<number> {
+async function settleNext(context: Context, gateway: Gateway, round: Round): Promise<number> {
   if (round.batchesLeft === 0) return 0;
   round.batchesLeft -= 1;
-  return settleBatch(service, gateway, round.payer);
+  return settleBatch(context, gateway, round.payer);
 }
 
 /** Claimed, sent and recorded in steps of their own: no transaction waits for a gateway. */
-async function settleBatch(service: Service, gateway: Gateway, payer: Payer): Promise<number> {
-  const { db, clock, newId } = service;
+async function settleBatch(context: Context, gateway: Gateway, payer: Payer): Promise<number> {
+  const { db, clock, newId } = context;
   const now = clock.now();
   const payments = await claimPayments(db, payer, {
     claimId: newId(),
@@ -53,12 +53,12 @@ async function settleBatch(service: Service, gateway: Gateway, payer: Payer): Pr
     limit: gateway.batchSize,
   });
   if (payments.length === 0) return 0;
-  const answered = await Promise.all(payments.map((payment) => ask(service, gateway, payment)));
-  await completePayments(service, payer.connectionId, answered);
+  const answered = await Promise.all(payments.map((payment) => ask(context, gateway, payment)));
+  await completePayments(context, payer.connectionId, answered);
   return payments.length;
 }
 
-async function ask({ log }: Service, gateway: Gateway, payment: ClaimedPayment): Promise<Answered> {
+async function ask({ log }: Context, gateway: Gateway, payment: ClaimedPayment): Promise<Answered> {
   try {
     const answer = payment.kind === "refund" ? await gateway.refund(payment) : await gateway.charge(payment);
     return { payment, answer };

@@ -1,21 +1,21 @@
-import { inOneStep, type Service } from "../service.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
 import type { Product, ProductDetails } from "./product.ts";
 import { lockProduct, updateProduct } from "./products-sql.ts";
 
 /** Changes the fields that are given; null when there is no such product. */
 export async function changeProduct(
-  service: Service,
+  context: Context,
   productId: string,
   change: Partial<ProductDetails & Pick<Product, "status">>,
 ): Promise<Product | null> {
-  return inOneStep(service, async (tx) => {
+  return inTransaction(context, async (tx) => {
     const product = await lockProduct(tx, productId);
     if (product === null) return null;
     const { sku, name, description, imageUrl, weightGrams, priceMinor, status } = { ...product, ...change };
     const changed: Product = {
       ...product,
       ...{ sku, name, description, imageUrl, weightGrams, priceMinor, status },
-      updatedAt: service.clock.now(),
+      updatedAt: context.clock.now(),
     };
     await updateProduct(tx, changed);
     return changed;

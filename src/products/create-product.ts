@@ -1,11 +1,11 @@
-import type { Merchant } from "../connections/merchants-sql.ts";
-import type { Service } from "../service.ts";
+import type { Merchant } from "../merchants/merchants-sql.ts";
+import type { Context } from "../platform/context.ts";
 import type { Product, ProductDetails } from "./product.ts";
 import { insertProduct } from "./products-sql.ts";
 
 /** Adds a product to a merchant's catalogue, in the merchant's currency. No connection sees it yet. */
 export async function createProduct(
-  { db, clock, newId }: Service,
+  { db, clock, newId }: Context,
   merchant: Merchant,
   details: ProductDetails,
 ): Promise<Product> {

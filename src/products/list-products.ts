@@ -1,6 +1,6 @@
-import type { Database } from "../database/database.ts";
-import { groupCalls } from "../database/group.ts";
-import { type PagePosition, toPage } from "../http/cursor.ts";
+import type { Database } from "../platform/database/database.ts";
+import { groupCalls } from "../platform/database/group.ts";
+import { type PagePosition, toPage } from "../platform/wire/cursor.ts";
 import { toPartnerProduct } from "./product.ts";
 import { listExposedProducts, listExposedProductsBySku } from "./products-sql.ts";
 

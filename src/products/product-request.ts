@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { nullable, shortText } from "../http/schemas.ts";
-import { MoneyRequestSchema } from "../money.ts";
+import { MoneyRequestSchema } from "../platform/money.ts";
+import { nullable, shortText } from "../platform/wire/schemas.ts";
 import { PRODUCT_STATUSES } from "./product.ts";
 
 const details = {

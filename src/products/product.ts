@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { dateTime, nullable } from "../http/schemas.ts";
+import { dateTime, nullable } from "../platform/wire/schemas.ts";
 
 export const PRODUCT_STATUSES = ["active", "discontinued"] as const;
 export type ProductStatus = (typeof PRODUCT_STATUSES)[number];

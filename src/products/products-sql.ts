@@ -1,5 +1,5 @@
-import type { Queryable } from "../database/database.ts";
-import type { PagePosition } from "../http/cursor.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Product, ProductStatus } from "./product.ts";
 
 type ProductRow = {

@@ -1,7 +1,7 @@
-import type { Connection } from "../connections/connection.ts";
 import { eventRow } from "../events/event.ts";
-import { insertEvents } from "../events/events-sql.ts";
-import { inOneStep, type Service } from "../service.ts";
+import type { Connection } from "../merchants/connection.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import { insertEvents } from "../webhooks/publishing/events-sql.ts";
 import { type Product, toPartnerProduct } from "./product.ts";
 import { exposeProduct, lockProduct } from "./products-sql.ts";
 
@@ -10,19 +10,19 @@ import { exposeProduct, lockProduct } from "./products-sql.ts";
  * that is exposed already stays so, and nothing is told again. Null when the merchant has no such product.
  */
 export async function publishProduct(
-  service: Service,
+  context: Context,
   connection: Connection,
   productId: string,
 ): Promise<Product | null> {
-  const published = await inOneStep(service, async (tx) => {
+  const published = await inTransaction(context, async (tx) => {
     const product = await lockProduct(tx, productId);
     if (product === null || product.merchantId !== connection.merchantId) return null;
-    const now = service.clock.now();
+    const now = context.clock.now();
     const exposed = await exposeProduct(tx, connection.id, product, now);
     if (!exposed) return product;
     const event = eventRow({
       connectionId: connection.id,
-      id: service.newId(),
+      id: context.newId(),
       type: "product.published",
       occurredAt: now,
       testMode: false,
@@ -34,6 +34,6 @@ export async function publishProduct(
     await insertEvents(tx, [event], now);
     return product;
   });
-  service.wakeDispatchers([connection.id]);
+  context.signals.send("deliveries_due", [connection.id]);
   return published;
 }

@@ -5,11 +5,11 @@ import {
   judgePaused,
   judgeQueue,
   judgeVersion,
-} from "../../src/cli/doctor-judgements.ts";
-import { systemClock } from "../../src/clock.ts";
-import { ensureDayPartitions } from "../../src/database/day-partitions.ts";
+} from "../../src/cli/doctor/doctor-judgements.ts";
 import { queueMail } from "../../src/mail/queue-mail.ts";
-import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import { ensureDayPartitions } from "../../src/platform/database/day-partitions.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runCli } from "../support/cli.ts";
 import { freePort } from "../support/main-process.ts";
@@ -123,11 +123,11 @@ describe("doctor", () => {
     const waiting = ["orders to accept: fail", "payments to settle: fail", "test orders to erase: fail"];
     expect(wrong).toEqual([...waiting, "webhooks to send: fail"]);
     await pauseEndpoint(test, id);
-    const { service, clock } = test;
+    const { context, clock } = test;
     const mail = { recipient: "m@example.com", subject: "Late", body: "Late", now: clock.now() };
-    await queueMail(test.db, { connectionId: connectionUuid(partner), id: service.newId(), ...mail });
+    await queueMail(test.db, { connectionId: connectionUuid(partner), id: context.newId(), ...mail });
     clock.advance({ hours: 3 });
-    await acceptDueOrders(service, connectionUuid(partner), []);
+    await acceptDueOrders(context, connectionUuid(partner), []);
     expect((await examine()).wrong).toEqual([
       ...["orders to route: fail", "payments to settle: fail", "test orders to erase: fail"],
       ...["mails to send: fail", "paused endpoints: warn"],

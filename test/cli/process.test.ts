@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Queryable } from "../../src/database/database.ts";
+import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { startCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/main-process.ts";

@@ -36,7 +36,7 @@ describe("partitions that nobody has made ahead", () => {
   it("are made once when two processes place orders at the same time", async () => {
     const one = await startServiceForTest();
     const ownPartner = await createPartner(one);
-    const two = await startServiceForTest({ databaseUrl: one.service.config.databaseUrl ?? "" });
+    const two = await startServiceForTest({ databaseUrl: one.context.config.databaseUrl ?? "" });
     for (const { clock } of [one, two]) clock.advance({ hours: 24 * 60 });
     const clients = [ownPartner.client, two.partner(ownPartner.key)];
     const answers = await Promise.all(

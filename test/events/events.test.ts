@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromTypeId } from "../../src/ids.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import {
   anOrder,
   createExposedProduct,

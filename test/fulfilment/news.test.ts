@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { forgetNews, listNews } from "../../src/fulfilment/news-sql.ts";
+import { forgetNews, listNews } from "../../src/stock/news-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createExposedProduct } from "../support/builders.ts";
 import {
@@ -103,7 +103,7 @@ describe("news of stock", () => {
     for (const each of products) await setStock(test, facility, each, 1);
     // One product is there and not enough of it, so there is news to the end that nobody can use up.
     await setStock(test, facility, partner.productIds[1], 2);
-    const statements = vi.spyOn(test.service.db, "query");
+    const statements = vi.spyOn(test.context.db, "query");
     expect(await routeAll(test)).toBe(products.length);
     const passes = statements.mock.calls.filter(([{ name }]) => name.startsWith("list-orders-waiting"));
     expect(passes).toHaveLength(2); // A page, and a look whether there is another.
@@ -135,7 +135,7 @@ describe("news of stock", () => {
     await routeAll(test);
     const id = await place(partner);
     await acceptAll(test);
-    const other = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const other = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     const all = await test.db.transaction(async (tx) => {
       // Routing writes the order's timeline last: it has decided by then, and has not committed.
       await tx.query({ name: "test-block", text: "lock table order_steps in share mode", values: [] });
@@ -153,7 +153,7 @@ describe("news of stock", () => {
 
   it("of rates and of stock may come in any order, from anywhere, and nobody waits in a circle", async () => {
     const ids = await placeWaiting(1, 1, 1, 1);
-    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     for (let round = 1; round <= 5; round += 1)
       await Promise.all([
         setRates(test, facility, [aRate({ country: round % 2 === 0 ? "GB" : "FR" })]),
@@ -172,7 +172,7 @@ describe("news of stock", () => {
   it("helps each order once, however many workers hear of it", async () => {
     const ids = await placeWaiting(...Array.from({ length: 30 }, () => 1));
     await setStock(test, facility, product, 20);
-    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     await Promise.all([routeAll(test), routeAll(second), routeAll(test), routeAll(second)]);
     expect(await isRouted(...ids)).toEqual(ids.map((_, index) => index < 20));
     for (const id of ids.slice(0, 20))

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { listNews } from "../../src/fulfilment/news-sql.ts";
+import { listNews } from "../../src/stock/news-sql.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { placeOrder } from "../support/builders.ts";
 import { acceptAll, createSibling, routeAll, setStock } from "../support/facilities.ts";
@@ -25,7 +25,7 @@ async function placeBacklog(batches: number): Promise<void> {
 /** Routes, and so many pieces of the product lie there from the given transaction of the round on. */
 const routeAsGoodsArrive = (pieces: number, inTransaction: number) =>
   routeAll({
-    service: betweenTransactions(test.service, async (number) => {
+    context: betweenTransactions(test.context, async (number) => {
       if (number === inTransaction) await setStock(test, room.facility, room.product, pieces);
     }),
   });
@@ -60,7 +60,7 @@ describe("a round", () => {
     await setStock(test, room.facility, room.product, 2);
     await placeBacklog(2);
     await acceptAll(test);
-    const statements = vi.spyOn(test.service.db, "query");
+    const statements = vi.spyOn(test.context.db, "query");
     await expect(routeAll(test)).rejects.toThrow();
     const passes = statements.mock.calls.filter(([{ name }]) => name.startsWith("list-orders-waiting"));
     expect(passes).toHaveLength(2); // A page, and a look whether there is another.

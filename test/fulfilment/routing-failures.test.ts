@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { listNews } from "../../src/fulfilment/news-sql.ts";
-import { fromTypeId } from "../../src/ids.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
+import { listNews } from "../../src/stock/news-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import {
   acceptAll,

@@ -233,7 +233,7 @@ describe("stock", () => {
     const sibling = await createSibling(test, partner);
     for (const by of [partner, sibling]) await Promise.all(Array.from({ length: 20 }, () => placeOrder(by)));
     await acceptAll(test);
-    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     // Each takes the orders of a connection, and both come to the stock together.
     const both = await test.db.transaction(async (tx) => {
       await tx.query({ name: "test-block", text: "select from stocked_products for update", values: [] });

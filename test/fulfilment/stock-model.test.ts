@@ -200,7 +200,7 @@ async function hasAll(
 describe("stock, by random histories with several things at the same time", () => {
   it("is never promised twice, and no order waits for what is there", async () => {
     const test = await startTestService();
-    const second = await startTestService({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const second = await startTestService({ databaseUrl: test.context.config.databaseUrl ?? "" });
     try {
       await fc.assert(
         fc.asyncProperty(

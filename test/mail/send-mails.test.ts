@@ -1,10 +1,10 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import type { Queryable } from "../../src/database/database.ts";
 import { queueMail } from "../../src/mail/queue-mail.ts";
 import { TRIES_MAX } from "../../src/mail/send-mails.ts";
-import { inOneStep } from "../../src/service.ts";
+import { inTransaction } from "../../src/platform/context.ts";
+import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
 import { runChore } from "../support/chores.ts";
 import { type MailServer, parseMail, startMailServer } from "../support/mail-server.ts";
@@ -26,11 +26,11 @@ async function start(): Promise<{ test: TestService; partner: Partner; server: M
 }
 
 /** Queues a mail in a step of its own; answers its id. */
-async function queue({ service }: TestService, partner: Partner, fields: object = {}): Promise<string> {
-  const id = service.newId();
+async function queue({ context }: TestService, partner: Partner, fields: object = {}): Promise<string> {
+  const id = context.newId();
   const mail = { recipient: RECIPIENT, subject: "A warning", body: "Your endpoint fails.", ...fields };
-  const key = { connectionId: connectionUuid(partner), id, now: service.clock.now() };
-  await inOneStep(service, (tx) => queueMail(tx, { ...key, ...mail }));
+  const key = { connectionId: connectionUuid(partner), id, now: context.clock.now() };
+  await inTransaction(context, (tx) => queueMail(tx, { ...key, ...mail }));
   return id;
 }
 
@@ -46,10 +46,10 @@ const stored = ({ db }: TestService): Promise<StoredMail[]> =>
 
 /** The same service on a database that fails at one statement. */
 function failingAt(test: TestService, statement: string): TestService {
-  const { db } = test.service;
+  const { db } = test.context;
   const query: Queryable["query"] = (asked) =>
     asked.name === statement ? Promise.reject(new Error("The process has crashed.")) : db.query(asked);
-  return { ...test, service: { ...test.service, db: { ...db, query } } };
+  return { ...test, context: { ...test.context, db: { ...db, query } } };
 }
 
 describe("send-mails", () => {
@@ -79,9 +79,9 @@ describe("send-mails", () => {
 
   it("sends nothing of a step that was rolled back", async () => {
     const { test, partner, server } = await start();
-    const { service } = test;
-    const step = inOneStep(service, async (tx) => {
-      const key = { connectionId: connectionUuid(partner), id: service.newId(), now: service.clock.now() };
+    const { context } = test;
+    const step = inTransaction(context, async (tx) => {
+      const key = { connectionId: connectionUuid(partner), id: context.newId(), now: context.clock.now() };
       await queueMail(tx, { ...key, recipient: RECIPIENT, subject: "Never", body: "sent" });
       throw new Error("Something else fails.");
     });
@@ -155,8 +155,8 @@ describe("a mail that cannot be sent", () => {
     ]);
     const again = await startMailServer();
     test.clock.advance({ minutes: 1 });
-    const { service } = test;
-    const mended = { ...test, service: { ...service, config: { ...service.config, smtpUrl: again.url } } };
+    const { context } = test;
+    const mended = { ...test, service: { ...context, config: { ...context.config, smtpUrl: again.url } } };
     expect(await send(mended)).toBe(2);
     expect(again.mails).toHaveLength(2);
   });
@@ -185,7 +185,7 @@ describe("a mail that cannot be sent", () => {
   it("is told in the log by its id and the codes, never by its address or its text", async () => {
     const { test, partner, server } = await start();
     const id = await queue(test, partner);
-    const log = vi.spyOn(test.service.log, "warn");
+    const log = vi.spyOn(test.context.log, "warn");
     server.refuseWith(450);
     await send(test);
     expect(log.mock.calls).toEqual([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
-import { listConnectionsWithDueOrders } from "../../src/orders/acceptance-sql.ts";
-import { CHORES } from "../../src/worker/worker.ts";
+import { CHORES } from "../../src/app/worker.ts";
+import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
+import { listConnectionsWithDueOrders } from "../../src/orders/deadlines/acceptance-sql.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   cancelOrder,
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const accept = (by = partner, { service } = test) => acceptDueOrders(service, connectionUuid(by), []);
+const accept = (by = partner, { context } = test) => acceptDueOrders(context, connectionUuid(by), []);
 const storedStatuses = async (by = partner) => (await readStoredOrders(test, by)).map(({ status }) => status);
 const inHours = (hours: number) => new Date(test.clock.now().getTime() + hours * 3_600_000).toISOString();
 
@@ -247,7 +247,7 @@ describe("acceptance, of many orders and by many workers", () => {
   });
 
   it("accepts each order once when two workers are at it together", async () => {
-    const second = await startServiceForTest({ databaseUrl: test.service.config.databaseUrl ?? "" });
+    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     await placeMany(partner, 60);
     test.clock.advance({ hours: 2 });
     second.clock.advance({ ms: test.clock.now().getTime() - second.clock.now().getTime() });
@@ -280,8 +280,8 @@ describe("acceptance, of many orders and by many workers", () => {
     await placeMany(other, 2);
     test.clock.advance({ hours: 2 });
     const chore = CHORES.find(({ name }) => name === "accept-orders");
-    expect(await chore?.run(test.service)).toBeGreaterThanOrEqual(5);
-    expect(await chore?.run(test.service)).toBe(0);
+    expect(await chore?.run(test.context)).toBeGreaterThanOrEqual(5);
+    expect(await chore?.run(test.context)).toBe(0);
     for (const by of [partner, other])
       expect(new Set(await storedStatuses(by))).toEqual(new Set(["ACCEPTED"]));
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   cancelOrder,
@@ -84,9 +84,9 @@ describe("cancel against acceptance at the deadline: never both", () => {
       services.second.clock.advance({ hours: 2 }); // and to this one's it has just closed.
       const [cancels] = await Promise.all([
         Promise.all(ids.map((id) => cancelOrder(partner, id))),
-        ...times(6, () => acceptDueOrders(services.second.service, connectionId, [])),
+        ...times(6, () => acceptDueOrders(services.second.context, connectionId, [])),
       ]);
-      await acceptDueOrders(services.second.service, connectionId, []);
+      await acceptDueOrders(services.second.context, connectionId, []);
       await expectOneWinner(ids, cancels);
       services.first.clock.advance({ ms: 1 });
     }
@@ -104,11 +104,11 @@ describe("cancel against acceptance at the deadline: never both", () => {
           const answer = await cancelOrder(partner, id);
           answered += 1;
           if (answered === 10) services.first.clock.advance({ ms: 1 });
-          if (n % 5 === 0) await acceptDueOrders(services.first.service, connectionId, []);
+          if (n % 5 === 0) await acceptDueOrders(services.first.context, connectionId, []);
           return answer;
         }),
       );
-      while ((await acceptDueOrders(services.first.service, connectionId, [])) > 0);
+      while ((await acceptDueOrders(services.first.context, connectionId, [])) > 0);
       await expectOneWinner(ids, cancels);
       expect(cancels.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
     }

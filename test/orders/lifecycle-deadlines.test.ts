@@ -5,8 +5,8 @@ import {
   cancelableUntil,
   isCancelableByPartner,
   isExpired,
-} from "../../src/orders/lifecycle.ts";
-import type { Order, OrderStatus } from "../../src/orders/order.ts";
+} from "../../src/lifecycle/lifecycle.ts";
+import type { Order, OrderStatus } from "../../src/lifecycle/order.ts";
 import { anOrder, at, NOW } from "../support/lifecycle-orders.ts";
 
 describe("acceptance of a real order: the deadline decides, not the timer", () => {

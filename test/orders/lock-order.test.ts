@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Queryable } from "../../src/database/database.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { lockOrder, readOrdersByExternalId, saveOrder } from "../../src/orders/orders-sql.ts";
+import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 

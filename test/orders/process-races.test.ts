@@ -18,7 +18,7 @@ const tally = (answers: readonly ProcessAnswer[]) =>
 async function startProcesses(...roles: string[]) {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
-  const databaseUrl = test.service.config.databaseUrl ?? "";
+  const databaseUrl = test.context.config.databaseUrl ?? "";
   const processes = await Promise.all(roles.map((role) => startProcess(databaseUrl, role)));
   return { test, partner, databaseUrl, processes };
 }

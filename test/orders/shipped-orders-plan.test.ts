@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
-import type { Queryable } from "../../src/database/database.ts";
-import { listConnectionsWithShippedOrders, lockShippedOrders } from "../../src/orders/shipped-orders-sql.ts";
+import {
+  listConnectionsWithShippedOrders,
+  lockShippedOrders,
+} from "../../src/orders/deadlines/shipped-orders-sql.ts";
+import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { connectionUuid } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";

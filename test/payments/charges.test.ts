@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { notFound } from "../../src/http/problems.ts";
-import { readTimeline } from "../../src/orders/timeline-sql.ts";
+import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
+import { notFound } from "../../src/platform/wire/problems.ts";
 import {
   countRows,
   createPartner,

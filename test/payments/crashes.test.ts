@@ -20,11 +20,11 @@ const LEASE = { seconds: 60 };
 
 /** A worker that is killed at one of its statements; answers whether it came that far. */
 async function settleAndDie(
-  { service }: TestService,
+  { context }: TestService,
   statements: number,
   applied: boolean,
 ): Promise<boolean> {
-  const dying = { ...service, db: dyingDatabase(service.db, statements, applied) };
+  const dying = { ...context, db: dyingDatabase(context.db, statements, applied) };
   return settlePayments(dying, accountGateway(dying)).then(
     () => false,
     () => true,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createLog } from "../../src/log.ts";
 import { settlePayments } from "../../src/payments/settle-payments.ts";
+import { createLog } from "../../src/platform/log.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { routeAll, ship } from "../support/facilities.ts";
 import { cancelOrder, readOrder, takeStep } from "../support/orders.ts";
@@ -12,7 +12,7 @@ describe("a charge that is declined for the last time", () => {
   it("is told to the operator where no hold can show it, and where something is still owed", async () => {
     const lines: string[] = [];
     const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
-    const service = { ...test.service, log: createLog("error", { write: (line) => lines.push(line) }) };
+    const service = { ...test.context, log: createLog("error", { write: (line) => lines.push(line) }) };
     const partner = await createPartner(test);
     const completed = await placeAcceptedOrder(test, partner);
     await routeAll(test);

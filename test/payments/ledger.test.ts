@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  attemptAfter,
+  hasFailedCharge,
+  type LedgerEntry,
+  refundsOwed,
+  retriesOf,
+} from "../../src/ledger/ledger.ts";
+import {
   type Account,
   available,
   type Booking,
@@ -8,13 +15,6 @@ import {
   decideBookings,
   signed,
 } from "../../src/payments/account/bookings.ts";
-import {
-  attemptAfter,
-  hasFailedCharge,
-  type LedgerEntry,
-  refundsOwed,
-  retriesOf,
-} from "../../src/payments/ledger.ts";
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 

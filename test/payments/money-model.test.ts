@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromTypeId } from "../../src/ids.ts";
+import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
 import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
 import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
-import type { LedgerEntry } from "../../src/payments/ledger.ts";
 import { settlePayments } from "../../src/payments/settle-payments.ts";
-import type { Service } from "../../src/service.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
+import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { runChore } from "../support/chores.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
@@ -96,9 +96,9 @@ function losing(gateway: Gateway, afterwards: boolean): Gateway {
   return { ...gateway, charge: lossy(gateway.charge), refund: lossy(gateway.refund) };
 }
 
-const dying = (statement: number, applied: boolean): Service => ({
-  ...test.service,
-  db: dyingDatabase(test.service.db, statement, applied),
+const dying = (statement: number, applied: boolean): WebhookContext => ({
+  ...test.context,
+  db: dyingDatabase(test.context.db, statement, applied),
 });
 
 async function take(world: World, step: Step): Promise<void> {
@@ -139,7 +139,7 @@ async function take(world: World, step: Step): Promise<void> {
       return;
     }
     case "lose":
-      await settlePayments(test.service, losing(accountGateway(test.service), step.afterwards));
+      await settlePayments(test.context, losing(accountGateway(test.context), step.afterwards));
   }
 }
 

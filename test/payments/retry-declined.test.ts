@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { lockMerchant, readMerchant } from "../../src/connections/merchants-sql.ts";
-import { fromTypeId } from "../../src/ids.ts";
-import { readTimeline } from "../../src/orders/timeline-sql.ts";
+import { lockMerchant, readMerchant } from "../../src/merchants/merchants-sql.ts";
+import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
 import { holdAccount } from "../../src/payments/account/account-sql.ts";
 import { setStripeMethod } from "../../src/payments/stripe/set-stripe-method.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
@@ -136,7 +136,7 @@ describe("orders that were given up", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    const real = accountGateway(test.service);
+    const real = accountGateway(test.context);
     await settleWith(test, {
       ...real,
       async charge(payment) {
@@ -151,7 +151,7 @@ describe("orders that were given up", () => {
 
   it("are charged another way once the merchant has one", async () => {
     const { test, partner, ids } = await givenUp(1);
-    const service = { ...test.service, config: { ...test.service.config, stripeSecretKey: "sk_test_1" } };
+    const service = { ...test.context, config: { ...test.context.config, stripeSecretKey: "sk_test_1" } };
     const merchant = await readMerchant(test.db, fromTypeId("mer", partner.merchantId) ?? "");
     if (merchant === null) throw new Error("The partner has a merchant.");
     await setStripeMethod(service, merchant, { customerId: "cus_1", paymentMethodId: "pm_1" });

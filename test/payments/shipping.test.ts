@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sqlState } from "../../src/database/database.ts";
-import { chargeShippings } from "../../src/payments/charge-shipping.ts";
+import { chargeShippings } from "../../src/ledger/charge-shipping.ts";
+import { sqlState } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { cancelOrder, connectionUuid, readOrder } from "../support/orders.ts";
@@ -11,16 +11,16 @@ import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const chargeShipping = (
-  { service, clock }: TestService,
+  { context, clock }: TestService,
   partner: Partner,
   orderId: string,
   amountMinor: bigint,
   currency = "EUR",
 ) =>
-  service.db.transaction((tx) => {
+  context.db.transaction((tx) => {
     const order = { connectionId: connectionUuid(partner), id: orderUuid(orderId) };
     return chargeShippings(tx, [{ order, amountMinor, currency }], {
-      newId: service.newId,
+      newId: context.newId,
       now: clock.now(),
     });
   });

@@ -16,9 +16,9 @@ beforeEach(async () => {
 
 /** A worker that has claimed a charge, and then stands still for longer than its lease before it books. */
 async function settleStalled(meanwhile: () => Promise<void>): Promise<void> {
-  const real = accountGateway(test.service);
+  const real = accountGateway(test.context);
   let stalls = true;
-  await settlePayments(test.service, {
+  await settlePayments(test.context, {
     ...real,
     async charge(payment) {
       if (stalls) {

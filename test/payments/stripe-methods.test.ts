@@ -51,7 +51,7 @@ describe("DELETE /api/merchants/{id}/stripe", () => {
     const [payer] = await listPayers(test.db, "stripe", now);
     if (payer === undefined) throw new Error("The charge is due at Stripe.");
     expect((await test.backOffice.request("DELETE", methodPath(partner))).status).toBe(204);
-    const claim = { claimId: test.service.newId(), now, leasedUntil: now, limit: 10 };
+    const claim = { claimId: test.context.newId(), now, leasedUntil: now, limit: 10 };
     expect(await claimPayments(test.db, payer, claim)).toEqual([]);
     expect(await readDuePayments(test)).toMatchObject([{ tries: 0, leased_until: null }]);
     expect(await settle(test)).toBe(1);

@@ -1,21 +1,21 @@
-import type { Database } from "../../src/database/database.ts";
-import type { Service } from "../../src/service.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import type { WebhookContext } from "../../src/webhooks/context.ts";
 
 /**
  * A service like the given one, with something done before each of its transactions; `number` counts them from 1.
  */
 export function betweenTransactions(
-  service: Service,
+  context: WebhookContext,
   before: (number: number) => void | Promise<void>,
-): Service {
+): WebhookContext {
   let number = 0;
   const db: Database = {
-    ...service.db,
+    ...context.db,
     async transaction(work) {
       number += 1;
       await before(number);
-      return service.db.transaction(work);
+      return context.db.transaction(work);
     },
   };
-  return { ...service, db };
+  return { ...context, db };
 }

@@ -1,16 +1,16 @@
-import { fromTypeId } from "../../src/ids.ts";
-import { CHORES } from "../../src/worker/worker.ts";
+import { CHORES } from "../../src/app/worker.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import type { TestService } from "./test-service.ts";
 
 /** Runs a chore of the worker once; answers how much it has done. */
 export async function runChore(
-  { service }: Pick<TestService, "service">,
+  { context }: Pick<TestService, "context">,
   name: string,
   stopping?: AbortSignal,
 ): Promise<number> {
   const chore = CHORES.find((candidate) => candidate.name === name);
   if (chore === undefined) throw new Error(`The worker has no chore ${name}.`);
-  return chore.run(service, stopping);
+  return chore.run(context, stopping);
 }
 
 /** How an order lies in the table, without anybody looking at the clock. */

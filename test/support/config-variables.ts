@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { expect } from "vitest";
-import { type Config, ConfigError, readConfig } from "../../src/config.ts";
+import { type Config, ConfigError, readConfig } from "../../src/platform/config.ts";
 
 /** The faults that an environment is refused with. */
 export function faultsOf(environment: Record<string, string>): readonly string[] {

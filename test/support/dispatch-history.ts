@@ -1,13 +1,13 @@
 import { expect } from "vitest";
-import type { Database } from "../../src/database/database.ts";
-import { notFound } from "../../src/http/problems.ts";
-import { changeOrder } from "../../src/orders/change-order.ts";
-import { eraseExpiredTestOrders } from "../../src/orders/erase-test-orders.ts";
-import { applyTransition } from "../../src/orders/lifecycle.ts";
-import { SERVICE } from "../../src/orders/order-step.ts";
+import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
+import { SERVICE } from "../../src/lifecycle/order-step.ts";
+import type { Transition } from "../../src/lifecycle/transition.ts";
+import { changeOrder } from "../../src/orders/changes/change-order.ts";
+import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-orders.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import type { Transition } from "../../src/orders/transition.ts";
-import { recoverDeliveries } from "../../src/webhooks/sending/recover-deliveries.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { notFound } from "../../src/platform/wire/problems.ts";
+import { recoverDeliveries } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Arrival, expectDelivered, expectNothingLeft } from "./dispatch-promises.ts";
@@ -195,7 +195,7 @@ export class History {
         return answer;
       });
     await changeOrder(
-      { ...this.#test.service, db: { ...db, transaction } },
+      { ...this.#test.context, db: { ...db, transaction } },
       {
         connectionId: this.#connectionId,
         ref: parseOrderRef(id),
@@ -223,8 +223,8 @@ export class History {
 
   /** The chores that are about deliveries. */
   async #work(): Promise<void> {
-    while ((await recoverDeliveries(this.#test.service, this.#connectionId)) > 0);
-    while ((await eraseExpiredTestOrders(this.#test.service, this.#connectionId)) > 0);
+    while ((await recoverDeliveries(this.#test.context, this.#connectionId)) > 0);
+    while ((await eraseExpiredTestOrders(this.#test.context, this.#connectionId)) > 0);
   }
 
   /** Moves the clock, but never past the deadline of a request: the sender ends that in time, whatever happens. */
@@ -233,7 +233,7 @@ export class History {
     for (;;) {
       const now = this.#test.clock.now().getTime();
       const deadlineOf = ({ sentAt }: InFlight) =>
-        sentAt.getTime() + this.#test.service.config.webhookTimeoutMs;
+        sentAt.getTime() + this.#test.context.config.webhookTimeoutMs;
       for (const sent of this.#inFlight().filter((one) => deadlineOf(one) <= now))
         sent.answer(outcome({ error: "timeout" }));
       await quiet(this.#activity);

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { fromTypeId } from "../../src/ids.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import type { OutcomeName } from "./dispatch-steps.ts";
 import type { TestService } from "./test-service.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Transition } from "../../src/orders/transition.ts";
+import type { Transition } from "../../src/lifecycle/transition.ts";
 import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
 
 /** How long a test order lives in a history. */

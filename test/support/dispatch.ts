@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
-import { isProblem } from "../../src/http/problems.ts";
+import { isProblem } from "../../src/platform/wire/problems.ts";
 import { createEndpoint } from "../../src/webhooks/endpoints/create-endpoint.ts";
 import type { EndpointSettings } from "../../src/webhooks/endpoints/endpoint.ts";
 import { createDispatcher, type Dispatcher } from "../../src/webhooks/sending/dispatcher.ts";
@@ -15,30 +15,30 @@ export type StoredEndpoint = { connectionId: string; id: string; secret: string 
 
 /** Registers an endpoint without asking the API: its service may have other keys, or rules of its own. */
 export async function storeEndpoint(
-  { service }: TestService,
+  { context }: TestService,
   partner: Pick<Partner, "connectionId">,
   { url, eventTypes = DEFAULT_EVENT_TYPES, inFlightMax = 8 }: Partial<EndpointSettings> & { url: string },
 ): Promise<StoredEndpoint> {
   const connectionId = connectionUuid(partner);
   const settings = { url, eventTypes, inFlightMax, description: null };
-  const stored = await createEndpoint(service, connectionId, settings);
+  const stored = await createEndpoint(context, connectionId, settings);
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.problem}.`);
   return { connectionId, id: stored.endpoint.id, secret: stored.secret };
 }
 
 /** A dispatcher of its own, as a worker process has one; stopped when the test has finished. */
 export function startDispatcher(
-  { service }: TestService,
+  { context }: TestService,
   senderSettings: Partial<Parameters<typeof createSender>[0]> = {},
 ): Dispatcher {
   const sender = createSender({
-    timeoutMs: service.config.webhookTimeoutMs,
-    allowPrivateNetworks: service.config.webhookAllowPrivateNetworks,
+    timeoutMs: context.config.webhookTimeoutMs,
+    allowPrivateNetworks: context.config.webhookAllowPrivateNetworks,
     ...senderSettings,
   });
-  const dispatcher = createDispatcher(service, sender);
+  const dispatcher = createDispatcher(context, sender);
   // As in a process that does both. Of what is due it is not told: a test says when that is sent.
-  Object.assign(service, { endpointsChanged: (connectionId: string) => dispatcher.takeBack([connectionId]) });
+  Object.assign(context, { endpointsChanged: (connectionId: string) => dispatcher.takeBack([connectionId]) });
   onTestFinished(async () => {
     await dispatcher.stop();
     await sender.close();

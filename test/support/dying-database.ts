@@ -1,4 +1,4 @@
-import type { Database } from "../../src/database/database.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 
 /**
  * A database that a process loses for ever after so many more statements and transactions, as if it had been killed

@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { isAlive, worksIn } from "../../src/database/postmaster.ts";
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { isAlive, worksIn } from "../../src/platform/embedded-postgres/postmaster.ts";
 
 // To create a cluster takes long, so the tests go on with the one that they find, and empty the directory when
 // they are about a new one.
@@ -77,7 +80,7 @@ export function startInChild({ thenExit = false } = {}) {
   };
 }
 
-const moduleUrl = new URL("../../src/database/embedded-postgres.ts", import.meta.url).href;
+const moduleUrl = new URL("../../src/platform/embedded-postgres/embedded-postgres.ts", import.meta.url).href;
 
 /** The values of one column. */
 export async function query<T = unknown>(

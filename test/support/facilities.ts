@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import { notFound } from "../../src/http/problems.ts";
-import { fromTypeId, toTypeId } from "../../src/ids.ts";
-import { changeOrder } from "../../src/orders/change-order.ts";
-import { applyTransition } from "../../src/orders/lifecycle.ts";
-import { SERVICE } from "../../src/orders/order-step.ts";
+import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
+import { SERVICE } from "../../src/lifecycle/order-step.ts";
+import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { fromTypeId, toTypeId } from "../../src/platform/ids.ts";
+import { notFound } from "../../src/platform/wire/problems.ts";
 import { created, createKey, exposeProduct, type Partner } from "./builders.ts";
 import { runChore } from "./chores.ts";
 import { connectionUuid, readOrder, takeStep } from "./orders.ts";
@@ -71,7 +71,7 @@ export async function acceptAll(test: TestService): Promise<void> {
   await runChore(test, "accept-orders");
 }
 
-export const routeAll = (test: Pick<TestService, "service">): Promise<number> =>
+export const routeAll = (test: Pick<TestService, "context">): Promise<number> =>
   runChore(test, "route-orders");
 
 /** Stock and reservations fit together, and nothing has been promised twice. */
@@ -158,7 +158,7 @@ export async function ship(
 ): Promise<void> {
   const { lines } = await readOrder(partner, orderId);
   const lineIds = places?.map((place) => fromTypeId("line", lines[place].id) ?? "") ?? null;
-  await takeStep(test, partner, orderId, { name: "ship", lineIds, newShipmentId: test.service.newId() });
+  await takeStep(test, partner, orderId, { name: "ship", lineIds, newShipmentId: test.context.newId() });
 }
 
 /** The newest shipment comes back; its goods go on the shelf again if they should. */
@@ -168,7 +168,7 @@ export async function takeBack(
   orderId: string,
   restock: boolean,
 ): Promise<void> {
-  const outcome = await changeOrder(test.service, {
+  const outcome = await changeOrder(test.context, {
     connectionId: connectionUuid(partner),
     ref: parseOrderRef(orderId),
     missing: notFound("order"),

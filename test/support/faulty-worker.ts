@@ -1,4 +1,4 @@
-import type { Database } from "../../src/database/database.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { createDispatcher, type Dispatcher } from "../../src/webhooks/sending/dispatcher.ts";
 import type { Sender, SendOutcome, SendRequest } from "../../src/webhooks/sending/sender.ts";
 import type { TestService } from "./test-service.ts";
@@ -28,7 +28,7 @@ export type FaultyWorker = {
 
 /** @param onSent is called when a request goes out, at the moment at which it does */
 export function startFaultyWorker(
-  { service, db, clock }: TestService,
+  { context, db, clock }: TestService,
   activity: Activity,
   onSent: (request: InFlight) => void,
 ): FaultyWorker {
@@ -81,7 +81,7 @@ export function startFaultyWorker(
     cancelAll: () => undefined,
   };
   return {
-    dispatcher: createDispatcher({ ...service, db: cuttable }, sender),
+    dispatcher: createDispatcher({ ...context, db: cuttable }, sender),
     isDead: () => isDead,
     inFlight,
     killAfter(statements, applied) {

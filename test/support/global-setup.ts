@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { startEmbeddedPostgres } from "../../src/database/embedded-postgres.ts";
-import { migrate } from "../../src/database/migrate.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {

@@ -1,5 +1,5 @@
-import { backOfficeRoutes } from "../../src/back-office/routes.ts";
-import { fromTypeId } from "../../src/ids.ts";
+import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import { created, createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
 import type { Client, RequestOptions, TestService } from "./test-service.ts";
 import { createEndpoint } from "./webhooks.ts";
@@ -60,7 +60,7 @@ const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { "content-type": 
 
 /** A request for every route of the back office, which names things of a house. */
 export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
-  backOfficeRoutes(test.service).map(({ operationId, method, path: template, body: schema }) => {
+  backOfficeRoutes(test.context).map(({ operationId, method, path: template, body: schema }) => {
     const [, , things = ""] = template.split("/");
     const path = template
       .replace("{id}", String(ids[things]))

@@ -1,4 +1,4 @@
-import type { Order } from "../../src/orders/order.ts";
+import type { Order } from "../../src/lifecycle/order.ts";
 
 export const NOW = new Date("2026-03-02T10:00:00.000Z");
 export const at = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import { notFound } from "../../src/http/problems.ts";
-import { fromTypeId } from "../../src/ids.ts";
-import { changeOrder } from "../../src/orders/change-order.ts";
-import { applyTransition } from "../../src/orders/lifecycle.ts";
-import { SERVICE } from "../../src/orders/order-step.ts";
-import { parseOrderRef, wireOrderId } from "../../src/orders/order-wire.ts";
-import type { Transition } from "../../src/orders/transition.ts";
+import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
+import { SERVICE } from "../../src/lifecycle/order-step.ts";
+import type { Transition } from "../../src/lifecycle/transition.ts";
+import { changeOrder } from "../../src/orders/changes/change-order.ts";
+import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { fromTypeId, wireOrderId } from "../../src/platform/ids.ts";
+import { notFound } from "../../src/platform/wire/problems.ts";
 import { type Partner, readEvents } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
@@ -83,12 +83,12 @@ export async function expectNothingHappened(test: TestService, partner: Partner)
 
 /** Takes a step that a partner cannot ask for, such as a hold on a real order. */
 export async function takeStep(
-  { service }: TestService,
+  { context }: TestService,
   partner: Partner,
   orderId: string,
   transition: Transition,
 ): Promise<void> {
-  const outcome = await changeOrder(service, {
+  const outcome = await changeOrder(context, {
     connectionId: connectionUuid(partner),
     ref: parseOrderRef(orderId),
     missing: notFound("order"),

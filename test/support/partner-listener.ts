@@ -1,7 +1,7 @@
-import type { Config } from "../../src/config.ts";
-import { createMetrics, type Metrics } from "../../src/metrics.ts";
-import { createPartnerApi } from "../../src/partner-api/app.ts";
-import type { Service } from "../../src/service.ts";
+import { createPartnerApi } from "../../src/api/partner/app.ts";
+import type { Config } from "../../src/platform/config.ts";
+import { createMetrics, type Metrics } from "../../src/platform/metrics.ts";
+import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { createPartner, type Partner } from "./builders.ts";
 import { listen } from "./sockets.ts";
 import { startTestService, type TestService } from "./test-service.ts";
@@ -20,12 +20,12 @@ export type PartnerListener = {
 };
 
 export async function startPartnerListener(
-  options: { config?: Partial<Config>; log?: Service["log"]; metrics?: Metrics } = {},
+  options: { config?: Partial<Config>; log?: WebhookContext["log"]; metrics?: Metrics } = {},
 ): Promise<PartnerListener> {
   const { config = {}, log, metrics = createMetrics() } = options;
   const test = await startTestService({ config });
   const partner = await createPartner(test);
-  const app = createPartnerApi({ ...test.service, ...(log && { log }) }, metrics);
+  const app = createPartnerApi({ ...test.context, ...(log && { log }) }, metrics);
   const url = await listen(app);
   const authorized = () => ({ authorization: `Bearer ${partner.key}` });
   return {

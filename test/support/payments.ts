@@ -1,13 +1,13 @@
 import { expect } from "vitest";
-import { notFound } from "../../src/http/problems.ts";
-import { fromTypeId } from "../../src/ids.ts";
+import type { LedgerEntry } from "../../src/ledger/ledger.ts";
+import { readLedger } from "../../src/ledger/ledger-sql.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
 import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
-import type { LedgerEntry } from "../../src/payments/ledger.ts";
-import { readLedger } from "../../src/payments/ledger-sql.ts";
 import { retryPayment } from "../../src/payments/retry-payment.ts";
 import { settlePayments } from "../../src/payments/settle-payments.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
+import { notFound } from "../../src/platform/wire/problems.ts";
 import type { Partner } from "./builders.ts";
 import { runChore } from "./chores.ts";
 import { connectionUuid } from "./orders.ts";
@@ -33,8 +33,8 @@ export const moves = async (test: TestService, partner: Partner, orderId: string
   );
 
 /** An operator asks for an order's payment again. */
-export const retry = ({ service }: TestService, partner: Partner, orderId: string) =>
-  retryPayment(service, {
+export const retry = ({ context }: TestService, partner: Partner, orderId: string) =>
+  retryPayment(context, {
     connectionId: connectionUuid(partner),
     ref: parseOrderRef(orderId),
     actor: { kind: "operator", name: "operator" },
@@ -137,4 +137,4 @@ export function scriptedGateway(test: TestService, fields: Partial<ScriptedGatew
 
 /** Sends what is due through a gateway of the test. */
 export const settleWith = (test: TestService, gateway: Gateway): Promise<number> =>
-  settlePayments(test.service, gateway);
+  settlePayments(test.context, gateway);

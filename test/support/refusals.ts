@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { PROBLEMS, type ProblemCode } from "../../src/http/problems.ts";
+import { PROBLEMS, type ProblemCode } from "../../src/platform/wire/problems.ts";
 import { type PartnerListener, type RequestHeaders, startPartnerListener } from "./partner-listener.ts";
 import { exchange, requestText } from "./sockets.ts";
 

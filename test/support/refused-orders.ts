@@ -1,4 +1,4 @@
-import { fromTypeId } from "../../src/ids.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import type { TestService } from "./test-service.ts";
 
 /** From now on no order up to this one can be changed, oldest first; answers how to make it possible again. */

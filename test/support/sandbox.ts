@@ -40,7 +40,7 @@ export async function expectRefused(
   expect(status, JSON.stringify(body)).toBe(409);
   expect(headers["content-type"]).toContain("application/problem+json");
   expect(body).toEqual({
-    type: `${test.service.config.errorsBaseUrl}/transition-refused`,
+    type: `${test.context.config.errorsBaseUrl}/transition-refused`,
     title: "Transition refused",
     status: 409,
     detail: expect.stringMatching(/./),

@@ -1,8 +1,8 @@
 import Stripe from "stripe";
 import { expect, onTestFinished } from "vitest";
-import { createBackOffice } from "../../src/back-office/app.ts";
-import { operatorAuthentication } from "../../src/back-office/authentication.ts";
-import { createMetrics } from "../../src/metrics.ts";
+import { createBackOffice } from "../../src/api/back-office/app.ts";
+import { operatorAuthentication } from "../../src/api/back-office/authentication.ts";
+import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, type Partner } from "./builders.ts";
 import { runChore } from "./chores.ts";
 import { type Intent, type StripeServer, startStripeServer } from "./stripe-server.ts";
@@ -45,11 +45,11 @@ export const intentsOf = ({ intents }: StripeServer): Intent[] => [...intents.va
 
 /** Posts to the webhook, which is no row of the table of routes and not in the description of the API. */
 export async function post(
-  { service }: TestService,
+  { context }: TestService,
   payload?: string,
   headers: Record<string, string> = {},
 ): Promise<Posted> {
-  const app = createBackOffice(service, operatorAuthentication(OPERATOR_TOKEN), createMetrics());
+  const app = createBackOffice(context, operatorAuthentication(OPERATOR_TOKEN), createMetrics());
   onTestFinished(() => app.close());
   const answer = await app.inject({
     method: "POST",

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { onTestFinished, inject as provided } from "vitest";
-import type { BackOfficeCaller } from "../../src/back-office/access.ts";
-import { createBackOffice } from "../../src/back-office/app.ts";
+import type { BackOfficeCaller } from "../../src/api/back-office/access.ts";
+import { createBackOffice } from "../../src/api/back-office/app.ts";
 import {
   type BackOfficeAuthentication,
   operatorAuthentication,
-} from "../../src/back-office/authentication.ts";
-import { type Config, readConfig } from "../../src/config.ts";
-import { type Database, openDatabase } from "../../src/database/database.ts";
-import { newIdsFrom } from "../../src/ids.ts";
-import { createLog } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
-import { createPartnerApi } from "../../src/partner-api/app.ts";
-import type { Service } from "../../src/service.ts";
-import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
+} from "../../src/api/back-office/authentication.ts";
+import { createPartnerApi } from "../../src/api/partner/app.ts";
+import { type Config, readConfig } from "../../src/platform/config.ts";
+import { type Database, openDatabase } from "../../src/platform/database/database.ts";
+import { newIdsFrom } from "../../src/platform/ids.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createMetrics } from "../../src/platform/metrics.ts";
+import { createSecretBox } from "../../src/platform/secret-box.ts";
+import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { type AnswerCheck, answerCheckOf } from "./answer-check.ts";
 import { TEMPLATE } from "./global-setup.ts";
 import { createTestClock, type TestClock } from "./test-clock.ts";
@@ -35,7 +35,7 @@ export type Client = {
 };
 
 export type TestService = {
-  service: Service;
+  context: WebhookContext;
   clock: TestClock;
   db: Database;
   /** A client of the partner API with this key; without one it sends none. */
@@ -88,22 +88,21 @@ export async function startTestService(
     databaseUrl: url,
     ...options.config,
   };
-  const service: Service = {
+  const context: WebhookContext = {
     config,
     clock,
     newId: newIdsFrom(clock),
     db,
     log: createLog("silent"),
     secrets: createSecretBox([Buffer.alloc(32, 1)]),
-    wakeDispatchers: () => undefined,
-    endpointsChanged: () => undefined,
+    signals: { send: () => undefined },
   };
   const metrics = createMetrics();
-  const partnerApi = createPartnerApi(service, metrics);
-  const backOffice = createBackOffice(service, testAuthentication, metrics);
+  const partnerApi = createPartnerApi(context, metrics);
+  const backOffice = createBackOffice(context, testAuthentication, metrics);
   const check = answerCheckOf((await backOffice.inject("/openapi.json")).body);
   return {
-    service,
+    context,
     clock,
     db,
     partner: (key) => clientOf(partnerApi, key, check),

@@ -15,7 +15,7 @@ export type TwoServices = {
 
 export async function startTwoServices(): Promise<TwoServices> {
   const first = await startTestService();
-  const second = await startTestService({ databaseUrl: first.service.config.databaseUrl ?? "" });
+  const second = await startTestService({ databaseUrl: first.context.config.databaseUrl ?? "" });
   return {
     first,
     second,

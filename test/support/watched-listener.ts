@@ -1,9 +1,9 @@
 import { Writable } from "node:stream";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { createLog } from "../../src/log.ts";
-import { createMetrics } from "../../src/metrics.ts";
-import { describeWithoutDatabase } from "../openapi/lint.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createMetrics } from "../../src/platform/metrics.ts";
+import { describeWithoutDatabase } from "../api/openapi/lint.ts";
 import { answerCheckOf } from "./answer-check.ts";
 import { readStoredOrders } from "./orders.ts";
 import { type PartnerListener, type RequestHeaders, startPartnerListener } from "./partner-listener.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { fromTypeId, type IdPrefix } from "../../src/ids.ts";
-import { pauseEndpoint as pause } from "../../src/webhooks/sending/endpoint-health-sql.ts";
+import { fromTypeId, type IdPrefix } from "../../src/platform/ids.ts";
+import { pauseEndpoint as pause } from "../../src/webhooks/health/endpoint-health-sql.ts";
 import { created, type Partner } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
@@ -83,7 +83,7 @@ export async function deliveryOf(
 
 /** What is due at an endpoint is claimed by a worker that will never tell what came of it. */
 export async function loseWorker(
-  { service, db, clock }: TestService,
+  { context, db, clock }: TestService,
   endpointUuid: string,
   leaseMs = 60_000,
 ): Promise<void> {
@@ -94,11 +94,11 @@ export async function loseWorker(
     text: `
       update due_deliveries set claim_id = $2, claimed_at = $3, leased_until = $4
       where endpoint_id = $1 and due_at <= $3`,
-    values: [endpointUuid, service.newId(), now, leasedUntil],
+    values: [endpointUuid, context.newId(), now, leasedUntil],
   });
   await db.query({
     name: "test-lease-for-lost-worker",
     text: "update webhook_endpoint_states set worker_id = $2, leased_until = $3 where endpoint_id = $1",
-    values: [endpointUuid, service.newId(), leasedUntil],
+    values: [endpointUuid, context.newId(), leasedUntil],
   });
 }

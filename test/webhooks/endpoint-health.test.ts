@@ -3,7 +3,7 @@ import {
   afterFailure,
   afterSuccess,
   type EndpointHealth,
-} from "../../src/webhooks/sending/endpoint-health.ts";
+} from "../../src/webhooks/health/endpoint-health.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { startServiceForTest } from "../support/test-service.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fromTypeId } from "../../src/ids.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runChore } from "../support/chores.ts";
 import {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
-import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
+import { createSecretBox } from "../../src/platform/secret-box.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   readAttempts,
@@ -115,7 +115,7 @@ describe("an endpoint that cannot be sent to", () => {
 
   it("because its secret cannot be opened stops no other, and keeps no worker busy (outpost #957)", async () => {
     const { test, partner, receiver, dispatcher } = await startSending();
-    const strange = { ...test, service: { ...test.service, secrets: createSecretBox([randomBytes(32)]) } };
+    const strange = { ...test, service: { ...test.context, secrets: createSecretBox([randomBytes(32)]) } };
     const unopened = await startReceiverForTest();
     await storeEndpoint(strange, partner, { url: unopened.url });
     await placeOrder(partner);

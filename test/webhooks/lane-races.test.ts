@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { Database } from "../../src/database/database.ts";
-import { notFound } from "../../src/http/problems.ts";
-import { changeOrder } from "../../src/orders/change-order.ts";
-import { applyTransition } from "../../src/orders/lifecycle.ts";
-import { PARTNER } from "../../src/orders/order-step.ts";
+import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
+import { PARTNER } from "../../src/lifecycle/order-step.ts";
+import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { notFound } from "../../src/platform/wire/problems.ts";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import {
   readDeliveries,
@@ -70,7 +70,7 @@ async function holdOrder(
   orderId: string,
   beforeCommit: () => Promise<void>,
 ): Promise<void> {
-  const { service, db } = test;
+  const { context, db } = test;
   const transaction: Database["transaction"] = (work) =>
     db.transaction(async (tx) => {
       const answer = await work(tx);
@@ -78,7 +78,7 @@ async function holdOrder(
       return answer;
     });
   await changeOrder(
-    { ...service, db: { ...db, transaction } },
+    { ...context, db: { ...db, transaction } },
     {
       connectionId: connectionUuid(partner),
       ref: parseOrderRef(orderId),

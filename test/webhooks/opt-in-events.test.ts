@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { acceptDueOrders } from "../../src/orders/accept-orders.ts";
+import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { createPartner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { received, sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionUuid } from "../support/orders.ts";
@@ -17,7 +17,7 @@ async function start(eventTypes?: string[]) {
     test,
     partner,
     receiver,
-    accept: () => acceptDueOrders(test.service, connectionUuid(partner), []),
+    accept: () => acceptDueOrders(test.context, connectionUuid(partner), []),
   };
 }
 

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
-import type { Service } from "../../src/service.ts";
-import { checkSecretKeys } from "../../src/webhooks/endpoints/check-secret-keys.ts";
-import { createSecretBox } from "../../src/webhooks/endpoints/secret-box.ts";
+import { createSecretBox } from "../../src/platform/secret-box.ts";
+import type { WebhookContext } from "../../src/webhooks/context.ts";
+import { checkSecretKeys } from "../../src/webhooks/secrets/check-secret-keys.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { runChore } from "../support/chores.ts";
 import {
@@ -24,7 +24,7 @@ const url = "http://127.0.0.1:9/";
 /** The same service with other keys, newest first. */
 const withKeys = (test: TestService, ...keys: Buffer[]): TestService => ({
   ...test,
-  service: { ...test.service, secrets: createSecretBox(keys) } satisfies Service,
+  context: { ...test.context, secrets: createSecretBox(keys) } satisfies WebhookContext,
 });
 
 async function start(): Promise<{ test: TestService; partner: Partner }> {
@@ -89,7 +89,7 @@ describe("after a new key was put in front of the old one", () => {
   it("more secrets than are taken at once are sealed in one round, once, also by several workers", async () => {
     const { test, partner } = await start();
     const endpoint = await storeEndpoint(test, partner, { url });
-    const sealed = test.service.secrets.seal(endpoint.secret, endpoint.id);
+    const sealed = test.context.secrets.seal(endpoint.secret, endpoint.id);
     await test.db.query({
       name: "test-many-secrets",
       text: `
@@ -100,8 +100,8 @@ describe("after a new key was put in front of the old one", () => {
     const rotated = withKeys(test, newKey, oldKey);
     const counts = await Promise.all([reseal(rotated), reseal(rotated), reseal(rotated)]);
     expect(counts.reduce((sum, count) => sum + count)).toBe(451);
-    const keyIds = (await storedSecrets(test)).map((text) => rotated.service.secrets.keyIdOf(text));
-    expect(new Set(keyIds)).toEqual(new Set([rotated.service.secrets.keyId]));
+    const keyIds = (await storedSecrets(test)).map((text) => rotated.context.secrets.keyIdOf(text));
+    expect(new Set(keyIds)).toEqual(new Set([rotated.context.secrets.keyId]));
   });
 
   it("a secret that cannot be opened is told by its endpoint, left as it is, and stops no other", async () => {
@@ -114,7 +114,7 @@ describe("after a new key was put in front of the old one", () => {
       update webhook_secrets set sealed = (select sealed from webhook_secrets where endpoint_id = '${sound?.id}')
       where endpoint_id = '${moved?.id}'`);
     const before = await storedSecrets(test);
-    const log = vi.spyOn(test.service.log, "error");
+    const log = vi.spyOn(test.context.log, "error");
     expect(await reseal(withKeys(test, newKey, oldKey))).toBe(1);
     expect((await storedSecrets(test)).slice(0, 2)).toEqual(before.slice(0, 2));
     expect(log.mock.calls.map(([fields]) => fields)).toMatchObject([
@@ -132,7 +132,7 @@ describe("a start without a key that secrets are sealed with", () => {
     const { test, partner } = await start();
     const { secret } = await storeEndpoint(test, partner, { url });
     const main = startMain({
-      DATABASE_URL: test.service.config.databaseUrl ?? "",
+      DATABASE_URL: test.context.config.databaseUrl ?? "",
       DATA_DIR: join(await temporaryFolder(), "data"),
       WEBHOOK_SECRET_KEYS: newKey.toString("base64"),
     });

@@ -177,7 +177,7 @@ describe("what belongs to endpoints", () => {
       await test.db.query({
         name: "test-older-secret",
         text: "insert into webhook_secrets values ($1, $2, $3, 'sealed', $4, $4)",
-        values: [connectionId, id, test.service.newId(), new Date(expiresAt)],
+        values: [connectionId, id, test.context.newId(), new Date(expiresAt)],
       });
     expect(await forget(test)).toBe(0);
     test.clock.advance({ ms: 1 });
@@ -195,7 +195,7 @@ describe("what belongs to endpoints", () => {
           insert into webhook_recoveries (
             connection_id, id, endpoint_id, failed_too, since, until, position, created_at, finished_at)
           values ($1, $2, $3, true, $4, $4, $2, $4, $5)`,
-        values: [connectionId, test.service.newId(), id, test.clock.now(), finishedAt],
+        values: [connectionId, test.context.newId(), id, test.clock.now(), finishedAt],
       });
     test.clock.advance(days(90));
     expect(await forget(test)).toBe(0);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/platform/config.ts";
 import { nextTryAt } from "../../src/webhooks/sending/retry-schedule.ts";
 
 const HOUR_MS = 3_600_000;

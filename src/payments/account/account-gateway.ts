@@ -1,6 +1,6 @@
-import { groupCalls } from "../../database/group.ts";
-import { toTypeId } from "../../ids.ts";
-import { inOneStep, type Service } from "../../service.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import { groupCalls } from "../../platform/database/group.ts";
+import { toTypeId } from "../../platform/ids.ts";
 import type { ClaimedPayment } from "../due-payments-sql.ts";
 import type { Gateway, GatewayAnswer } from "../gateway.ts";
 import { insertBookings, insertDeclines, lockAccounts, readDecided } from "./account-sql.ts";
@@ -10,9 +10,9 @@ import { type Booking, decideBookings, NO_ROOM } from "./bookings.ts";
 const BATCH_SIZE = 500;
 
 /** The merchant's account with the service itself: a charge takes from its balance, down to its credit limit. */
-export function accountGateway(service: Service): Gateway {
+export function accountGateway(context: Context): Gateway {
   const book = groupCalls<Booking, GatewayAnswer>({
-    run: (bookings) => bookAll(service, bookings),
+    run: (bookings) => bookAll(context, bookings),
     sizeMax: BATCH_SIZE,
     concurrencyMax: 1,
   });
@@ -33,12 +33,12 @@ const bookingOf = (kind: Booking["kind"], { merchantId, entryId, amountMinor }: 
 });
 
 /** Books what arrived together in one transaction; each charge is still decided for itself, in the order of arrival. */
-function bookAll(service: Service, bookings: readonly Booking[]): Promise<GatewayAnswer[]> {
-  return inOneStep(service, async (tx) => {
+function bookAll(context: Context, bookings: readonly Booking[]): Promise<GatewayAnswer[]> {
+  return inTransaction(context, async (tx) => {
     const accounts = await lockAccounts(tx, [...new Set(bookings.map(({ merchantId }) => merchantId))]);
     const { made, declined } = decideBookings(accounts, bookings, await readDecided(tx, bookings));
-    await insertBookings(tx, made, service.clock.now());
-    await insertDeclines(tx, [...declined], service.clock.now());
+    await insertBookings(tx, made, context.clock.now());
+    await insertDeclines(tx, [...declined], context.clock.now());
     return bookings.map((booking) =>
       declined.has(booking)
         ? { answer: "declined", reason: NO_ROOM }

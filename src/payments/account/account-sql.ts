@@ -1,5 +1,5 @@
-import type { Queryable } from "../../database/database.ts";
-import type { PagePosition } from "../../http/cursor.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { PagePosition } from "../../platform/wire/cursor.ts";
 import { type Account, type Booking, type BookingKind, type Decision, signed } from "./bookings.ts";
 
 type AccountRow = { merchant_id: string; balance_minor: bigint; credit_limit_minor: bigint | null };

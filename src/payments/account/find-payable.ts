@@ -1,4 +1,4 @@
-import type { Queryable } from "../../database/database.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import type { Settlement } from "../due-payments-sql.ts";
 import { holdAccount } from "./account-sql.ts";
 import { isAffordable, NO_ROOM } from "./bookings.ts";

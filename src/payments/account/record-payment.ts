@@ -1,5 +1,5 @@
-import type { Merchant } from "../../connections/merchants-sql.ts";
-import { inOneStep, type Service } from "../../service.ts";
+import type { Merchant } from "../../merchants/merchants-sql.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
 import { retryDeclinedCharges } from "../retry-declined-charges.ts";
 import { type AccountEntry, insertPayment, lockAccounts, readPayment } from "./account-sql.ts";
 
@@ -16,12 +16,12 @@ export type RecordedPayment =
  * at once. A retry is safe.
  */
 export async function recordPayment(
-  service: Service,
+  context: Context,
   { id: merchantId }: Merchant,
   fields: PaymentFields,
 ): Promise<RecordedPayment> {
-  const { clock, newId } = service;
-  const recorded = await inOneStep<RecordedPayment>(service, async (tx) => {
+  const { clock, newId } = context;
+  const recorded = await inTransaction<RecordedPayment>(context, async (tx) => {
     await lockAccounts(tx, [merchantId]); // Before the look, so that two with one reference come one after the other.
     const earlier = await readPayment(tx, merchantId, fields.reference);
     if (earlier !== null)
@@ -33,6 +33,6 @@ export async function recordPayment(
     return { outcome: "recorded", payment, replayed: false };
   });
   // Also for one that was recorded before: who sends it again may have had no answer because of a crash in between.
-  if (recorded.outcome === "recorded") await retryDeclinedCharges(service, merchantId);
+  if (recorded.outcome === "recorded") await retryDeclinedCharges(context, merchantId);
   return recorded;
 }

@@ -1,5 +1,5 @@
-import type { Merchant } from "../../connections/merchants-sql.ts";
-import { inOneStep, type Service } from "../../service.ts";
+import type { Merchant } from "../../merchants/merchants-sql.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
 import { retryDeclinedCharges } from "../retry-declined-charges.ts";
 import {
   endStripeMethod,
@@ -14,21 +14,21 @@ import {
  * way keeps the method that it was begun with. A retry is safe: the method that is in use already stays.
  */
 export async function setStripeMethod(
-  service: Service,
+  context: Context,
   { id: merchantId }: Merchant,
   fields: Pick<StripeMethod, "customerId" | "paymentMethodId">,
 ): Promise<StripeMethod> {
-  const inUse = await inOneStep(service, async (tx) => {
+  const inUse = await inTransaction(context, async (tx) => {
     await lockMerchantOfMethod(tx, merchantId);
     const current = await readStripeMethod(tx, merchantId);
     if (current?.customerId === fields.customerId && current.paymentMethodId === fields.paymentMethodId)
       return current;
-    const now = service.clock.now();
-    const method = { ...fields, id: service.newId(), merchantId, createdAt: now };
+    const now = context.clock.now();
+    const method = { ...fields, id: context.newId(), merchantId, createdAt: now };
     await endStripeMethod(tx, merchantId, now);
     await insertStripeMethod(tx, method);
     return method;
   });
-  await retryDeclinedCharges(service, merchantId);
+  await retryDeclinedCharges(context, merchantId);
   return inUse;
 }

@@ -1,4 +1,4 @@
-import { fractionDigits } from "../../money.ts";
+import { fractionDigits } from "../../platform/money.ts";
 
 // https://docs.stripe.com/currencies: whatever ISO 4217 says, Stripe counts these in whole units,
 const WHOLE = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "));

@@ -1,5 +1,5 @@
 import Stripe from "stripe";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../platform/config.ts";
 
 /** For one request. A payment takes up to four of them within its lease. */
 const TIMEOUT_MS = 12_000;

@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { ClaimedPayment } from "../due-payments-sql.ts";
 import type { Gateway, GatewayAnswer } from "../gateway.ts";
 import { toStripeAmount } from "./stripe-amount.ts";

@@ -1,4 +1,4 @@
-import { fromTypeId, toTypeId } from "../../ids.ts";
+import { fromTypeId, toTypeId } from "../../platform/ids.ts";
 import type { ClaimedPayment } from "../due-payments-sql.ts";
 
 /** How a payment at Stripe says which entry it belongs to. `ledger_entry` is the idempotency key as well. */

@@ -1,10 +1,11 @@
-import { lockConnection } from "../../connections/connections-sql.ts";
-import type { Problem } from "../../http/problems.ts";
-import { inOneStep, type Service } from "../../service.ts";
+import { lockConnection } from "../../merchants/connections-sql.ts";
+import { inTransaction } from "../../platform/context.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
+import type { WebhookContext } from "../context.ts";
+import { insertSecret } from "../secrets/secrets-sql.ts";
 import { newSigningSecret } from "../sending/signature.ts";
 import type { Endpoint, EndpointSettings } from "./endpoint.ts";
 import { countEndpoints, insertEndpoint } from "./endpoints-sql.ts";
-import { insertSecret } from "./secrets-sql.ts";
 
 /** Decision 0029. */
 export const ENDPOINTS_MAX = 200;
@@ -19,12 +20,12 @@ const LIMIT_REACHED: Problem = {
  * so that of creations at the same time each gets a number of its own, and none exceeds the limit.
  */
 export async function createEndpoint(
-  service: Service,
+  context: WebhookContext,
   connectionId: string,
   settings: EndpointSettings,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
-  const { clock, newId, secrets } = service;
-  return inOneStep(service, async (tx) => {
+  const { clock, newId, secrets } = context;
+  return inTransaction(context, async (tx) => {
     await lockConnection(tx, connectionId);
     const { live, lastNumber } = await countEndpoints(tx, connectionId);
     if (live >= ENDPOINTS_MAX) return LIMIT_REACHED;

@@ -1,11 +1,11 @@
-import type { Queryable } from "../../database/database.ts";
-import { DAY_MS } from "../../database/day-partitions.ts";
 import { EVENTS_KEPT_MS } from "../../events/event-feed.ts";
-import { uuidAt } from "../../ids.ts";
-import { inOneStep, type Service } from "../../service.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { DAY_MS } from "../../platform/database/day-partitions.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { deleteSecrets } from "../secrets/secrets-sql.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { lockEndpoint, markEndpointDeleted } from "./endpoints-sql.ts";
-import { deleteSecrets } from "./secrets-sql.ts";
 
 type EndpointKey = Pick<Endpoint, "connectionId" | "id">;
 
@@ -16,20 +16,20 @@ const BATCH_SIZE = 5_000;
  * Deletes an endpoint; false when there is no such one. Nothing is sent to it any more, and what was to be sent is
  * given up. Its row and its deliveries stay for the log (decision 0029).
  */
-export async function deleteEndpoint(service: Service, key: EndpointKey): Promise<boolean> {
-  const deleted = await inOneStep(service, async (tx) => {
+export async function deleteEndpoint(context: Context, key: EndpointKey): Promise<boolean> {
+  const deleted = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key.connectionId, key.id);
     if (endpoint === null) return false;
-    await markEndpointDeleted(tx, endpoint, service.clock.now());
+    await markEndpointDeleted(tx, endpoint, context.clock.now());
     await deleteSecrets(tx, endpoint);
     await deleteDueDeliveries(tx, endpoint);
     return true;
   });
   if (!deleted) return false;
-  service.endpointsChanged(key.connectionId);
-  let position = uuidAt(new Date(service.clock.now().getTime() - EVENTS_KEPT_MS - DAY_MS)); // Nothing older waits.
+  context.signals.send("endpoints_changed", [key.connectionId]);
+  let position = uuidAt(new Date(context.clock.now().getTime() - EVENTS_KEPT_MS - DAY_MS)); // Nothing older waits.
   for (;;) {
-    const next = await giveUpPendingDeliveries(service.db, key, position);
+    const next = await giveUpPendingDeliveries(context.db, key, position);
     if (next === null) return true;
     position = next;
   }

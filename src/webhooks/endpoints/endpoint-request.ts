@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 import { DEFAULT_EVENT_TYPES, EVENT_TYPES } from "../../events/event-types.ts";
-import type { Fault } from "../../http/problems.ts";
-import { dateTime, nullable } from "../../http/schemas.ts";
+import type { Fault } from "../../platform/wire/problems.ts";
+import { dateTime, nullable } from "../../platform/wire/schemas.ts";
+import { RECOVERY_MAX_MS } from "../recovery/resume-endpoint.ts";
+import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "../secrets/rotate-secret.ts";
 import { type EndpointSettings, IN_FLIGHT_MAX_DEFAULT, IN_FLIGHT_MAX_LIMIT } from "./endpoint.ts";
 import { endpointUrlFault } from "./public-address.ts";
-import { RECOVERY_MAX_MS } from "./resume-endpoint.ts";
-import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "./rotate-secret.ts";
 
 const urlField = Type.String({
   description: "Begins with https:// and leads to a public address.",

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { EVENT_TYPES, type EventType } from "../../events/event-types.ts";
-import { dateTime, nullable } from "../../http/schemas.ts";
-import { toTypeId } from "../../ids.ts";
+import { toTypeId } from "../../platform/ids.ts";
+import { dateTime, nullable } from "../../platform/wire/schemas.ts";
 
 /** `gone`: it answered 410. `failing`: it had no success for days. */
 export const PAUSE_REASONS = ["gone", "failing"] as const;

@@ -1,6 +1,6 @@
-import type { Queryable } from "../../database/database.ts";
 import type { EventType } from "../../events/event-types.ts";
-import type { PagePosition } from "../../http/cursor.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { PagePosition } from "../../platform/wire/cursor.ts";
 import type { Endpoint, EndpointSettings, PauseReason } from "./endpoint.ts";
 
 type EndpointRow = {

@@ -1,5 +1,5 @@
-import type { Queryable } from "../../database/database.ts";
-import { NEWEST_FIRST, type PagePosition, START } from "../../http/cursor.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { NEWEST_FIRST, type PagePosition, START } from "../../platform/wire/cursor.ts";
 import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
 
 type DeliveryRow = {

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
-import type { Queryable } from "../../database/database.ts";
-import { type PagePosition, toPage } from "../../http/cursor.ts";
-import { momentOf, uuidAt } from "../../ids.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { momentOf, uuidAt } from "../../platform/ids.ts";
+import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { type Attempt, type Delivery, type DeliverySchema, toWireDelivery } from "./delivery.ts";
 import {
   type DeliveryFilter,

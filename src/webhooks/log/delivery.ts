@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
-import { dateTime, nullable } from "../../http/schemas.ts";
-import { momentOf, toTypeId } from "../../ids.ts";
-import { wireOrderId } from "../../orders/order-wire.ts";
+import { momentOf, toTypeId, wireOrderId } from "../../platform/ids.ts";
+import { dateTime, nullable } from "../../platform/wire/schemas.ts";
 import { wireEndpointId } from "../endpoints/endpoint.ts";
 
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;

@@ -1,5 +1,5 @@
-import type { Queryable } from "../../database/database.ts";
-import { momentOf, uuidAt } from "../../ids.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { momentOf, uuidAt } from "../../platform/ids.ts";
 
 /** The clocks of processes differ a little, so an attempt's id may be older than its delivery's. */
 const CLOCKS_DIFFER_MS = 3_600_000;

@@ -1,8 +1,8 @@
-import type { Queryable } from "../../database/database.ts";
-import { uuidAt } from "../../ids.ts";
-import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../retention.ts";
-import { inOneStep, type Service } from "../../service.ts";
-import { inTurn } from "../../worker/in-turn.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { inTurn } from "../../platform/in-turn.ts";
+import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/retention.ts";
 import { advanceLanes } from "../sending/complete-sql.ts";
 import {
   deleteExpiredSecrets,
@@ -21,10 +21,10 @@ const BATCH_SIZE = 500;
  * Gives up what waits although its event is no longer kept, and deletes what of the log is older than the retention
  * time (decision 0030). Answers how many things it did.
  */
-export async function forgetOldLog(service: Service, stopping?: AbortSignal): Promise<number> {
-  const limits = limitsAt(service.clock.now());
-  const connectionIds = await listConnectionsWithOldLog(service.db, limits);
-  return inTurn(connectionIds, (connectionId) => forgetBatch(service, connectionId, limits), stopping);
+export async function forgetOldLog(context: Context, stopping?: AbortSignal): Promise<number> {
+  const limits = limitsAt(context.clock.now());
+  const connectionIds = await listConnectionsWithOldLog(context.db, limits);
+  return inTurn(connectionIds, (connectionId) => forgetBatch(context, connectionId, limits), stopping);
 }
 
 type Limits = ReturnType<typeof limitsAt>;
@@ -37,10 +37,10 @@ const limitsAt = (now: Date) => ({
   logFromId: uuidAt(before(now, LOG_KEPT_MS)),
 });
 
-async function forgetBatch(service: Service, connectionId: string, limits: Limits): Promise<number> {
-  const { db } = service;
-  const expired = await inOneStep(service, (tx) => expireLanes(tx, connectionId, limits));
-  if (expired.goesOn) service.wakeDispatchers([connectionId]);
+async function forgetBatch(context: Context, connectionId: string, limits: Limits): Promise<number> {
+  const { db } = context;
+  const expired = await inTransaction(context, (tx) => expireLanes(tx, connectionId, limits));
+  if (expired.goesOn) context.signals.send("deliveries_due", [connectionId]);
   return (
     expired.count +
     (await failExpiredOutsideLanes(db, connectionId, limits.eventsFrom, BATCH_SIZE)) +

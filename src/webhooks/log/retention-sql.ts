@@ -1,4 +1,4 @@
-import type { Queryable } from "../../database/database.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 
 /** Where something of the log is old enough to go. A scan over all shards; each look goes by an index or a small table. */
 export async function listConnectionsWithOldLog(

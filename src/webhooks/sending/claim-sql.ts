@@ -1,6 +1,6 @@
-import { plainArray } from "../../database/array-literal.ts";
-import type { Queryable } from "../../database/database.ts";
-import { momentOf, toTypeId } from "../../ids.ts";
+import { plainArray } from "../../platform/database/array-literal.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { momentOf, toTypeId } from "../../platform/ids.ts";
 import type { Cause, ClaimedDelivery, LeasedEndpoint, SendableEvent } from "./due-delivery.ts";
 
 /** Connections with deliveries that could be sent now: all that a worker finds without being told. A scan over all shards. */

@@ -1,5 +1,8 @@
-import type { Queryable } from "../../database/database.ts";
-import { inOneStep, type Service } from "../../service.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { HealthReport } from "../health/endpoint-health.ts";
+import { pauseEndpoint, saveHealth } from "../health/endpoint-health-sql.ts";
+import { warnMerchant } from "../health/warn-merchant.ts";
 import {
   advanceLanes,
   type DeliveryState,
@@ -11,9 +14,6 @@ import {
   settleDeliveries,
 } from "./complete-sql.ts";
 import type { Completion } from "./due-delivery.ts";
-import type { HealthReport } from "./endpoint-health.ts";
-import { pauseEndpoint, saveHealth } from "./endpoint-health-sql.ts";
-import { warnMerchant } from "./warn-merchant.ts";
 
 /** A claim's outcome, and what is to be noted of its endpoint, if anything. */
 export type Reported = {
@@ -29,19 +29,19 @@ export type Reported = {
  * claim that somebody else has taken over goes on record, and changes nothing.
  */
 export async function completeDeliveries(
-  service: Service,
+  context: Context,
   workerId: string,
   reported: readonly Reported[],
 ): Promise<string[]> {
   const completions = reported.map(({ completion }) => completion);
-  return inOneStep(service, async (tx) => {
-    const now = service.clock.now();
+  return inTransaction(context, async (tx) => {
+    const now = context.clock.now();
     const live = await lockLanes(tx, completions);
     for (const report of newestReports(reported)) {
       await saveHealth(tx, workerId, report);
       const isNews = report.pause === null || (await pauseEndpoint(tx, report, report.pause, now));
       if (report.warning !== null && isNews)
-        await warnMerchant(tx, report, report.warning, { id: service.newId(), now });
+        await warnMerchant(tx, report, report.warning, { id: context.newId(), now });
     }
     // Only what did not go as it mostly does needs a look at the delivery and the endpoint.
     const unusual = reported

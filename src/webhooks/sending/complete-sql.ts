@@ -1,4 +1,4 @@
-import type { Queryable } from "../../database/database.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import type { Completion } from "./due-delivery.ts";
 
 const keyOf = (connectionId: string, deliveryId: string): string => `${connectionId} ${deliveryId}`;

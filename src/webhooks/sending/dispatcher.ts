@@ -1,7 +1,7 @@
-import { groupCalls } from "../../database/group.ts";
-import { retried } from "../../database/retry.ts";
-import type { Metrics } from "../../metrics.ts";
-import type { Service } from "../../service.ts";
+import { groupCalls } from "../../platform/database/group.ts";
+import { retried } from "../../platform/database/retry.ts";
+import type { Metrics } from "../../platform/metrics.ts";
+import type { WebhookContext } from "../context.ts";
 import {
   claimDeliveries,
   leaseEndpoints,
@@ -47,12 +47,12 @@ const TIMER_MAX_MS = 2_000;
 const STOP_MS = 4_000;
 
 export function createDispatcher(
-  service: Service,
+  context: WebhookContext,
   sender: Sender,
   metrics?: Pick<Metrics, "attemptMade">,
 ): Dispatcher {
-  const { db, clock, config, log } = service;
-  const workerId = service.newId();
+  const { db, clock, config, log } = context;
+  const workerId = context.newId();
   const leaseMs = Math.max(LEASE_MS, 3 * config.webhookTimeoutMs);
   /** By connection and endpoint. */
   const queues = new Map<string, Map<string, EndpointQueue>>();
@@ -67,7 +67,7 @@ export function createDispatcher(
   let idleWaiters: (() => void)[] = [];
 
   const pace = new Pace(sendWaiting);
-  const outcomes = createOutcomeStore(service, workerId, wake);
+  const outcomes = createOutcomeStore(context, workerId, wake);
 
   const release = groupCalls<{ connectionId: string; endpointId: string }, void>({
     run: async (endpoints) => {
@@ -118,7 +118,7 @@ export function createDispatcher(
     );
     if (leased.length === 0) return;
     const rooms = leased.flatMap((endpoint) => makeRoom(endpoint) ?? []);
-    const ids = { scheduled: service.newId(), manual: service.newId() };
+    const ids = { scheduled: context.newId(), manual: context.newId() };
     const deliveries = await retried(db, clock, () => claimDeliveries(db, connectionId, ids, taker, rooms));
     const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
     for (const endpoint of leased)
@@ -129,7 +129,7 @@ export function createDispatcher(
   /** Null when a secret of the endpoint cannot be opened: it alone has to wait, until the key is there. */
   function makeRoom(endpoint: LeasedEndpoint): Room | null {
     try {
-      return queueOf(endpoint).roomFor(endpoint, (sealed) => service.secrets.open(sealed, endpoint.id));
+      return queueOf(endpoint).roomFor(endpoint, (sealed) => context.secrets.open(sealed, endpoint.id));
     } catch (err) {
       log.error(
         { err, endpoint: endpoint.id },
@@ -170,7 +170,7 @@ export function createDispatcher(
   }
 
   async function sendOne(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
-    const { completion, responseStatus } = await sendDelivery(service, sender, delivery, queue.destination);
+    const { completion, responseStatus } = await sendDelivery(context, sender, delivery, queue.destination);
     const { attempt, verdict } = completion;
     if (attempt !== null)
       metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", firstDelayMs(completion));

@@ -1,4 +1,4 @@
-import type { EndpointHealth } from "./endpoint-health.ts";
+import type { EndpointHealth } from "../health/endpoint-health.ts";
 
 /** Why a delivery is sent: by the schedule, because a partner asked for this one, or for all that failed. */
 export type Cause = "schedule" | "manual" | "recovery";

@@ -1,13 +1,13 @@
 import type { KeyObject } from "node:crypto";
-import type { Room } from "./claim-sql.ts";
-import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
 import {
   afterFailure,
   afterSuccess,
   type EndpointHealth,
   type HealthReport,
   isOnProbation,
-} from "./endpoint-health.ts";
+} from "../health/endpoint-health.ts";
+import type { Room } from "./claim-sql.ts";
+import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
 import type { Destination } from "./send-delivery.ts";
 import { signingKey } from "./signature.ts";
 

@@ -1,7 +1,7 @@
-import { isUnavailable } from "../../database/database.ts";
-import { groupCalls } from "../../database/group.ts";
-import { retried } from "../../database/retry.ts";
-import type { Service } from "../../service.ts";
+import type { Context } from "../../platform/context.ts";
+import { isUnavailable } from "../../platform/database/database.ts";
+import { groupCalls } from "../../platform/database/group.ts";
+import { retried } from "../../platform/database/retry.ts";
 import { completeDeliveries, type Reported } from "./complete-deliveries.ts";
 import { endLanes, type Success } from "./succeed-sql.ts";
 
@@ -22,20 +22,20 @@ const AGAIN_MS = 250;
 
 /** Stores outcomes that come in together in one step. Calls `onMoved` with the connections whose lanes have moved on. */
 export function createOutcomeStore(
-  service: Service,
+  context: Context,
   workerId: string,
   onMoved: (connectionIds: readonly string[]) => void,
 ): OutcomeStore {
   let isGivenUp = false;
   const succeed = groupCalls<Success, boolean>({
-    run: (successes) => retried(service.db, service.clock, () => endLanes(service.db, successes)),
+    run: (successes) => retried(context.db, context.clock, () => endLanes(context.db, successes)),
     sizeMax: TOGETHER_MAX,
     concurrencyMax: SUCCESSES_AT_ONCE,
     besideMin: BESIDE_MIN,
   });
   const complete = groupCalls<Reported, void>({
     run: async (reported) => {
-      onMoved(await completeDeliveries(service, workerId, reported));
+      onMoved(await completeDeliveries(context, workerId, reported));
       return reported.map(() => undefined);
     },
     sizeMax: TOGETHER_MAX,
@@ -50,9 +50,9 @@ export function createOutcomeStore(
         if (success === null || !(await succeed(success))) await complete(reported);
         return;
       } catch (err) {
-        const isOver = service.clock.now() >= reported.completion.delivery.leasedUntil;
+        const isOver = context.clock.now() >= reported.completion.delivery.leasedUntil;
         if (!isUnavailable(err) || isOver || isGivenUp) {
-          service.log.error(
+          context.log.error(
             { err },
             "an outcome could not be stored; its delivery is sent again after its lease",
           );

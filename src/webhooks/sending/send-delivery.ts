@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
-import type { Config } from "../../config.ts";
-import type { Service } from "../../service.ts";
+import type { Config } from "../../platform/config.ts";
+import type { Context } from "../../platform/context.ts";
 import type { ClaimedDelivery, Completion, Verdict } from "./due-delivery.ts";
 import { nextTryAt } from "./retry-schedule.ts";
 import type { Sender, SendOutcome } from "./sender.ts";
@@ -19,7 +19,7 @@ const LOST_MAX = 5;
 
 /** Sends a claimed delivery once, if it still may be sent. It never rejects. */
 export async function sendDelivery(
-  { config, clock, log }: Pick<Service, "config" | "clock" | "log">,
+  { config, clock, log }: Pick<Context, "config" | "clock" | "log">,
   sender: Sender,
   delivery: ClaimedDelivery,
   { url, keys }: Destination,

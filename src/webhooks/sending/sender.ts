@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from "undici";
-import { readVersion } from "../../config.ts";
+import { readVersion } from "../../platform/config.ts";
 import { type Resolve, resolveAll } from "../endpoints/public-address.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
 import { failureOf } from "./send-failure.ts";

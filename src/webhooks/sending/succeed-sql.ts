@@ -1,5 +1,5 @@
-import { plainArray } from "../../database/array-literal.ts";
-import type { Queryable } from "../../database/database.ts";
+import { plainArray } from "../../platform/database/array-literal.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import type { Completion } from "./due-delivery.ts";
 
 /** What nearly every claim ends as: sent, answered well, and the last of its lane. */

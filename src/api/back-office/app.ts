@@ -1,0 +1,64 @@
+import type { FastifyInstance } from "fastify";
+import { readVersion } from "../../platform/config.ts";
+import type { Metrics } from "../../platform/metrics.ts";
+import { PROBLEMS } from "../../platform/wire/problems.ts";
+import type { WebhookContext } from "../../webhooks/context.ts";
+import { createListener } from "../http/listener.ts";
+import { describeApis } from "../http/openapi.ts";
+import { partnerRoutes } from "../partner/routes.ts";
+import type { BackOfficeAuthentication } from "./authentication.ts";
+import { addHealthRoutes } from "./health.ts";
+import { addStripeWebhook } from "./money/stripe-webhook.ts";
+import { problemPage } from "./problem-page.ts";
+import { backOfficeRoutes } from "./routes.ts";
+
+/** An import may be large, and come from far away. */
+const REQUEST_TIMEOUT_MS = 600_000;
+
+/** The private listener: the back office API, and what operators and their machines watch the service by. */
+export function createBackOffice(
+  context: WebhookContext,
+  authenticate: BackOfficeAuthentication,
+  metrics: Metrics,
+): FastifyInstance {
+  const { config, log } = context;
+  const app = createListener({
+    name: "back-office",
+    routes: backOfficeRoutes(context),
+    authenticate,
+    errorsBaseUrl: config.errorsBaseUrl,
+    log: log.child({ listener: "back-office" }),
+    metrics: metrics.requests,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+  const description = JSON.stringify(describeService(context));
+  app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));
+  addHealthRoutes(app, context, metrics);
+  addStripeWebhook(app, context);
+  for (const [code, problem] of Object.entries(PROBLEMS)) {
+    app.get(`/errors/${code}`, async (_request, reply) =>
+      reply.type("text/html; charset=utf-8").send(problemPage(code, problem)),
+    );
+  }
+  return app;
+}
+
+/** The OpenAPI description of both APIs. It comes from the tables of routes alone: nothing is asked of the database. */
+export function describeService(context: WebhookContext): Record<string, unknown> {
+  const { baseUrl, backOfficePort, errorsBaseUrl } = context.config;
+  const apis = [
+    {
+      serverUrl: baseUrl,
+      routes: partnerRoutes(context),
+      security: ["connectionKey", "connectionKeyHeader"],
+      problems: ["rate-limited" as const],
+    },
+    {
+      serverUrl: `http://localhost:${backOfficePort}`,
+      routes: backOfficeRoutes(context),
+      security: ["operatorToken"],
+      problems: ["forbidden" as const],
+    },
+  ];
+  return describeApis(apis, readVersion(), errorsBaseUrl);
+}

@@ -1,0 +1,130 @@
+import { type Static, Type } from "typebox";
+import { readRates } from "../../../fulfilment/facilities/facilities-sql.ts";
+import type { Rate } from "../../../fulfilment/facilities/facility.ts";
+import { setRates } from "../../../fulfilment/facilities/set-rates.ts";
+import type { Context } from "../../../platform/context.ts";
+import { formatMoney, MoneyRequestSchema, MoneySchema } from "../../../platform/money.ts";
+import { type Fault, notFound } from "../../../platform/wire/problems.ts";
+import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { amountFaults, isCurrency, minorOf, valueAt } from "../money/amounts.ts";
+import { FacilityIdParams, findFacility } from "./facility-routes.ts";
+
+const weightText = "The order's weight at most, in grams. The lightest step that takes the order counts.";
+
+const RatesSchema = Type.Object(
+  {
+    rates: Type.Array(
+      Type.Object(
+        {
+          countryCode: Type.String({ description: "Where it ships to; two upper-case letters." }),
+          maxWeightGrams: Type.Integer({ description: weightText }),
+          price: MoneySchema,
+        },
+        { title: "Rate" },
+      ),
+      { description: "By country, currency and weight." },
+    ),
+  },
+  { title: "Rates" },
+);
+
+/** As many as fit into the largest body, roughly. */
+const RATES_MAX = 2_500;
+
+const RateRequestSchema = Type.Object(
+  {
+    countryCode: Type.String({ format: "country-code", description: "Where it ships to." }),
+    maxWeightGrams: Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: weightText }),
+    price: MoneyRequestSchema,
+  },
+  { title: "RateRequest" },
+);
+
+const RatesRequestSchema = Type.Object(
+  { rates: Type.Array(RateRequestSchema, { maxItems: RATES_MAX }) },
+  { title: "RatesRequest" },
+);
+
+const toWireRates = (rates: readonly Rate[]): Static<typeof RatesSchema> => ({
+  rates: rates.map(({ countryCode, currency, maxWeightGrams, priceMinor }) => ({
+    countryCode,
+    maxWeightGrams,
+    price: formatMoney({ minor: priceMinor, currency }),
+  })),
+});
+
+const toRate = ({ countryCode, maxWeightGrams, price }: Static<typeof RateRequestSchema>): Rate => ({
+  countryCode: countryCode.toUpperCase(),
+  currency: price.currency,
+  maxWeightGrams,
+  priceMinor: minorOf(price),
+});
+
+/** A price with more decimals than its currency has, and a second price for what has one. */
+function ratesFaults(body: unknown): Fault[] {
+  const rates = valueAt(body, "/rates");
+  if (!Array.isArray(rates)) return [];
+  const first = new Map<string, number>();
+  return rates.slice(0, RATES_MAX).flatMap((rate: unknown, index) => {
+    const pointer = `/rates/${index}`;
+    const currency = valueAt(rate, "/price/currency");
+    const faults = isCurrency(currency) ? amountFaults(body, `${pointer}/price`, currency) : [];
+    const key = placeOf(rate);
+    const earlier = key === null ? undefined : first.get(key);
+    if (key !== null && earlier === undefined) first.set(key, index);
+    if (earlier === undefined) return faults;
+    return [...faults, { pointer, detail: `has the country, currency and weight of /rates/${earlier}` }];
+  });
+}
+
+/** What must not occur twice; null when a part of it is not there, which is the schema's matter. */
+function placeOf(rate: unknown): string | null {
+  const [country, currency, weight] = ["/countryCode", "/price/currency", "/maxWeightGrams"].map((pointer) =>
+    valueAt(rate, pointer),
+  );
+  if (typeof country !== "string" || typeof currency !== "string" || typeof weight !== "number") return null;
+  return `${country.toUpperCase()} ${currency} ${weight}`;
+}
+
+export function rateRoutes(context: Context): BackOfficeRoute[] {
+  return [
+    route({
+      method: "GET",
+      path: "/api/facilities/{id}/rates",
+      operationId: "readRates",
+      admits: warehouse,
+      tag: "Facilities",
+      summary: "Read what shipping from a facility costs",
+      params: FacilityIdParams,
+      answers: { 200: { description: "All of its rates.", schema: RatesSchema } },
+      problems: ["not-found"],
+      handle: async ({ params }) => {
+        const facility = await findFacility(context, params.id);
+        if (facility === null) return notFound("facility");
+        return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
+      },
+    }),
+    route({
+      method: "PUT",
+      path: "/api/facilities/{id}/rates",
+      operationId: "setRates",
+      admits: warehouse,
+      tag: "Facilities",
+      summary: "Set what shipping from a facility costs",
+      description:
+        "Replaces all of its rates. Orders that have been routed keep their price; orders that wait for a rate are looked at again.",
+      params: FacilityIdParams,
+      body: RatesRequestSchema,
+      answers: { 200: { description: "The rates as set.", schema: RatesSchema } },
+      problems: ["not-found", "validation-failed"],
+      bodyFaults: async ({ body }) => ratesFaults(body),
+      handle: async ({ params, body }) => {
+        const facility = await findFacility(context, params.id);
+        if (facility === null) return notFound("facility");
+        const set = await setRates(context, facility.id, body.rates.map(toRate));
+        if (!set) return notFound("facility");
+        return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
+      },
+    }),
+  ];
+}

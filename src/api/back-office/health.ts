@@ -1,0 +1,46 @@
+import type { FastifyInstance } from "fastify";
+import type { Context } from "../../platform/context.ts";
+import type { Metrics } from "../../platform/metrics.ts";
+import { unavailable } from "../../platform/wire/problems.ts";
+import { unauthorized } from "../http/bearer.ts";
+import { createListener } from "../http/listener.ts";
+import { problemWriter } from "../http/replies.ts";
+
+/**
+ * `/livez`: the process answers. `/readyz`: it can also reach its database, so it may be given work.
+ * `/metrics`: figures for Prometheus. None of them needs a key, and none tells anything about orders.
+ */
+export function addHealthRoutes(
+  app: FastifyInstance,
+  { db, config, log }: Context,
+  { registry }: Metrics,
+): void {
+  const problems = problemWriter(config.errorsBaseUrl);
+  app.get("/livez", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    try {
+      await db.query({ name: "ready", text: "select 1", values: [] });
+      return { status: "ok" };
+    } catch (error) {
+      log.warn({ err: error }, "not ready: the database does not answer");
+      return problems.send(reply, unavailable);
+    }
+  });
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}
+
+/** For a process that does not serve the back office API but must be watched all the same. */
+export function createHealthListener(context: Context, metrics: Metrics): FastifyInstance {
+  const app = createListener({
+    name: "back-office",
+    routes: [],
+    authenticate: async ({ headers }) => unauthorized(headers),
+    errorsBaseUrl: context.config.errorsBaseUrl,
+    log: context.log.child({ listener: "health" }),
+    metrics: metrics.requests,
+  });
+  addHealthRoutes(app, context, metrics);
+  return app;
+}

@@ -1,0 +1,212 @@
+import { type Static, Type } from "typebox";
+import { changeConnection } from "../../../merchants/change-connection.ts";
+import type { Connection } from "../../../merchants/connection.ts";
+import { listConnections, readConnection } from "../../../merchants/connections-sql.ts";
+import { createConnection } from "../../../merchants/create-connection.ts";
+import type { ReviewPolicy } from "../../../merchants/review-policy.ts";
+import type { Context } from "../../../platform/context.ts";
+import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
+import { formatMoney, MoneyRequestSchema, MoneySchema } from "../../../platform/money.ts";
+import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
+import {
+  cursorField,
+  dateTime,
+  limitField,
+  nullable,
+  pageOf,
+  searchField,
+  shortText,
+  toSearched,
+} from "../../../platform/wire/schemas.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyone,
+  maySee,
+  merchantSide,
+  route,
+} from "../access.ts";
+import { amountFaults, minorOf } from "../money/amounts.ts";
+import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
+
+const policyText = "An order outside it begins in PROCESSING; a limit that is null does not apply.";
+
+const ReviewPolicySchema = Type.Object(
+  {
+    maxQuantity: nullable(Type.Integer(), "Pieces in the whole order."),
+    maxOrderValue: nullable(MoneySchema, "Value of the goods."),
+    countries: nullable(Type.Array(Type.String()), "Countries that ship without review."),
+  },
+  { title: "ReviewPolicy", description: policyText },
+);
+
+const ReviewPolicyRequestSchema = Type.Object(
+  {
+    maxQuantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2_000_000_000 }))),
+    maxOrderValue: Type.Optional(nullable(MoneyRequestSchema)),
+    countries: Type.Optional(
+      nullable(Type.Array(Type.String({ format: "country-code" }), { maxItems: 300 })),
+    ),
+  },
+  { title: "ReviewPolicyRequest", description: policyText },
+);
+type ReviewPolicyRequest = Static<typeof ReviewPolicyRequestSchema>;
+
+const ConnectionSchema = Type.Object(
+  {
+    id: Type.String({ examples: ["con_01m7y7np16fe68bxp4h91tdmdn"] }),
+    merchantId: Type.String(),
+    name: Type.String(),
+    reviewPolicy: ReviewPolicySchema,
+    createdAt: dateTime(),
+  },
+  { title: "Connection" },
+);
+
+function toWireConnection(connection: Connection): Static<typeof ConnectionSchema> {
+  const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
+  const { currency } = connection;
+  return {
+    id: toTypeId("con", connection.id),
+    merchantId: toTypeId("mer", connection.merchantId),
+    name: connection.name,
+    reviewPolicy: {
+      maxQuantity,
+      maxOrderValue:
+        maxOrderValueMinor === null ? null : formatMoney({ minor: maxOrderValueMinor, currency }),
+      countries: countries === null ? null : [...countries],
+    },
+    createdAt: connection.createdAt.toISOString(),
+  };
+}
+
+/** The policy as a whole: what is not sent has no limit. */
+function toPolicy({
+  maxQuantity = null,
+  maxOrderValue = null,
+  countries = null,
+}: ReviewPolicyRequest = {}): ReviewPolicy {
+  return {
+    maxQuantity,
+    maxOrderValueMinor: maxOrderValue === null ? null : minorOf(maxOrderValue),
+    countries: countries?.map((country) => country.toUpperCase()) ?? null,
+  };
+}
+
+/** The policy's amount is in the merchant's currency. */
+const policyFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
+  holder === null ? [] : amountFaults(body, "/reviewPolicy/maxOrderValue", holder.currency);
+
+const ConnectionChangeSchema = Type.Object(
+  { name: Type.Optional(shortText()), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+  { title: "ConnectionChange" },
+);
+
+export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
+
+/** The connection that a path names; null when there is none, or none that the caller may see. */
+export async function findConnection(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Connection | null> {
+  const id = fromTypeId("con", text);
+  const connection = id === null ? null : await readConnection(db, id);
+  return connection !== null && maySee(caller, connection.merchantId) ? connection : null;
+}
+
+export function connectionRoutes(context: Context): BackOfficeRoute[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/merchants/{id}/connections",
+      operationId: "createConnection",
+      admits: merchantSide,
+      tag: "Connections",
+      summary: "Create a connection",
+      params: MerchantIdParams,
+      body: Type.Object(
+        { name: shortText(), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+        { title: "ConnectionRequest" },
+      ),
+      answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
+      problems: ["not-found", "validation-failed"],
+      bodyFaults: async ({ caller, params, body }) =>
+        policyFaults(body, await findMerchant(context, caller, params.id)),
+      handle: async ({ caller, params, body }) => {
+        const merchant = await findMerchant(context, caller, params.id);
+        if (merchant === null) return notFound("merchant");
+        const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
+        const connection = await createConnection(context, merchant, fields);
+        return { status: 201, body: toWireConnection(connection) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/merchants/{id}/connections",
+      operationId: "listConnections",
+      admits: everyone,
+      tag: "Connections",
+      summary: "List a merchant's connections",
+      params: MerchantIdParams,
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        q: searchField("A part of the name. Case does not matter."),
+      }),
+      answers: {
+        200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
+      },
+      problems: ["not-found", "validation-failed"],
+      handle: async ({ caller, params, query }) => {
+        const position = pagePosition("connections", query);
+        if (isProblem(position)) return position;
+        const merchant = await findMerchant(context, caller, params.id);
+        if (merchant === null) return notFound("merchant");
+        const connections = await listConnections(context.db, merchant.id, toSearched(query.q), position);
+        return { status: 200, body: toPage(connections, position, toWireConnection) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/connections/{id}",
+      operationId: "readConnection",
+      admits: everyone,
+      tag: "Connections",
+      summary: "Read a connection",
+      params: ConnectionIdParams,
+      answers: { 200: { description: "The connection.", schema: ConnectionSchema } },
+      problems: ["not-found"],
+      handle: async ({ caller, params }) => {
+        const connection = await findConnection(context, caller, params.id);
+        return connection === null
+          ? notFound("connection")
+          : { status: 200, body: toWireConnection(connection) };
+      },
+    }),
+    route({
+      method: "PATCH",
+      path: "/api/connections/{id}",
+      operationId: "changeConnection",
+      admits: merchantSide,
+      tag: "Connections",
+      summary: "Change a connection",
+      description:
+        "A review policy that is sent replaces the old one whole. Orders that exist already keep their status.",
+      params: ConnectionIdParams,
+      body: ConnectionChangeSchema,
+      answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
+      problems: ["not-found", "validation-failed"],
+      bodyFaults: async ({ caller, params, body }) =>
+        policyFaults(body, await findConnection(context, caller, params.id)),
+      handle: async ({ caller, params, body: { reviewPolicy, ...fields } }) => {
+        const connection = await findConnection(context, caller, params.id);
+        if (connection === null) return notFound("connection");
+        const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
+        const changed = await changeConnection(context, connection.id, change);
+        return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,35 @@
+import { type Static, Type } from "typebox";
+import { ENTRY_STATUSES, type LedgerEntry } from "../../../ledger/ledger.ts";
+import { toTypeId } from "../../../platform/ids.ts";
+import { formatMoney, MoneySchema } from "../../../platform/money.ts";
+import { dateTime, nullable } from "../../../platform/wire/schemas.ts";
+
+/** An entry of an order's ledger, as the back office shows it. */
+export const ChargeSchema = Type.Object(
+  {
+    id: Type.String({ examples: ["chg_01m7y7np16fe68bxp4h91tdmdn"] }),
+    kind: Type.Enum(["goods", "shipping", "refund"]),
+    amount: MoneySchema,
+    status: Type.Enum([...ENTRY_STATUSES]),
+    attempt: Type.Integer({
+      description: "Counts from 1; a declined charge is tried again as a further one.",
+    }),
+    refundOf: nullable(Type.String(), "The charge that a refund gives back."),
+    gateway: nullable(Type.Enum(["account", "stripe"]), "Who was asked; null while pending."),
+    failureReason: nullable(Type.String(), "The gateway's code for why it declined."),
+    createdAt: dateTime(),
+  },
+  { title: "Charge", description: "What a merchant is charged for an order, or gets back." },
+);
+
+export const toWireCharge = (entry: LedgerEntry): Static<typeof ChargeSchema> => ({
+  id: toTypeId("chg", entry.id),
+  kind: entry.kind,
+  amount: formatMoney({ minor: entry.amountMinor, currency: entry.currency }),
+  status: entry.status,
+  attempt: entry.attempt,
+  refundOf: entry.refundOf === null ? null : toTypeId("chg", entry.refundOf),
+  gateway: entry.gateway,
+  failureReason: entry.failureReason,
+  createdAt: entry.createdAt.toISOString(),
+});

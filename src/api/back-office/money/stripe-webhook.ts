@@ -1,0 +1,62 @@
+import type { FastifyInstance } from "fastify";
+import Stripe from "stripe";
+import { askRecheck } from "../../../payments/due-payments-sql.ts";
+import { entryNamedBy } from "../../../payments/stripe/stripe-names.ts";
+import type { Context } from "../../../platform/context.ts";
+import { malformed } from "../../../platform/wire/problems.ts";
+import { problemWriter } from "../../http/replies.ts";
+
+const BAD_SIGNATURE = malformed("The body does not have Stripe's signature, or had it too long ago.");
+
+/**
+ * `POST /stripe/webhook`: Stripe tells that something has become of a payment. It needs no key: its signature over the
+ * raw body, made with STRIPE_WEBHOOK_SECRET, is checked instead. Nothing in it is believed beyond that; the payment
+ * it names is only looked at earlier. Not in the table of routes, whose bodies are JSON and whose callers have keys.
+ */
+export function addStripeWebhook(app: FastifyInstance, context: Context): void {
+  const { stripeWebhookSecret, errorsBaseUrl } = context.config;
+  if (stripeWebhookSecret === null) return;
+  const problems = problemWriter(errorsBaseUrl);
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "buffer" }, async (_request: unknown, body: Buffer) => body);
+    scope.post("/stripe/webhook", async (request, reply) => {
+      const event = verifiedEvent(
+        context,
+        stripeWebhookSecret,
+        request.body,
+        request.headers["stripe-signature"],
+      );
+      if (event === null) return problems.send(reply, BAD_SIGNATURE);
+      await takeNews(context, event);
+      return { received: true };
+    });
+  });
+}
+
+function verifiedEvent(
+  { clock }: Context,
+  secret: string,
+  body: unknown,
+  signature: string | string[] | undefined,
+): Stripe.Event | null {
+  if (!Buffer.isBuffer(body) || typeof signature !== "string") return null;
+  try {
+    const { webhooks } = Stripe;
+    return webhooks.constructEvent(body, signature, secret, undefined, undefined, clock.now().getTime());
+  } catch {
+    return null;
+  }
+}
+
+async function takeNews({ db, clock, log }: Context, { id, type, data }: Stripe.Event): Promise<void> {
+  const { metadata } = data.object as { metadata?: Record<string, unknown> | null }; // Not every object has it.
+  const entry = entryNamedBy(metadata ?? {});
+  if (entry === null) return; // About something else in the same Stripe account.
+  const isUnderWay = await askRecheck(db, entry, clock.now());
+  if (!isUnderWay && type === "refund.failed")
+    log.warn(
+      { event: { id }, entry: { id: entry.entryId } },
+      "a refund that was recorded as made has failed at Stripe",
+    );
+}

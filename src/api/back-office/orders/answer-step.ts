@@ -1,0 +1,32 @@
+import { takeStep } from "../../../orders/changes/take-step.ts";
+import type { Context } from "../../../platform/context.ts";
+import { isProblem, notFound, type Problem } from "../../../platform/wire/problems.ts";
+import type { Answer } from "../../http/route.ts";
+import type { BackOfficeCaller } from "../access.ts";
+import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
+import { OrderDetailSchema } from "./order-schemas.ts";
+
+/** What the rows of all steps of a real order have in common. */
+export const stepRow = {
+  method: "POST",
+  tag: "Real orders",
+  params: OrderIdParams,
+  answers: { 200: { description: "The order after the step.", schema: OrderDetailSchema } },
+  problems: ["not-found", "validation-failed", "transition-refused"],
+} as const;
+
+/** Takes a step of the order that a path names, and answers the order as it then is. */
+export async function answerStep(
+  context: Context,
+  caller: BackOfficeCaller,
+  id: string,
+  step: Omit<Parameters<typeof takeStep>[1], "actor" | "connectionId" | "orderId">,
+): Promise<Answer | Problem> {
+  const found = await findOrder(context, caller, id);
+  if (found === null) return notFound("order");
+  const { connectionId, id: orderId } = found.order;
+  const actor = { kind: caller.kind, name: caller.name };
+  const taken = await takeStep(context, { ...step, actor, connectionId, orderId });
+  if (isProblem(taken)) return taken;
+  return { status: 200, body: await describeOrder(context, { ...found, order: taken }) };
+}

@@ -1,0 +1,40 @@
+import { Type } from "typebox";
+import { readLedger } from "../../../ledger/ledger-sql.ts";
+import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
+import type { Order } from "../../../lifecycle/order.ts";
+import { readTimeline } from "../../../orders/changes/timeline-sql.ts";
+import { findOrderPlace, type OrderPlace, readOrderPrices } from "../../../orders/lists/list-orders-sql.ts";
+import { readOrders } from "../../../orders/orders-sql.ts";
+import type { Context } from "../../../platform/context.ts";
+import { fromTypeId } from "../../../platform/ids.ts";
+import { type BackOfficeCaller, maySee } from "../access.ts";
+import { toOrderDetail } from "./order-schemas.ts";
+
+export const OrderIdParams = Type.Object({ id: Type.String({ description: "The order's id." }) });
+
+export type FoundOrder = { readonly order: Order; readonly place: OrderPlace };
+
+/** The order that a path names, as it stands now; null when there is none, or none that the caller may see. */
+export async function findOrder(
+  context: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<FoundOrder | null> {
+  const id = fromTypeId("ord", text) ?? fromTypeId("test", text);
+  const place = id === null ? null : await findOrderPlace(context.db, id);
+  if (id === null || place === null || !maySee(caller, place.merchantId)) return null;
+  if ((fromTypeId("test", text) !== null) !== place.testMode) return null;
+  const now = context.clock.now();
+  const [order] = await readOrders(context.db, place.connectionId, [id]);
+  return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), place };
+}
+
+/** The order with all that the house knows of it. */
+export async function describeOrder({ db }: Context, { order, place }: FoundOrder) {
+  const [prices, charges, timeline] = await Promise.all([
+    readOrderPrices(db, order.connectionId, order.id),
+    readLedger(db, order.connectionId, order.id),
+    readTimeline(db, order.connectionId, order.id),
+  ]);
+  return toOrderDetail(order, place, { prices, charges, timeline });
+}

@@ -1,0 +1,131 @@
+import { Type } from "typebox";
+import { asOf } from "../../../lifecycle/lifecycle.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../../lifecycle/order.ts";
+import { listOrderPlaces, type OrderFilter, type OrderPlace } from "../../../orders/lists/list-orders-sql.ts";
+import { readOrders } from "../../../orders/orders-sql.ts";
+import type { Context } from "../../../platform/context.ts";
+import { fromTypeId } from "../../../platform/ids.ts";
+import { NEWEST_FIRST, pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
+import {
+  asFlag,
+  cursorField,
+  limitField,
+  pageOf,
+  searchField,
+  toSearched,
+  yesOrNo,
+} from "../../../platform/wire/schemas.ts";
+import { idFaults, idIn } from "../../http/id-parameters.ts";
+import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "../access.ts";
+import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
+import { OrderDetailSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
+
+const OrderQuery = Type.Object({
+  limit: limitField,
+  cursor: cursorField,
+  merchantId: Type.Optional(Type.String({ description: "Only of this merchant." })),
+  connectionId: Type.Optional(Type.String({ description: "Only of this connection." })),
+  status: Type.Optional(Type.Enum([...ORDER_STATUSES], { description: "PROCESSING is the review queue." })),
+  onHold: yesOrNo("Only held ones, or only others."),
+  ready: yesOrNo("Only what the warehouse can ship now: accepted, routed, not held, with unshipped lines."),
+  testMode: yesOrNo("Test orders instead of real ones."),
+  q: searchField(
+    "An order's id, a part of the partner's own id or of the recipient's name or company, or a whole tracking number. Case does not matter.",
+  ),
+});
+type OrderQuery = {
+  merchantId?: string;
+  connectionId?: string;
+  status?: OrderStatus;
+  onHold?: string;
+  ready?: string;
+  testMode?: string;
+  q?: string;
+};
+
+export const orderRoutes = (context: Context): BackOfficeRoute[] => [
+  route({
+    method: "GET",
+    path: "/api/orders",
+    operationId: "listOrders",
+    admits: everyone,
+    tag: "Real orders",
+    summary: "List orders",
+    description: "Of all connections, newest first. A filter that names nothing answers an empty list.",
+    query: OrderQuery,
+    answers: { 200: { description: "A page of orders.", schema: pageOf(OrderSummarySchema, "OrderPage") } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }) => {
+      const filter = toFilter(caller, query);
+      if (isProblem(filter)) return filter;
+      const position = pagePosition("orders", query, NEWEST_FIRST);
+      if (isProblem(position)) return position;
+      const now = context.clock.now();
+      const places = isNowhere(filter) ? [] : await listOrderPlaces(context.db, filter, position, now);
+      const page = toPage(places, position, (place) => place);
+      return { status: 200, body: { ...page, data: await readListed(context, page.data, now) } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/orders/{id}",
+    operationId: "readOrderDetail",
+    admits: everyone,
+    tag: "Real orders",
+    summary: "Read an order",
+    description: "With its charges, shipments, holds and timeline.",
+    params: OrderIdParams,
+    answers: { 200: { description: "The order.", schema: OrderDetailSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }) => {
+      const found = await findOrder(context, caller, params.id);
+      if (found === null) return notFound("order");
+      return { status: 200, body: await describeOrder(context, found) };
+    },
+  }),
+];
+
+function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Problem {
+  const faults = [...idFaults("mer", "merchantId", query), ...idFaults("con", "connectionId", query)];
+  if (faults.length > 0) return validationFailed(faults);
+  const { q } = query;
+  const orderId = q === undefined ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
+  const asked = idIn("mer", query.merchantId);
+  const own = confinedTo(caller);
+  return {
+    // Somebody else's merchant has no orders to show.
+    merchantId: own !== null && asked !== null && asked !== own ? NOBODY : (own ?? asked),
+    connectionId: idIn("con", query.connectionId),
+    status: query.status ?? null,
+    onHold: asFlag(query.onHold),
+    ready: asFlag(query.ready),
+    testMode: asFlag(query.testMode) ?? false,
+    orderId,
+    text: orderId === null ? toSearched(q) : null,
+  };
+}
+
+const NOBODY = "00000000-0000-0000-0000-000000000000";
+const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NOBODY;
+
+/** The orders of a page; one that was erased meanwhile is left out. */
+async function readListed(
+  { db }: Context,
+  places: readonly (OrderPlace & { readonly id: string })[],
+  now: Date,
+) {
+  const byConnection = Map.groupBy(places, ({ connectionId }) => connectionId);
+  const read = [...byConnection].map(([connectionId, group]) =>
+    readOrders(
+      db,
+      connectionId,
+      group.map(({ id }) => id),
+    ),
+  );
+  const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));
+  return places.flatMap((place) => {
+    const order = orders.get(place.id);
+    return order === undefined ? [] : [toOrderSummary(order, place)];
+  });
+}

@@ -1,0 +1,174 @@
+import { type Static, Type } from "typebox";
+import type { LedgerEntry } from "../../../ledger/ledger.ts";
+import type { Order, Shipment } from "../../../lifecycle/order.ts";
+import type { TimelineEntry } from "../../../lifecycle/order-step.ts";
+import type { OrderPlace, OrderPrices } from "../../../orders/lists/list-orders-sql.ts";
+import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
+import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
+import { formatMoney, MoneySchema } from "../../../platform/money.ts";
+import { dateTime, nullable } from "../../../platform/wire/schemas.ts";
+import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
+
+const place = {
+  merchantId: Type.String(),
+  merchantName: Type.String(),
+  connectionId: Type.String(),
+  connectionName: Type.String(),
+};
+
+const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
+const routing = {
+  facilityId: nullable(Type.String(), "Where it is shipped from; null also where there is only one place."),
+  routedAt: nullable(dateTime(), "Since when it can be shipped; null while it waits for a facility."),
+};
+
+export const HouseShipmentSchema = Type.Object(
+  {
+    ...ShipmentSchema.properties,
+    orderId: Type.String(),
+    carrier: nullable(Type.String(), "As the warehouse names it."),
+  },
+  { title: "HouseShipment" },
+);
+
+/** An order in a list of the back office: as partners see it, and whose it is. */
+export const OrderSummarySchema = Type.Object(
+  { ...orderFields, ...place, ...routing, lines: partnerLines, shipments: Type.Array(HouseShipmentSchema) },
+  { title: "OrderSummary" },
+);
+
+const LineSchema = Type.Object(
+  {
+    ...partnerLines.items.properties,
+    sku: Type.String(),
+    name: Type.String(),
+    unitPrice: MoneySchema,
+  },
+  { title: "HouseOrderLine" },
+);
+
+const HoldSchema = Type.Object(
+  { reason: Type.String(), since: dateTime("When it was placed.") },
+  { title: "Hold" },
+);
+
+const TimelineEntrySchema = Type.Object(
+  {
+    at: dateTime(),
+    action: Type.String({ description: "What was done, such as `create`, `accept`, `hold` or `ship`." }),
+    actor: Type.Object(
+      {
+        kind: Type.String({
+          description: "partner, operator, warehouse, merchant, or service when it went by itself.",
+        }),
+        name: nullable(Type.String()),
+      },
+      { title: "Actor" },
+    ),
+    status: Type.String({ description: "Status after it." }),
+    onHoldReasons: Type.Array(Type.String(), { description: "Reasons after it." }),
+    shipmentId: nullable(Type.String(), "The shipment it was about; null when it was about none."),
+    detail: nullable(Type.String(), "In the words of whoever did it, such as why a review was rejected."),
+  },
+  { title: "TimelineEntry" },
+);
+
+/** An order with all that the house knows of it. */
+export const OrderDetailSchema = Type.Object(
+  {
+    ...OrderSummarySchema.properties,
+    lines: Type.Array(LineSchema),
+    goods: Type.Unsafe<Static<typeof MoneySchema>>({ ...MoneySchema, description: "Value of the goods." }),
+    charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
+    holds: Type.Array(HoldSchema),
+    timeline: Type.Array(TimelineEntrySchema, { description: "Oldest first." }),
+  },
+  { title: "OrderDetail" },
+);
+
+export const toHouseShipment = (order: Order, shipment: Shipment): Static<typeof HouseShipmentSchema> => ({
+  ...toWireShipment(order, shipment),
+  orderId: wireOrderId(order),
+  carrier: shipment.carrier,
+});
+
+/** Give it an order `asOf` now, like the other. */
+export const toOrderSummary = (order: Order, at: OrderPlace): Static<typeof OrderSummarySchema> => ({
+  ...toWireOrder(order),
+  merchantId: toTypeId("mer", at.merchantId),
+  merchantName: at.merchantName,
+  connectionId: toTypeId("con", at.connectionId),
+  connectionName: at.connectionName,
+  facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
+  routedAt: order.routedAt?.toISOString() ?? null,
+  shipments: order.shipments.map((shipment) => toHouseShipment(order, shipment)),
+});
+
+/** What is kept of an order beside the order itself. */
+type OrderRecords = {
+  readonly prices: OrderPrices;
+  readonly charges: readonly LedgerEntry[];
+  readonly timeline: readonly TimelineEntry[];
+};
+
+export function toOrderDetail(
+  order: Order,
+  at: OrderPlace,
+  { prices, charges, timeline }: OrderRecords,
+): Static<typeof OrderDetailSchema> {
+  const { currency } = prices;
+  const summary = toOrderSummary(order, at);
+  return {
+    ...summary,
+    lines: order.lines.map((line, index) => {
+      const priced = prices.lines.get(line.id);
+      const wire = summary.lines[index];
+      if (priced === undefined || wire === undefined) throw new Error("Every line of an order has a price.");
+      const unitPrice = formatMoney({ minor: priced.unitPriceMinor, currency });
+      return { ...wire, sku: priced.sku, name: priced.name, unitPrice };
+    }),
+    goods: formatMoney({ minor: prices.goodsMinor, currency }),
+    charges: charges.map(toWireCharge),
+    holds: order.holdReasons.map((reason) => ({
+      reason,
+      since: heldSince(reason, order, timeline).toISOString(),
+    })),
+    timeline: [creation(order, timeline), ...timeline.map(toWireEntry)],
+  };
+}
+
+const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> => ({
+  at: entry.createdAt.toISOString(),
+  action: entry.action,
+  actor: { ...entry.actor },
+  status: entry.status,
+  onHoldReasons: [...entry.holdReasons],
+  shipmentId: entry.shipmentId === null ? null : toTypeId("shp", entry.shipmentId),
+  detail: entry.detail,
+});
+
+/** Nothing is stored for it: a real order without a window began under review, and one that never changed is as it was. */
+const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<typeof TimelineEntrySchema> => ({
+  at: order.createdAt.toISOString(),
+  action: "create",
+  actor: { kind: "partner", name: null },
+  status: firstStatus(order, timeline),
+  onHoldReasons: [],
+  shipmentId: null,
+  detail: null,
+});
+
+function firstStatus(order: Order, timeline: readonly TimelineEntry[]): string {
+  if (order.testMode) return timeline.length === 0 ? order.status : "NEW";
+  return order.acceptanceDueAt === null ? "PROCESSING" : "NEW";
+}
+
+/** The first step since which the reason has been there without a break. */
+function heldSince(reason: string, order: Order, timeline: readonly TimelineEntry[]): Date {
+  let since = order.updatedAt;
+  for (const entry of timeline.toReversed()) {
+    if (!entry.holdReasons.includes(reason)) break;
+    since = entry.createdAt;
+  }
+  return since;
+}

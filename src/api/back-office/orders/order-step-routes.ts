@@ -1,0 +1,177 @@
+import { Type } from "typebox";
+import { PAYMENT_FAILED } from "../../../lifecycle/lifecycle.ts";
+import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
+import { retryPayment } from "../../../payments/retry-payment.ts";
+import type { Context } from "../../../platform/context.ts";
+import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyone,
+  merchantSide,
+  route,
+  warehouse,
+} from "../access.ts";
+import { valueAt } from "../money/amounts.ts";
+import { answerStep, stepRow } from "./answer-step.ts";
+import { describeOrder, findOrder } from "./find-order.ts";
+
+/** The only reason that people of a merchant place and lift; the others are the house's matter (decision 0038). */
+const MERCHANT_REQUEST = "merchant_request";
+
+const reasons = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
+      minItems: 1,
+      maxItems: 20,
+      description,
+      examples: [[MERCHANT_REQUEST]],
+    }),
+  );
+
+const WhyBody = Type.Object(
+  {
+    reason: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_000, format: "text", description: "For the timeline." }),
+    ),
+  },
+  { title: "StepRequest" },
+);
+
+/** Review, holds and cancellation of real orders, on the lifecycle that the sandbox rehearses. */
+export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/approve",
+    operationId: "approveOrder",
+    admits: warehouse,
+    summary: "Approve an order under review",
+    body: WhyBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(context, caller, params.id, {
+        action: "approve",
+        detail: body.reason ?? null,
+        transition: () => ({ name: "approve" }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/reject",
+    operationId: "rejectOrder",
+    admits: warehouse,
+    summary: "Reject an order under review",
+    description: "Cancels it: `order.canceled` is told, and the merchant is refunded.",
+    body: WhyBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(context, caller, params.id, {
+        action: "reject",
+        detail: body.reason ?? null,
+        transition: () => ({ name: "reject" }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/cancel",
+    operationId: "cancelRealOrder",
+    admits: merchantSide,
+    summary: "Cancel an order",
+    description:
+      "From any unsettled status; by people of a merchant only before anything has shipped. `order.canceled` is told, and the merchant is refunded.",
+    body: WhyBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(context, caller, params.id, {
+        action: "cancel",
+        detail: body.reason ?? null,
+        // Goods that are on their way are not a merchant's to give back unpaid (decision 0038).
+        transition: (order) =>
+          caller.kind === "merchant" && order.shipments.length > 0
+            ? transitionRefused("cancel", order, "already_shipped")
+            : { name: "cancel" },
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/retry-payment",
+    operationId: "retryPayment",
+    admits: merchantSide,
+    summary: "Charge again what was declined",
+    description:
+      "At once, instead of at its scheduled time; of a canceled order, the refunds. The charge itself follows within a second.",
+    handle: async ({ caller, params }) => {
+      const found = await findOrder(context, caller, params.id);
+      if (found === null || found.order.testMode) return notFound("order");
+      const { connectionId, id, testMode } = found.order;
+      const retried = await retryPayment(context, {
+        connectionId,
+        ref: { id, testMode, externalOrderId: params.id },
+        actor: { kind: caller.kind, name: caller.name },
+        missing: notFound("order"),
+      });
+      if (isProblem(retried)) return retried;
+      return { status: 200, body: await describeOrder(context, { ...found, order: retried }) };
+    },
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/hold",
+    operationId: "holdOrder",
+    admits: everyone,
+    summary: "Hold an order",
+    description:
+      "Replaces the reasons of an earlier hold, except a failed payment. A held order does not ship. `payment_failed` stops the acceptance window and lets the partner cancel; only the operator can place it by hand. People of a merchant can add `merchant_request` only.",
+    body: Type.Object(
+      { reasons: reasons("What has to change before the order can proceed. Default: `merchant_request`.") },
+      { title: "HoldRequest" },
+    ),
+    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
+    handle: async ({ caller, params, body }) =>
+      answerStep(context, caller, params.id, {
+        action: "hold",
+        // What the house holds an order for is not replaced by what a merchant wants.
+        transition: () => ({
+          name: caller.kind === "merchant" ? "addHold" : "hold",
+          reasons: body.reasons ?? [MERCHANT_REQUEST],
+        }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/release-hold",
+    operationId: "releaseHold",
+    admits: everyone,
+    summary: "Release a hold",
+    description:
+      "Of an order without a hold it changes nothing. A failed payment is released by its name only, and by the operator; what was declined is then not charged any more. People of a merchant can release `merchant_request` only.",
+    body: Type.Object(
+      { reasons: reasons("Only these. Default: all that the caller may release, but no failed payment.") },
+      { title: "ReleaseRequest" },
+    ),
+    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
+    handle: async ({ caller, params, body }) => {
+      const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
+      return answerStep(context, caller, params.id, {
+        action: "releaseHold",
+        transition: () => ({ name: "releaseHold", ...(released && { reasons: released }) }),
+      });
+    },
+  }),
+];
+
+/**
+ * Letting an order go unpaid is the operator's decision; so is saying that it was not paid, which opens it to its
+ * partner's cancel.
+ */
+function reasonFaults(caller: BackOfficeCaller, body: unknown): Fault[] {
+  const sent = valueAt(body, "/reasons");
+  if (caller.kind === "operator" || !Array.isArray(sent)) return [];
+  return caller.kind === "warehouse"
+    ? faultsWhere(sent, (reason) => reason === PAYMENT_FAILED, "is a matter of the operator")
+    : faultsWhere(
+        sent,
+        (reason) => reason !== MERCHANT_REQUEST,
+        `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
+      );
+}
+
+const faultsWhere = (sent: unknown[], isWrong: (reason: unknown) => boolean, detail: string): Fault[] =>
+  sent.flatMap((reason, index) => (isWrong(reason) ? [{ pointer: `/reasons/${index}`, detail }] : []));

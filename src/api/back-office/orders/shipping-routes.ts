@@ -1,0 +1,178 @@
+import { type Static, Type } from "typebox";
+import { prepareShipping } from "../../../fulfilment/shipping/prepare-shipping.ts";
+import { trackingUrlOf } from "../../../fulfilment/shipping/tracking.ts";
+import { mailTracking } from "../../../fulfilment/shipping/tracking-mail.ts";
+import type { Order } from "../../../lifecycle/order.ts";
+import type { Transition } from "../../../lifecycle/transition.ts";
+import {
+  lineFaults,
+  namedLines,
+  namedShipment,
+  shipmentFaults,
+} from "../../../orders/changes/named-parts.ts";
+import { takeStep } from "../../../orders/changes/take-step.ts";
+import { findShipmentPlace } from "../../../orders/lists/list-orders-sql.ts";
+import type { Context } from "../../../platform/context.ts";
+import { fromTypeId } from "../../../platform/ids.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
+import { nullable, shortText } from "../../../platform/wire/schemas.ts";
+import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { answerStep, stepRow } from "./answer-step.ts";
+import { findOrder } from "./find-order.ts";
+import { HouseShipmentSchema, toHouseShipment } from "./order-schemas.ts";
+
+const urlField = Type.String({
+  maxLength: 2_000,
+  format: "web-address",
+  description: "For the large carriers it is made from carrier and number when it is left out.",
+});
+
+const ShipBody = Type.Object(
+  {
+    lineIds: Type.Optional(
+      Type.Array(Type.String({ maxLength: 255, format: "text" }), {
+        maxItems: 100,
+        description: "The lines in the parcel. Default: all unshipped lines.",
+      }),
+    ),
+    carrier: Type.Optional(shortText({ examples: ["DHL"] })),
+    trackingNumber: Type.Optional(shortText()),
+    trackingUrl: Type.Optional(urlField),
+  },
+  { title: "ShipRequest" },
+);
+
+const ReturnBody = Type.Object(
+  {
+    shipmentId: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        format: "text",
+        description: "Default: the most recent shipment still out.",
+      }),
+    ),
+    restock: Type.Optional(Type.Boolean({ description: "True puts its goods back into stock." })),
+  },
+  { title: "ReturnRequest" },
+);
+
+const ShipmentBody = Type.Object(
+  {
+    carrier: Type.Optional(nullable(shortText())),
+    trackingNumber: Type.Optional(nullable(shortText())),
+    trackingUrl: Type.Optional(nullable(urlField)),
+    status: Type.Optional(Type.Enum(["pending", "shipped", "delivered"])),
+  },
+  { title: "ShipmentRequest" },
+);
+
+/** The warehouse's steps: parcels go out, get their tracking, and come back. */
+export const shippingRoutes = (context: Context): BackOfficeRoute[] => [
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/ship",
+    operationId: "shipOrder",
+    admits: warehouse,
+    summary: "Ship lines of an order",
+    description:
+      "Makes a shipment; the first one moves the order to IN_PROGRESS. Refused while the order is held, not accepted yet, or not given to a facility yet. Tracking may come later.",
+    body: ShipBody,
+    handle: async ({ caller, params, body }) => {
+      const found = await findOrder(context, caller, params.id);
+      if (found !== null) await prepareShipping(context, found.order);
+      return answerStep(context, caller, params.id, {
+        action: "ship",
+        transition: (order) => toShip(order, body, context.newId()),
+        alongside: mailTracking,
+      });
+    },
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/complete",
+    operationId: "completeOrder",
+    admits: warehouse,
+    summary: "Complete an order",
+    description: "Refused while a line has no shipment.",
+    handle: async ({ caller, params }) =>
+      answerStep(context, caller, params.id, {
+        action: "complete",
+        transition: () => ({ name: "complete" }),
+      }),
+  }),
+  route({
+    ...stepRow,
+    path: "/api/orders/{id}/return",
+    operationId: "returnShipment",
+    admits: warehouse,
+    summary: "Take a parcel back",
+    description: "The order becomes RETURNED, also when it was settled.",
+    body: ReturnBody,
+    handle: async ({ caller, params, body }) =>
+      answerStep(context, caller, params.id, {
+        action: "returnShipment",
+        restock: body.restock ?? false,
+        transition: (order) => toReturn(order, body),
+      }),
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/shipments/{id}",
+    operationId: "changeShipment",
+    admits: warehouse,
+    tag: "Real orders",
+    summary: "Change a shipment",
+    description:
+      "Tracking that arrives later, or the parcel's progress. Changed tracking is told with `order.shipmentUpdated` to endpoints that name it.",
+    params: Type.Object({ id: Type.String({ description: "The shipment's id." }) }),
+    body: ShipmentBody,
+    answers: { 200: { description: "The shipment as changed.", schema: HouseShipmentSchema } },
+    problems: ["not-found", "validation-failed", "transition-refused"],
+    handle: async ({ caller, params, body }) => {
+      const id = fromTypeId("shp", params.id);
+      const place = id === null ? null : await findShipmentPlace(context.db, id);
+      if (id === null || place === null) return notFound("shipment");
+      const taken = await takeStep(context, {
+        actor: { kind: caller.kind, name: caller.name },
+        action: "updateShipment",
+        connectionId: place.connectionId,
+        orderId: place.id,
+        transition: (order) => toUpdate(order, id, body),
+        alongside: mailTracking,
+      });
+      if (isProblem(taken)) return taken;
+      const shipment = taken.shipments.find((one) => one.id === id);
+      return shipment === undefined
+        ? notFound("shipment")
+        : { status: 200, body: toHouseShipment(taken, shipment) };
+    },
+  }),
+];
+
+function toShip(order: Order, body: Static<typeof ShipBody>, newShipmentId: string): Transition | Problem {
+  const faults = lineFaults(order, body.lineIds);
+  if (faults.length > 0) return validationFailed(faults);
+  const { carrier = null, trackingNumber = null } = body;
+  const trackingUrl = body.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
+  const tracking = { carrier, trackingNumber, trackingUrl };
+  return { name: "ship", lineIds: namedLines(body.lineIds), newShipmentId, tracking };
+}
+
+function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Transition | Problem {
+  const faults = shipmentFaults(order, shipmentId);
+  return faults.length > 0
+    ? validationFailed(faults)
+    : { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
+}
+
+/** Where the request sends no address, a new number makes a new one: the old address belongs to the old number. */
+function toUpdate(order: Order, shipmentId: string, body: Static<typeof ShipmentBody>): Transition {
+  const shipment = order.shipments.find(({ id }) => id === shipmentId);
+  const asSent: Transition = { name: "updateShipment", shipmentId, change: body };
+  if (shipment === undefined || body.trackingUrl !== undefined) return asSent;
+  const { carrier, trackingNumber } = { ...shipment, ...body };
+  const isSameNumber = trackingNumber === shipment.trackingNumber;
+  if (isSameNumber && carrier === shipment.carrier) return asSent;
+  const trackingUrl = trackingUrlOf(carrier, trackingNumber) ?? (isSameNumber ? shipment.trackingUrl : null);
+  return { ...asSent, change: { ...body, trackingUrl } };
+}

@@ -1,0 +1,34 @@
+import type { Context } from "../../platform/context.ts";
+import type { BackOfficeRoute } from "./access.ts";
+import { importRoutes } from "./catalogue/import-routes.ts";
+import { productRoutes } from "./catalogue/product-routes.ts";
+import { facilityRoutes } from "./facilities/facility-routes.ts";
+import { rateRoutes } from "./facilities/rate-routes.ts";
+import { stockRoutes } from "./facilities/stock-routes.ts";
+import { connectionRoutes } from "./merchants/connection-routes.ts";
+import { keyRoutes } from "./merchants/key-routes.ts";
+import { merchantRoutes } from "./merchants/merchant-routes.ts";
+import { accountRoutes } from "./money/account-routes.ts";
+import { stripeRoutes } from "./money/stripe-routes.ts";
+import { deliveryRoutes } from "./orders/delivery-routes.ts";
+import { orderRoutes } from "./orders/order-routes.ts";
+import { orderStepRoutes } from "./orders/order-step-routes.ts";
+import { shippingRoutes } from "./orders/shipping-routes.ts";
+
+/** Every route of the back office API. Each names whom it admits. */
+export const backOfficeRoutes = (context: Context): BackOfficeRoute[] => [
+  ...merchantRoutes(context),
+  ...accountRoutes(context),
+  ...stripeRoutes(context),
+  ...connectionRoutes(context),
+  ...keyRoutes(context),
+  ...productRoutes(context),
+  ...importRoutes(context),
+  ...deliveryRoutes(context),
+  ...orderRoutes(context),
+  ...orderStepRoutes(context),
+  ...shippingRoutes(context),
+  ...facilityRoutes(context),
+  ...stockRoutes(context),
+  ...rateRoutes(context),
+];

@@ -1,0 +1,75 @@
+import { type Static, Type } from "typebox";
+import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
+import type { ReadOrder } from "../orders/read-order.ts";
+import type { Context } from "../platform/context.ts";
+import { fromTypeId } from "../platform/ids.ts";
+import { NEWEST_FIRST, pagePosition } from "../platform/wire/cursor.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
+import { cursorField, limitField, pageOf } from "../platform/wire/schemas.ts";
+import { redeliver } from "../webhooks/by-hand/redeliver.ts";
+import { DELIVERY_STATUSES, DeliverySchema } from "../webhooks/log/delivery.ts";
+import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
+import { idFaults, idIn } from "./http/id-parameters.ts";
+import type { Answer } from "./http/route.ts";
+
+// Partners and the back office ask the same of the log; they differ in how the connection is found.
+
+export const deliveryIdField = Type.String({ description: "The delivery's id." });
+
+export const DeliveryPageSchema = pageOf(DeliverySchema, "DeliveryPage");
+
+export const DeliveryQuery = Type.Object({
+  limit: limitField,
+  cursor: cursorField,
+  endpointId: Type.Optional(Type.String({ description: "Only to this endpoint." })),
+  orderId: orderIdFilter,
+  eventId: Type.Optional(Type.String({ description: "Only of this event." })),
+  status: Type.Optional(Type.Enum([...DELIVERY_STATUSES], { description: "Only with this status." })),
+});
+type DeliveryQuery = Static<typeof DeliveryQuery>;
+
+/** A page of a connection's log, newest event first. A filter that names nothing answers an empty page. */
+export async function answerDeliveryPage(
+  { db, clock }: Context,
+  readOrder: ReadOrder,
+  connectionId: string,
+  query: DeliveryQuery,
+): Promise<Answer | Problem> {
+  const faults = [...idFaults("whe", "endpointId", query), ...idFaults("evt", "eventId", query)];
+  if (faults.length > 0) return validationFailed(faults);
+  const position = pagePosition("deliveries", query, NEWEST_FIRST);
+  if (isProblem(position)) return position;
+  const orderId = await findOrderId(readOrder, connectionId, query.orderId);
+  if (orderId === undefined) return { status: 200, body: { data: [], nextCursor: null } };
+  const filter = {
+    endpointId: idIn("whe", query.endpointId),
+    orderId,
+    eventId: idIn("evt", query.eventId),
+    status: query.status ?? null,
+  };
+  const page = await readDeliveryPage(db, connectionId, filter, position, clock.now());
+  return { status: 200, body: page };
+}
+
+export async function answerDelivery(
+  { db, clock }: Context,
+  connectionId: string,
+  deliveryId: string,
+): Promise<Answer | Problem> {
+  const id = fromTypeId("dlv", deliveryId);
+  const delivery = id === null ? null : await readWireDelivery(db, connectionId, id, clock.now());
+  return delivery === null ? notFound("delivery") : { status: 200, body: delivery };
+}
+
+/** 202 with the delivery, which will be sent once more. */
+export async function answerRedelivery(
+  context: Context,
+  connectionId: string,
+  deliveryId: string,
+): Promise<Answer | Problem> {
+  const id = fromTypeId("dlv", deliveryId);
+  const asked = id === null ? notFound("delivery") : await redeliver(context, connectionId, id);
+  if (isProblem(asked)) return asked;
+  const shown = await answerDelivery(context, connectionId, deliveryId);
+  return isProblem(shown) ? shown : { ...shown, status: 202 };
+}

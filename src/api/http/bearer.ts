@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Problem } from "../../platform/wire/problems.ts";
+
+/** The token of an `Authorization: Bearer …` header; null when the header has another form. */
+export function bearerToken(authorization: string): string | null {
+  return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null;
+}
+
+/** `Authorization` wins over `x-api-key` (decision 0017); null when neither holds a key. */
+export function keyOf(headers: IncomingHttpHeaders): string | null {
+  if (headers.authorization !== undefined) return bearerToken(headers.authorization);
+  const sent = headers["x-api-key"];
+  return typeof sent === "string" && sent !== "" ? sent : null;
+}
+
+const CHALLENGE = 'Bearer realm="partner-orders"';
+
+/** RFC 6750, section 3.1: the error is named only when a key was sent. One answer for unknown, revoked and expired. */
+export const unauthorized = (headers: IncomingHttpHeaders): Problem => {
+  const keySent = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+  return {
+    problem: "unauthorized",
+    detail: keySent ? "The key is not valid." : "Send a key as Authorization: Bearer <key>.",
+    headers: { "www-authenticate": keySent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE },
+  };
+};

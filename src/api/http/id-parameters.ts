@@ -1,0 +1,16 @@
+import { fromTypeId, type IdPrefix } from "../../platform/ids.ts";
+import type { Fault } from "../../platform/wire/problems.ts";
+
+/** The UUID that a filter of a query names; null when it is absent or no id. */
+export const idIn = (prefix: IdPrefix, text: string | undefined): string | null =>
+  text === undefined ? null : fromTypeId(prefix, text);
+
+/** The fault of a filter that cannot name anything, because it is no id at all. */
+export function idFaults<Name extends string>(
+  prefix: IdPrefix,
+  parameter: Name,
+  query: { [name in Name]?: string },
+): Fault[] {
+  const fits = query[parameter] === undefined || idIn(prefix, query[parameter]) !== null;
+  return fits ? [] : [{ parameter, detail: `must be an id that begins with ${prefix}_` }];
+}

@@ -1,0 +1,235 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
+import type { Logger } from "pino";
+import type { RequestMetrics } from "../../platform/metrics.ts";
+import { ProblemError } from "../../platform/wire/problem-error.ts";
+import {
+  type Fault,
+  forbidden,
+  isProblem,
+  malformed,
+  noRoute,
+  type Problem,
+  pathOf,
+  validationFailed,
+} from "../../platform/wire/problems.ts";
+import { createValidatorCompiler, faultsOf } from "../../platform/wire/validation.ts";
+import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
+import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
+import type { Route } from "./route.ts";
+import { unparsedRefusal } from "./unparsed.ts";
+import { addUploadParser, uploadTypeCheck } from "./upload.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who is asking; set before a handler of an authenticated route runs. */
+    caller: object | null;
+  }
+}
+
+type ListenerOptions<Caller> = {
+  name: "partner-api" | "back-office";
+  routes: readonly Route<Caller>[];
+  /** Who is asking, or the refusal. Runs after the route is matched and before the body is read. */
+  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
+  errorsBaseUrl: string;
+  log: Logger;
+  metrics: RequestMetrics;
+  /** By when a request must have arrived whole; 30 s by default. */
+  requestTimeoutMs?: number;
+};
+
+// Room for 200 characters of four bytes, percent-encoded; longer ones are no id of ours.
+const PARAMETER_LENGTH_MAX = 16_384;
+const JSON_TYPE = "application/json; charset=utf-8";
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** An HTTP listener over a table of routes: authentication, validation, problems and request ids for all alike. */
+export function createListener<Caller extends object>(options: ListenerOptions<Caller>): FastifyInstance {
+  const { name, metrics } = options;
+  const problems = problemWriter(options.errorsBaseUrl);
+  const app = createApp(options, problems);
+  app.decorateRequest("caller", null);
+  addBodyParsers(app);
+  // Hooks that every request passes make no promises, and ask Fastify nothing that it would have to put together.
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    if (request.is404) problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
+    else done();
+  });
+  // A client that goes on sending over its connection would keep a stopping process from ending until it is cut off.
+  let stopping = false;
+  app.addHook("preClose", async () => {
+    stopping = true;
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    if (stopping) reply.header("connection", "close");
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    if (request.is404) metrics.observe(name, request.method, undefined, reply.statusCode, reply.elapsedTime);
+    done();
+  });
+  app.setNotFoundHandler((request, reply) =>
+    problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/"))),
+  );
+  app.setErrorHandler<Parameters<typeof problemOf>[0]>((error, request, reply) => {
+    // A client that hung up in the middle of its body is no failure of ours, neither in the log nor in the metrics.
+    const hungUp = request.raw.destroyed && !request.raw.complete;
+    const { problem, logged } = problemOf(
+      hungUp ? new ProblemError(malformed("The body broke off.")) : error,
+    );
+    if (logged)
+      request.log.error(
+        { err: error, reqId: request.id, method: request.method, route: request.routeOptions.url },
+        "request failed",
+      );
+    return problems.send(reply, problem);
+  });
+  for (const route of options.routes) addInScope(app, route, options, problems);
+  return app;
+}
+
+function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWriter): FastifyInstance {
+  const unparsed = unparsedRefusal(problems);
+  const app = Fastify({
+    loggerInstance: options.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    // Most requests log nothing, so none gets a logger of its own; a line that is logged names its request.
+    childLoggerFactory: (logger) => logger,
+    bodyLimit: BODY_LIMIT_BYTES,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
+    requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
+    // The Host check is ours, so that its refusal is a problem document as well.
+    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS },
+    // A path that cannot be decoded names nothing: it matches no route.
+    frameworkErrors: (_error, request, reply) => {
+      reply.header("x-request-id", request.id);
+      return problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
+    },
+    // Fastify types the socket of HTTP/2 as well, and the error without what the parser adds.
+    clientErrorHandler: (error, socket) => unparsed.refuse(error, socket as Socket),
+  });
+  unparsed.watch(app.server);
+  app.setValidatorCompiler(createValidatorCompiler());
+  // Node would answer these two by itself, without a problem document.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  app.server.on("connect", (request, socket) => {
+    const path = pathOf(request.url ?? "/");
+    problems.sendRaw(socket as Socket, noRoute("CONNECT", path), path); // Node types it as the stream that it extends.
+  });
+  return app as unknown as FastifyInstance; // Only the logger's type parameter differs.
+}
+
+/** What is wrong with a request as a message, or null. Node's parser takes a little more than HTTP/1.1 allows. */
+function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
+  let hosts = 0;
+  // Names and values in turn. RFC 9112, section 3.2: more than one Host is refused, and HTTP/1.1 needs one.
+  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts += 1;
+  if (hosts > 1) return "There is more than one Host header field.";
+  return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
+}
+
+/** What reads an upload must not read the bodies of other routes. */
+function addInScope<Caller extends object>(
+  app: FastifyInstance,
+  route: Route<Caller>,
+  options: ListenerOptions<Caller>,
+  problems: ProblemWriter,
+): void {
+  const { upload } = route;
+  if (upload === undefined) addRoute(app, route, options, problems);
+  else
+    app.register(async (scope) => {
+      addUploadParser(scope, upload);
+      addRoute(scope, route, options, problems);
+    });
+}
+
+function addRoute<Caller extends object>(
+  app: FastifyInstance,
+  route: Route<Caller>,
+  { name, authenticate, metrics }: ListenerOptions<Caller>,
+  problems: ProblemWriter,
+): void {
+  // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
+  const exactPath = new RegExp(`^${route.path.replace(/\{\w+\}/g, "[^/]+")}$`);
+
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const path = pathOf(request.raw.url ?? "/");
+    if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
+    const fault = messageFault(request.raw);
+    if (fault !== null) throw new ProblemError(malformed(fault));
+    const caller = await authenticate(request, reply);
+    if (isProblem(caller)) throw new ProblemError(caller);
+    if (route.admits?.(caller) === false) throw new ProblemError(forbidden);
+    request.caller = caller;
+  }
+
+  app.route({
+    method: route.method,
+    url: route.path.replace(/\{(\w+)\}/g, ":$1"),
+    schema: {
+      ...(route.params && { params: route.params }),
+      ...(route.query && { querystring: route.query }),
+      ...(route.headers && { headers: route.headers }),
+      ...(route.body && { body: route.body }),
+      response: responseSchemas(route),
+    },
+    onRequest: [admit, ...bodyHooks(route)],
+    ...(route.body && { preValidation: bodyCheck(route.body) }),
+    // The schema's refusal then waits until the route has told its own faults.
+    attachValidation: route.bodyFaults !== undefined,
+    handler: async (request, reply) => {
+      // The row's own schemas have validated it, so it is what the row takes.
+      const answer = (await bodyProblem(route, request)) ?? (await route.handle(request as never));
+      if (isProblem(answer)) return problems.send(reply, answer);
+      if (answer.headers !== undefined) reply.headers(answer.headers);
+      reply.code(answer.status);
+      return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
+    },
+    onResponse: (request, reply, done) => {
+      metrics.observe(name, request.method, route.path, reply.statusCode, reply.elapsedTime);
+      done();
+    },
+  });
+}
+
+function bodyHooks<Caller>({ body, upload }: Route<Caller>) {
+  if (upload !== undefined) return [uploadTypeCheck(upload)];
+  return body === undefined ? [ignoreBody] : [];
+}
+
+/** All faults of a body at once: the schema's, and those that only the route can see at places that are sound so far. */
+async function bodyProblem<Caller>(
+  { bodyFaults }: Route<Caller>,
+  request: FastifyRequest,
+): Promise<Problem | null> {
+  if (bodyFaults === undefined) return null;
+  const { validationError } = request;
+  if (validationError !== undefined && validationError.validationContext !== "body") throw validationError;
+  const told = validationError === undefined ? [] : faultsOf(validationError.validation, "body");
+  const places = new Set(told.map(placeOf));
+  const further = (await bodyFaults(request as never)).filter((fault) => !places.has(placeOf(fault)));
+  const faults = [...told, ...further];
+  return faults.length === 0 ? null : validationFailed(faults);
+}
+
+const placeOf = (fault: Fault): string => ("pointer" in fault ? fault.pointer : "");
+
+function responseSchemas<Caller>(route: Route<Caller>): Record<string, unknown> {
+  const entries = Object.entries(route.answers).filter(([, { schema }]) => schema !== undefined);
+  return Object.fromEntries(entries.map(([status, { schema }]) => [status, schema]));
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyError, FastifyReply } from "fastify";
+import { isUnavailable } from "../../platform/database/database.ts";
+import { ProblemError } from "../../platform/wire/problem-error.ts";
+import {
+  internalError,
+  malformed,
+  PROBLEMS,
+  type Problem,
+  pathOf,
+  problemDocument,
+  unavailable,
+  validationFailed,
+} from "../../platform/wire/problems.ts";
+import { faultsOf, type RequestPart } from "../../platform/wire/validation.ts";
+
+const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
+
+/** Writes problem documents: the only place that does. */
+export type ProblemWriter = {
+  send(reply: FastifyReply, problem: Problem): FastifyReply;
+  /** For requests that never became one: the answer is written to the bare socket, which is then closed. */
+  sendRaw(socket: Socket, problem: Problem, instance: string): void;
+};
+
+export function problemWriter(errorsBaseUrl: string): ProblemWriter {
+  return {
+    send(reply, problem) {
+      const document = problemDocument(problem, errorsBaseUrl, pathOf(reply.request.raw.url ?? "/"));
+      if (problem.headers !== undefined) reply.headers(problem.headers);
+      return reply.code(PROBLEMS[problem.problem].status).type(PROBLEM_TYPE).send(JSON.stringify(document));
+    },
+    sendRaw(socket, problem, instance) {
+      if (!socket.writable) return;
+      letGo(socket);
+      const { status } = PROBLEMS[problem.problem];
+      const body = JSON.stringify(problemDocument(problem, errorsBaseUrl, instance));
+      socket.end(
+        [
+          `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+          `content-type: ${PROBLEM_TYPE}`,
+          `content-length: ${Buffer.byteLength(body)}`,
+          `x-request-id: ${randomUUID()}`,
+          "connection: close",
+          "",
+          body,
+        ].join("\r\n"),
+      );
+    },
+  };
+}
+
+/** A client that goes on sending, or never closes its side, is cut off after this time. */
+const LINGER_MS = 2_000;
+
+/** Reads on until the client has taken the answer and closed: closing at once could take the answer from it. */
+function letGo(socket: Socket): void {
+  // Node has let go of the sockets it hands out; a reset that nobody hears would end the process.
+  socket.on("error", () => socket.destroy());
+  socket.resume();
+  const cutOff = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once("close", () => clearTimeout(cutOff));
+}
+
+/** Turns whatever was thrown, by the framework or by us, into a refusal; `logged` is set when an operator should know. */
+export function problemOf(error: FastifyError | ProblemError): { problem: Problem; logged: boolean } {
+  if (error instanceof ProblemError) return { problem: error.problem, logged: false };
+  if (error.validation !== undefined) {
+    const part = (error.validationContext ?? "body") as RequestPart; // Fastify names the part it validated.
+    // Fastify types a subset of what its validator, ours, returns.
+    const faults = faultsOf(error.validation as Parameters<typeof faultsOf>[0], part);
+    return { problem: validationFailed(faults), logged: false };
+  }
+  switch (error.code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return {
+        problem: { problem: "payload-too-large", detail: "The body is larger than 256 KiB." },
+        logged: false,
+      };
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return {
+        problem: {
+          problem: "unsupported-media-type",
+          detail: "The body must be declared as application/json.",
+        },
+        logged: false,
+      };
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return { problem: malformed("The body's length is not the one announced."), logged: false };
+    default:
+      return isUnavailable(error)
+        ? { problem: unavailable, logged: true }
+        : { problem: internalError, logged: true };
+  }
+}
+
+export const UNSUPPORTED_VERSION = "The HTTP version is not supported; use HTTP/1.1.";
+
+/** The id of a request in logs and answers; a client's own is kept when it is short and harmless. */
+export function requestIdOf(sent: string | string[] | undefined): string {
+  return typeof sent === "string" && /^[A-Za-z0-9._-]{1,100}$/.test(sent) ? sent : randomUUID();
+}

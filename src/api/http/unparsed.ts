@@ -1,0 +1,75 @@
+import { type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { malformed, noRoute, type Problem, pathOf } from "../../platform/wire/problems.ts";
+import { type ProblemWriter, UNSUPPORTED_VERSION } from "./replies.ts";
+
+// Node's parser tells what it stumbled over by code; the detail never repeats what was sent.
+const PARSER_DETAILS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
+  HPE_INVALID_VERSION: UNSUPPORTED_VERSION,
+  ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
+};
+
+/** What Node adds to an error of its parser. */
+type ParserError = Error & { code?: string; bytesParsed?: number; rawPacket?: unknown };
+
+/**
+ * Answers what Node's parser could not read. One packet may hold more than one request, and the parser may stumble
+ * behind a good one that is still being worked on: that one's answer goes first, or its order would be placed and its
+ * client told otherwise.
+ */
+export function unparsedRefusal(problems: ProblemWriter) {
+  const newest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
+
+  function watch(server: Server): void {
+    server.on("request", (request, response) => newest.set(request.socket, { request, response }));
+  }
+
+  function refuse(error: ParserError, socket: Socket): void {
+    const { problem, instance } = parserProblem(error);
+    const pending = newest.get(socket);
+    if (error.code === "ECONNRESET") {
+      socket.destroy();
+    } else if (pending === undefined || pending.response.writableFinished) {
+      problems.sendRaw(socket, problem, instance);
+    } else if (pending.request.complete) {
+      pending.response.once("finish", () => problems.sendRaw(socket, problem, instance));
+    } else {
+      problems.sendRaw(socket, BROKEN_BODY, pathOf(pending.request.url ?? "/"));
+    }
+  }
+
+  return { watch, refuse };
+}
+
+const BROKEN_BODY = malformed("The request's body is not valid HTTP/1.1.");
+
+const TARGET_LENGTH_MAX = 2_048;
+/** A request line: a token, a target, a version (RFC 9112, section 3). */
+const REQUEST_LINE = /(?:^|\n)([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/\d\.\d\r?\n/g;
+
+/** The refusal of what never became a request: of the last one that begins before the place of the error. */
+function parserProblem({ code = "", rawPacket, bytesParsed = 0 }: ParserError): {
+  problem: Problem;
+  instance: string;
+} {
+  const line = requestLineBefore(
+    rawPacket instanceof Buffer ? rawPacket.toString("latin1") : "",
+    bytesParsed,
+  );
+  const isPath = line?.target.startsWith("/") === true && line.target.length <= TARGET_LENGTH_MAX;
+  const path = line !== null && isPath ? pathOf(line.target) : "/";
+  // Any method outside the table matches no route, whether or not Node knows it (specification, part 7).
+  if (code === "HPE_INVALID_METHOD" && line !== null && !METHODS.includes(line.method))
+    return { problem: noRoute(line.method, pathOf(line.target)), instance: pathOf(line.target) };
+  return { problem: malformed(PARSER_DETAILS[code] ?? "The request is not valid HTTP/1.1."), instance: path };
+}
+
+function requestLineBefore(text: string, place: number): { method: string; target: string } | null {
+  let line: { method: string; target: string } | null = null;
+  for (const { index, 0: whole, 1: method = "", 2: target = "" } of text.matchAll(REQUEST_LINE)) {
+    if (index + (whole.startsWith("\n") ? 1 : 0) > place) break;
+    line = { method, target };
+  }
+  return line;
+}

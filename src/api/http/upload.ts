@@ -1,0 +1,45 @@
+import type { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ProblemError } from "../../platform/wire/problem-error.ts";
+
+/** A body that is not JSON and may be large: its route reads it as it arrives, so that it is never in memory whole. */
+export type Upload = {
+  /** Such as `text/csv`; parameters like a charset may follow it. */
+  readonly mediaType: string;
+  readonly limitBytes: number;
+};
+
+/** For a scope of the route's own: hands its handler the bytes, which fail once they are more than the limit. */
+export function addUploadParser(scope: FastifyInstance, { limitBytes }: Upload): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("*", (_request, payload, done) => done(null, readUpload(payload, limitBytes)));
+}
+
+/** On request: before anything is read. */
+export function uploadTypeCheck({ mediaType }: Upload) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const [sent = ""] = (request.headers["content-type"] ?? "").split(";");
+    const detail = `The body must be declared as ${mediaType}.`;
+    const fits = sent.trim().toLowerCase() === mediaType;
+    done(fits ? undefined : new ProblemError({ problem: "unsupported-media-type", detail }));
+  };
+}
+
+async function* readUpload(payload: Readable, limitBytes: number): AsyncGenerator<Buffer> {
+  let received = 0;
+  try {
+    // To destroy the request would close its connection, and take the refusal from the client.
+    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+      received += chunk.length;
+      if (received > limitBytes) throw new ProblemError(tooLarge(limitBytes));
+      yield chunk;
+    }
+  } finally {
+    payload.resume(); // A client that is still sending reads its answer only afterwards.
+  }
+}
+
+const tooLarge = (limitBytes: number) => ({
+  problem: "payload-too-large" as const,
+  detail: `The body is larger than ${limitBytes / 1_048_576} MiB.`,
+});

@@ -1,0 +1,35 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type ApiKey, hashKey, isLive } from "../../merchants/api-key.ts";
+import { readKeys } from "../../merchants/keys-sql.ts";
+import type { Context } from "../../platform/context.ts";
+import { groupCalls } from "../../platform/database/group.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
+import { keyOf, unauthorized } from "../http/bearer.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+
+/** Who a request of the partner API acts as. */
+export type PartnerCaller = { readonly connectionId: string; readonly key: ApiKey };
+
+/**
+ * Finds the connection of a request's key and takes one request from its allowance. Specification, part 5.
+ * Keys are not cached, so a revoked key is refused by the very next request, in every process; requests that
+ * arrive together share one look-up.
+ */
+export function partnerAuthentication({ db, clock }: Context, rateLimiter: RateLimiter) {
+  const findKey = groupCalls<string, ApiKey | undefined>({
+    run: async (hashes) => {
+      const keys = await readKeys(db, [...new Set(hashes)]);
+      return hashes.map((hash) => keys.get(hash));
+    },
+    sizeMax: 128,
+    concurrencyMax: 4,
+  });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<PartnerCaller | Problem> => {
+    const sent = keyOf(request.headers);
+    const key = sent === null ? undefined : await findKey(hashKey(sent));
+    if (key === undefined || !isLive(key, clock.now())) return unauthorized(request.headers);
+    const allowance = rateLimiter.take(key.connectionId);
+    if (allowance !== null) reply.headers(allowance.headers);
+    return allowance?.refusal ?? { connectionId: key.connectionId, key };
+  };
+}

@@ -1,0 +1,111 @@
+import { Type } from "typebox";
+import { feedPosition, oldestShownId, readFeed } from "../../events/event-feed.ts";
+import { EVENT_TYPES } from "../../events/event-types.ts";
+import { readEventBody } from "../../events/feed-sql.ts";
+import { findOrderId, orderIdFilter } from "../../orders/lists/order-filter.ts";
+import { OrderSchema, ShipmentSchema } from "../../orders/order-wire.ts";
+import type { ReadOrder } from "../../orders/read-order.ts";
+import type { Context } from "../../platform/context.ts";
+import { fromTypeId } from "../../platform/ids.ts";
+import { isProblem, notFound } from "../../platform/wire/problems.ts";
+import { cursorField, dateTime, limitField, nullable } from "../../platform/wire/schemas.ts";
+import { PartnerProductSchema } from "../../products/product.ts";
+import { type Route, routeTable } from "../http/route.ts";
+import type { PartnerCaller } from "./authentication.ts";
+
+const tag = "Events";
+
+/** Decision 0021. An event is answered as the text it was stored as; the schema describes it. */
+const EventSchema = Type.Object(
+  {
+    id: Type.String({
+      description: "Also the `webhook-id` it is delivered with.",
+      examples: ["evt_01m7y7np16fe68bxp4h91tdmdn"],
+    }),
+    type: Type.String({ description: "The vocabulary is open.", examples: ["order.created"] }),
+    timestamp: dateTime("When it happened."),
+    testMode: Type.Boolean(),
+    connectionId: Type.String(),
+    sequence: nullable(
+      Type.Integer(),
+      "Counts 1, 2, 3 … within the order; null when the event is not about an order, and for the types that endpoints must name.",
+    ),
+    data: Type.Object(
+      {
+        order: Type.Optional(OrderSchema),
+        shipment: Type.Optional(ShipmentSchema),
+        product: Type.Optional(PartnerProductSchema),
+        endpoint: Type.Optional(
+          Type.Object({ id: Type.String(), url: Type.String() }, { description: "Of `webhook.ping`." }),
+        ),
+      },
+      { description: "What the event is about, as it stood then." },
+    ),
+  },
+  { title: "Event" },
+);
+
+const EventPageSchema = Type.Object(
+  {
+    data: Type.Array(EventSchema),
+    nextCursor: nullable(
+      Type.String(),
+      "Where to go on, now or later. Null when the page is empty: keep the cursor that you sent, and ask again.",
+    ),
+  },
+  { title: "EventPage" },
+);
+
+const route = routeTable<PartnerCaller>();
+
+/** What happened, to be polled or reconciled with. Decision 0027. */
+export function eventRoutes(
+  { db, clock }: Pick<Context, "db" | "clock">,
+  readOrder: ReadOrder,
+): Route<PartnerCaller>[] {
+  return [
+    route({
+      method: "GET",
+      path: "/v1/events",
+      operationId: "listEvents",
+      tag,
+      summary: "List events",
+      description:
+        "Every event of the last 30 days, exactly as it is delivered, in an order to which events are only ever added at the end. To follow it, go on from the last `nextCursor` that was not null. `timestamp` may step back a little from one event to the next.",
+      query: Type.Object({
+        limit: limitField,
+        cursor: cursorField,
+        orderId: orderIdFilter,
+        type: Type.Optional(Type.Enum([...EVENT_TYPES], { description: "Only of this type." })),
+      }),
+      answers: { 200: { description: "A page of events.", schema: EventPageSchema } },
+      problems: ["validation-failed"],
+      handle: async ({ caller: { connectionId }, query }) => {
+        const position = feedPosition(query);
+        if (isProblem(position)) return position;
+        const orderId = await findOrderId(readOrder, connectionId, query.orderId);
+        if (orderId === undefined) return { status: 200, json: '{"data":[],"nextCursor":null}' };
+        const filter = { orderId, type: query.type ?? null };
+        return { status: 200, json: await readFeed(db, connectionId, position, filter, clock.now()) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/v1/events/{eventId}",
+      operationId: "readEvent",
+      tag,
+      summary: "Read an event",
+      params: Type.Object({ eventId: Type.String({ description: "The event's id." }) }),
+      answers: { 200: { description: "The event, exactly as it is delivered.", schema: EventSchema } },
+      problems: ["not-found"],
+      handle: async ({ caller, params }) => {
+        const id = fromTypeId("evt", params.eventId);
+        const body =
+          id === null
+            ? null
+            : await readEventBody(db, caller.connectionId, id, oldestShownId(clock.now()), clock.now());
+        return body === null ? notFound("event") : { status: 200, json: body };
+      },
+    }),
+  ];
+}

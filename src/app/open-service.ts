@@ -1,0 +1,121 @@
+import type { Logger } from "pino";
+import type { Clock } from "../platform/clock.ts";
+import type { Config } from "../platform/config.ts";
+import { type Database, openDatabase } from "../platform/database/database.ts";
+import { ensureDayPartitions } from "../platform/database/day-partitions.ts";
+import { migrate, pendingMigrations } from "../platform/database/migrate.ts";
+import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
+import { newIdsFrom } from "../platform/ids.ts";
+import { createSecretBox } from "../platform/secret-box.ts";
+import { readOrMakeSecret } from "../platform/secret-file.ts";
+import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
+import type { WebhookContext } from "../webhooks/context.ts";
+import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
+
+/** Opened, but doing nothing by itself: no listener, no worker. */
+export type OpenService = {
+  readonly context: WebhookContext;
+  readonly signals: SignalChannel;
+  /** A further pool to the same database, for work that must not take the connections of other work. */
+  openPool(connectionsMax: number): Database;
+  /** Lets go of the database, and of the embedded server if nobody else uses it. */
+  close(): Promise<void>;
+};
+
+export type OpenDatabase = {
+  readonly url: string;
+  readonly db: Database;
+  openPool(connectionsMax: number): Database;
+  close(): Promise<void>;
+};
+
+/** The database's schema is older than this program, and the caller did not ask to change that. */
+export class PendingMigrationsError extends Error {
+  constructor(pending: readonly string[]) {
+    super(
+      `The database lacks ${pending.length} of this program's migrations: start the service, or run: npm run cli -- migrate`,
+    );
+    this.name = "PendingMigrationsError";
+  }
+}
+
+/**
+ * Finds or starts the embedded server if no database is configured, and opens a pool. Touches no table.
+ * @param options.mayCreate whether an embedded database that is not there yet is made.
+ */
+export async function openConfiguredDatabase(
+  config: Config,
+  log: Logger,
+  { connectionsMax, mayCreate }: { connectionsMax: number; mayCreate: boolean },
+): Promise<OpenDatabase> {
+  const postgres =
+    config.databaseUrl === null
+      ? await startEmbeddedPostgres({
+          dataDir: config.dataDir,
+          mayCreate,
+          log: (message) => log.info(message),
+        })
+      : { url: config.databaseUrl, stop: async () => undefined };
+  const openPool = (size: number): Database =>
+    openDatabase({
+      url: postgres.url,
+      connectionsMax: size,
+      onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
+    });
+  const db = openPool(connectionsMax);
+  return {
+    url: postgres.url,
+    db,
+    openPool,
+    close: async () => {
+      await db.close();
+      await postgres.stop();
+    },
+  };
+}
+
+/**
+ * Opens the database and makes what every operation works with.
+ * @param options.schema `migrate` brings the schema up to date and makes partitions ahead; `as-it-is` leaves the
+ * database alone and throws PendingMigrationsError when migrations are missing.
+ * @throws ConfigError when secrets in the database are sealed with a key that is not configured.
+ */
+export async function openService(
+  config: Config,
+  log: Logger,
+  clock: Clock,
+  { schema, connectionsMax }: { schema: "migrate" | "as-it-is"; connectionsMax: number },
+): Promise<OpenService> {
+  const database = await openConfiguredDatabase(config, log, {
+    connectionsMax,
+    mayCreate: schema === "migrate",
+  });
+  const { url, db } = database;
+  try {
+    if (schema === "migrate") await bringUpToDate(url, db, log, clock);
+    else await refusePendingMigrations(db);
+    const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
+    await checkSecretKeys(db, secrets, clock.now());
+    const newId = newIdsFrom(clock);
+    const signals = openSignalChannel(db, log, newId());
+    const context: WebhookContext = { config, clock, newId, db, log, signals, secrets };
+    return { context, signals, openPool: database.openPool, close: database.close };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function bringUpToDate(url: string, db: Database, log: Logger, clock: Clock): Promise<void> {
+  await migrate(url, (message) => log.warn(message));
+  await ensureDayPartitions(db, clock.now());
+}
+
+async function refusePendingMigrations(db: Database): Promise<void> {
+  const pending = await pendingMigrations(db);
+  if (pending.length > 0) throw new PendingMigrationsError(pending);
+}
+
+/** Every process that makes or sends deliveries needs the same key. */
+const readSecretKey = async ({ dataDir }: Config): Promise<Buffer> =>
+  Buffer.from(await readOrMakeSecret(dataDir, "webhook-secret-key"), "base64url");

@@ -1,0 +1,136 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { createBackOffice } from "../api/back-office/app.ts";
+import { operatorAuthentication } from "../api/back-office/authentication.ts";
+import { createHealthListener } from "../api/back-office/health.ts";
+import { createPartnerApi } from "../api/partner/app.ts";
+import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import type { Config } from "../platform/config.ts";
+import { createMetrics, type Metrics } from "../platform/metrics.ts";
+import { readOrMakeSecret } from "../platform/secret-file.ts";
+import type { SignalChannel } from "../platform/signals.ts";
+import type { WebhookContext } from "../webhooks/context.ts";
+import { createDispatcher, type Dispatcher } from "../webhooks/sending/dispatcher.ts";
+import { createSender } from "../webhooks/sending/sender.ts";
+import { openService } from "./open-service.ts";
+import { CHORES, type Chore, startWorker } from "./worker.ts";
+
+export type RunningService = {
+  readonly context: WebhookContext;
+  readonly operatorToken: string;
+  /** Where the listeners can be reached; null for a role that this process does not play. */
+  readonly partnerApiUrl: string | null;
+  readonly backOfficeUrl: string | null;
+  /** Stops taking requests, finishes those under way, and lets go of the database. May be called once. */
+  stop(): Promise<void>;
+};
+
+/** Enough for the few connections that groups need, and for steps that lock a row. */
+const DATABASE_CONNECTIONS_MAX = 12;
+/** The back office has its own: people who search through all orders must not keep partners waiting. */
+const BACK_OFFICE_CONNECTIONS_MAX = 6;
+/** A client that does not finish its request in this time is cut off when the service stops. */
+const DRAIN_MS = 5_000;
+
+/** Starts the roles asked for: database first, then listeners and worker. Anything that fails stops what was started. */
+export async function startService(
+  config: Config,
+  log: Logger,
+  clock: Clock = systemClock,
+): Promise<RunningService> {
+  const stops: Stops = { doors: [], ground: [] };
+  try {
+    const options = { schema: "migrate" as const, connectionsMax: DATABASE_CONNECTIONS_MAX };
+    const { context, signals, openPool, close } = await openService(config, log, clock, options);
+    stops.ground.push(close);
+    const officeDb = openPool(BACK_OFFICE_CONNECTIONS_MAX); // Connects only when it is used.
+    stops.ground.push(() => officeDb.close());
+    const operatorToken = await findOperatorToken(config);
+    const metrics = createMetrics();
+    addBacklogMetrics(metrics.registry, context);
+    if (config.roles.has("worker")) startWork(context, signals, metrics, stops);
+    const backOfficeUrl = await listenBackOffice({ ...context, db: officeDb }, operatorToken, metrics, stops);
+    const partnerApiUrl = config.roles.has("api")
+      ? await listen(createPartnerApi(context, metrics), config.host, config.port, stops)
+      : null;
+    return { context, operatorToken, partnerApiUrl, backOfficeUrl, stop: () => stopAll(stops) };
+  } catch (error) {
+    await stopAll(stops);
+    throw error;
+  }
+}
+
+/** The chores, and the dispatcher, which finds by polling what nobody has told it of. */
+function startWork(context: WebhookContext, signals: SignalChannel, metrics: Metrics, stops: Stops): void {
+  const { webhookTimeoutMs, webhookAllowPrivateNetworks } = context.config;
+  const sender = createSender({
+    timeoutMs: webhookTimeoutMs,
+    allowPrivateNetworks: webhookAllowPrivateNetworks,
+  });
+  const dispatcher = createDispatcher(context, sender, metrics);
+  const stopListening = signals.listen((signal, connectionIds) =>
+    signal === "deliveries_due" ? dispatcher.wake(connectionIds) : dispatcher.takeBack(connectionIds),
+  );
+  const worker = startWorker(context, metrics, [...CHORES, findDueDeliveries(dispatcher)]);
+  stops.doors.push(async () => {
+    await Promise.all([worker.stop(), dispatcher.stop(), stopListening()]);
+    await sender.close();
+  });
+}
+
+const findDueDeliveries = (dispatcher: Dispatcher): Chore => ({
+  name: "find-due-deliveries",
+  everyMs: 1_000,
+  run: async () => {
+    await dispatcher.poll();
+    return 0;
+  },
+});
+
+/** Only the back office asks for it, so a process without that role needs no folder to keep one in. */
+const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
+  operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
+
+/** How to let go: the doors, where work comes in, all at once; then the ground they stand on, the last one first. */
+type Stops = { doors: (() => Promise<unknown>)[]; ground: (() => Promise<unknown>)[] };
+
+async function stopAll({ doors, ground }: Stops): Promise<void> {
+  await Promise.all(doors.map((stop) => stop()));
+  for (const stop of ground.toReversed()) await stop();
+}
+
+/** Every process can be watched; only one with the role serves the API. */
+async function listenBackOffice(
+  context: WebhookContext,
+  operatorToken: string,
+  metrics: Metrics,
+  stops: Stops,
+): Promise<string | null> {
+  const { config, log } = context;
+  if (config.roles.has("back-office")) {
+    return listen(
+      createBackOffice(context, operatorAuthentication(operatorToken), metrics),
+      config.host,
+      config.backOfficePort,
+      stops,
+    );
+  }
+  try {
+    await listen(createHealthListener(context, metrics), config.host, config.backOfficePort, stops);
+  } catch (err) {
+    log.warn({ err }, "this process cannot be watched: another one listens on BACK_OFFICE_PORT");
+  }
+  return null;
+}
+
+async function listen(app: FastifyInstance, host: string, port: number, stops: Stops): Promise<string> {
+  stops.doors.push(() => closeListener(app));
+  return app.listen({ host, port });
+}
+
+async function closeListener(app: FastifyInstance): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+  await app.close();
+  clearTimeout(cutOff);
+}

@@ -1,0 +1,13 @@
+import type { Context } from "../../platform/context.ts";
+import { insertFacility } from "./facilities-sql.ts";
+import type { Facility } from "./facility.ts";
+
+/** Opens a facility, without stock and without rates. The first one switches routing on. */
+export async function createFacility(
+  { db, clock, newId }: Context,
+  fields: Pick<Facility, "name" | "countryCode">,
+): Promise<Facility> {
+  const facility: Facility = { ...fields, id: newId(), createdAt: clock.now() };
+  await insertFacility(db, facility);
+  return facility;
+}

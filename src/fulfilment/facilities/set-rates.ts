@@ -1,0 +1,22 @@
+import { type Context, inTransaction } from "../../platform/context.ts";
+import { announceRates, deleteRates, insertRates } from "./facilities-sql.ts";
+import type { Rate } from "./facility.ts";
+
+/**
+ * Replaces a facility's rates whole, which may be done again without harm. Orders that waited for a rate are looked at
+ * again; orders that have been routed keep their price. False when there is no such facility.
+ * @param rates no two for the same country, currency and weight
+ */
+export async function setRates(
+  context: Context,
+  facilityId: string,
+  rates: readonly Rate[],
+): Promise<boolean> {
+  return inTransaction(context, async (tx) => {
+    // First, because it locks the facility: two replacements do not mix.
+    if (!(await announceRates(tx, facilityId, context.newId()))) return false;
+    await deleteRates(tx, facilityId);
+    await insertRates(tx, facilityId, rates);
+    return true;
+  });
+}

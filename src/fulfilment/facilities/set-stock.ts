@@ -1,0 +1,31 @@
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { StockRecord } from "../../stock/stock.ts";
+import { announceStock, beginStocking, lockStock, readStock, saveOnHand } from "../../stock/stock-sql.ts";
+
+export type SetStock =
+  | { readonly outcome: "set"; readonly stock: StockRecord }
+  /** Fewer pieces than are kept for orders: these would have to be given up first. */
+  | { readonly outcome: "below-reserved"; readonly reserved: number };
+
+/**
+ * Sets how much of a product lies at a facility. With its first record anywhere a product is no longer made to order.
+ * Waiting orders are looked at again when more of it can be promised than before.
+ */
+export async function setStock(
+  context: Context,
+  facilityId: string,
+  productId: string,
+  onHand: number,
+): Promise<SetStock> {
+  return inTransaction(context, async (tx) => {
+    await beginStocking(tx, productId);
+    await lockStock(tx, [productId]);
+    const before = await readStock(tx, facilityId, productId);
+    const reserved = before?.reserved ?? 0;
+    if (onHand < reserved) return { outcome: "below-reserved", reserved };
+    const stock = { facilityId, productId, onHand, reserved, updatedAt: context.clock.now() };
+    await saveOnHand(tx, stock);
+    if (onHand > (before?.onHand ?? 0)) await announceStock(tx, [productId], context.newId());
+    return { outcome: "set", stock };
+  });
+}

@@ -1,0 +1,111 @@
+import type { Availability } from "../../stock/stock.ts";
+import type { Facility, Rate } from "../facilities/facility.ts";
+
+/** The part of an order that routing looks at. */
+export type RoutableOrder = {
+  readonly countryCode: string;
+  /** Shipping is charged in the order's currency. */
+  readonly currency: string;
+  readonly lines: readonly {
+    readonly productId: string;
+    readonly quantity: number;
+    /** Of one piece; null counts as nothing. */
+    readonly weightGrams: number | null;
+  }[];
+};
+
+export type RatedFacility = Pick<Facility, "id" | "countryCode"> & { readonly rates: readonly Rate[] };
+
+export type RoutingHold = "out_of_stock" | "address_unserviceable";
+
+export type Choice =
+  | { readonly outcome: "routed"; readonly facilityId: string; readonly shippingMinor: bigint }
+  /** There is no facility at all: the order goes to the work list as it is, and shipping costs nothing. */
+  | { readonly outcome: "unrouted" }
+  | { readonly outcome: "held"; readonly reason: RoutingHold };
+
+/**
+ * The facility that sends an order: all of its lines must be available there, and it must have a rate for the order.
+ * Among those, one in the customer's country comes first, then the one with the cheapest shipping, then the oldest
+ * (decision 0044). An order that no facility has a rate for is unserviceable, whatever the stock: waiting for goods
+ * would be in vain.
+ */
+export function chooseFacility(
+  order: RoutableOrder,
+  facilities: readonly RatedFacility[],
+  availability: Availability,
+): Choice {
+  if (facilities.length === 0) return { outcome: "unrouted" };
+  const weightGrams = weightOf(order);
+  const serving = facilities.flatMap((facility) => {
+    const rate = rateFor(facility.rates, order, weightGrams);
+    return rate === undefined ? [] : { facility, shippingMinor: rate.priceMinor };
+  });
+  if (serving.length === 0) return { outcome: "held", reason: "address_unserviceable" };
+  const wanted = piecesByProduct(order.lines);
+  const [best] = serving
+    .filter(({ facility }) => hasAll(facility.id, wanted, availability))
+    .sort(
+      (one, other) =>
+        Number(other.facility.countryCode === order.countryCode) -
+          Number(one.facility.countryCode === order.countryCode) ||
+        compare(one.shippingMinor, other.shippingMinor) ||
+        compare(one.facility.id, other.facility.id), // Ids sort by time.
+    );
+  return best === undefined
+    ? { outcome: "held", reason: "out_of_stock" }
+    : { outcome: "routed", facilityId: best.facility.id, shippingMinor: best.shippingMinor };
+}
+
+/** A choice for each of several orders, one after the other: what an earlier one takes is not there for a later one. */
+export function chooseFacilities<Order extends RoutableOrder>(
+  orders: readonly Order[],
+  facilities: readonly RatedFacility[],
+  availability: Availability,
+): { readonly order: Order; readonly choice: Choice }[] {
+  const left = new Map([...availability].map(([id, byFacility]) => [id, new Map(byFacility)]));
+  return orders.map((order) => {
+    const choice = chooseFacility(order, facilities, left);
+    if (choice.outcome !== "routed") return { order, choice };
+    for (const [productId, quantity] of piecesByProduct(order.lines)) {
+      const byFacility = left.get(productId);
+      byFacility?.set(choice.facilityId, (byFacility.get(choice.facilityId) ?? 0) - quantity);
+    }
+    return { order, choice };
+  });
+}
+
+/** Several lines may be of one product. */
+function piecesByProduct(lines: RoutableOrder["lines"]): Map<string, number> {
+  const pieces = new Map<string, number>();
+  for (const { productId, quantity } of lines) pieces.set(productId, (pieces.get(productId) ?? 0) + quantity);
+  return pieces;
+}
+
+const weightOf = ({ lines }: RoutableOrder): number =>
+  lines.reduce((sum, { quantity, weightGrams }) => sum + quantity * (weightGrams ?? 0), 0);
+
+/** Of the steps that take the weight, the lightest. */
+const rateFor = (
+  rates: readonly Rate[],
+  { countryCode, currency }: RoutableOrder,
+  weightGrams: number,
+): Rate | undefined =>
+  rates
+    .filter((rate) => rate.countryCode === countryCode && rate.currency === currency)
+    .filter((rate) => rate.maxWeightGrams >= weightGrams)
+    .sort((one, other) => one.maxWeightGrams - other.maxWeightGrams)[0];
+
+/** A product that is stocked anywhere is missing where it has no record. */
+const hasAll = (
+  facilityId: string,
+  wanted: ReadonlyMap<string, number>,
+  availability: Availability,
+): boolean =>
+  [...wanted].every(([productId, quantity]) => {
+    const byFacility = availability.get(productId);
+    return byFacility === undefined || (byFacility.get(facilityId) ?? 0) >= quantity;
+  });
+
+const compare = <T extends bigint | string>(one: T, other: T): number =>
+  one < other ? -1 : one > other ? 1 : 0;

@@ -1,0 +1,30 @@
+import type { Order } from "../lifecycle/order.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { NewId } from "../platform/ids.ts";
+import { insertShippingCharges } from "./ledger-sql.ts";
+
+/** What shipping an order costs its merchant. */
+export type ShippingCharge = {
+  readonly order: Pick<Order, "connectionId" | "id">;
+  readonly amountMinor: bigint;
+  /** Must be the order's. */
+  readonly currency: string;
+};
+
+/**
+ * Charges the shipping of orders that are being routed, in that transaction. The caller holds the orders' locks. What
+ * costs nothing is not charged. A second charge for the same order's shipping is refused by the database.
+ */
+export async function chargeShippings(
+  tx: Queryable,
+  charges: readonly ShippingCharge[],
+  at: { newId: NewId; now: Date },
+): Promise<void> {
+  const payable = charges
+    .filter(({ amountMinor }) => amountMinor > 0n)
+    .map(({ order, ...charge }) => ({ ...charge, connectionId: order.connectionId, orderId: order.id }));
+  if (payable.length === 0) return;
+  const charged = await insertShippingCharges(tx, payable, at);
+  if (charged !== payable.length)
+    throw new Error("Shipping was charged in another currency than the order's, or to a test order.");
+}

@@ -1,0 +1,184 @@
+import type { Queryable } from "../platform/database/database.ts";
+import type { NewId } from "../platform/ids.ts";
+import type { EntryKind, EntryStatus, GatewayName, LedgerEntry, NewEntry } from "./ledger.ts";
+
+/** The ledger of an order, oldest entry first. */
+export async function readLedger(
+  db: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<readonly LedgerEntry[]> {
+  return (await readLedgers(db, connectionId, [orderId]))(orderId);
+}
+
+/** The ledgers of a connection's orders, each oldest entry first. */
+export async function readLedgers(
+  db: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+): Promise<(orderId: string) => readonly LedgerEntry[]> {
+  const rows = await db.query<{
+    order_id: string;
+    id: string;
+    kind: EntryKind;
+    attempt: number;
+    refund_of: string | null;
+    amount_minor: bigint;
+    currency: string;
+    status: EntryStatus;
+    gateway: GatewayName | null;
+    reason: string | null;
+    created_at: Date;
+  }>({
+    name: "read-ledgers",
+    text: `
+      select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.amount_minor, o.currency,
+             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.created_at
+      from ledger_entries e
+      join orders o on o.connection_id = $1 and o.id = e.order_id
+      left join ledger_outcomes x on x.connection_id = $1 and x.order_id = e.order_id and x.entry_id = e.id
+      where e.connection_id = $1 and e.order_id = any($2::uuid[])
+      order by e.id`,
+    values: [connectionId, orderIds],
+  });
+  const entries = Map.groupBy(rows, (row) => row.order_id);
+  return (orderId) =>
+    (entries.get(orderId) ?? []).map((row) => ({
+      id: row.id,
+      kind: row.kind,
+      attempt: row.attempt,
+      refundOf: row.refund_of,
+      amountMinor: row.amount_minor,
+      currency: row.currency,
+      status: row.status,
+      gateway: row.gateway,
+      failureReason: row.reason,
+      createdAt: row.created_at,
+    }));
+}
+
+/**
+ * Parts of the statement that creates orders: the charge for the goods of each real order that costs anything, and its
+ * row for the gateway. No order can be there without its charge, because they are one statement.
+ *
+ * @param placed name of an earlier part with the columns connection_id, id, test_mode, goods_minor and created_at
+ */
+export const chargeGoods = (placed: string): string => `
+      charged as (
+        insert into ledger_entries (connection_id, order_id, id, kind, attempt, amount_minor, created_at)
+        select connection_id, id, id, 'goods', 1, goods_minor, created_at
+        from ${placed}
+        where not test_mode and goods_minor > 0
+        returning connection_id, order_id, id, created_at
+      ), payable as (
+        insert into due_payments (connection_id, order_id, entry_id, due_at, tries, recheck_asked)
+        select connection_id, order_id, id, created_at, 0, false
+        from charged
+      )`;
+
+/** Adds entries to ledgers of one connection's orders. The caller holds the orders' locks. */
+export async function insertEntries(
+  tx: Queryable,
+  connectionId: string,
+  entries: readonly (NewEntry & { readonly orderId: string })[],
+  { newId, now }: { newId: NewId; now: Date },
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query({
+    name: "insert-ledger-entries",
+    text: `
+      with input as materialized (
+        select *
+        from unnest($2::uuid[], $3::uuid[], $4::text[], $5::integer[], $6::uuid[], $7::bigint[], $8::timestamptz[], $9::text[])
+          as input (order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway)
+      ), added as (
+        insert into ledger_entries (connection_id, order_id, id, kind, attempt, refund_of, amount_minor, created_at)
+        select $1, order_id, id, kind, attempt, refund_of, amount_minor, $10
+        from input
+      )
+      insert into due_payments (connection_id, order_id, entry_id, due_at, tries, recheck_asked, gateway)
+      select $1, order_id, id, due_at, 0, false, gateway
+      from input`,
+    values: [
+      connectionId,
+      entries.map(({ orderId }) => orderId),
+      entries.map(() => newId()),
+      entries.map(({ kind }) => kind),
+      entries.map(({ attempt }) => attempt),
+      entries.map(({ refundOf }) => refundOf),
+      entries.map(({ amountMinor }) => amountMinor.toString()),
+      entries.map(({ dueAt }) => dueAt),
+      entries.map(({ gateway }) => gateway),
+      now,
+    ],
+  });
+}
+
+/**
+ * Adds first charges for shipping, over all connections; answers how many. One in another currency than its order's is
+ * left out. The caller holds the orders' locks.
+ */
+export async function insertShippingCharges(
+  tx: Queryable,
+  charges: readonly {
+    readonly connectionId: string;
+    readonly orderId: string;
+    readonly amountMinor: bigint;
+    readonly currency: string;
+  }[],
+  { newId, now }: { newId: NewId; now: Date },
+): Promise<number> {
+  const rows = await tx.query({
+    name: "insert-shipping-charges",
+    text: `
+      with charged as (
+        insert into ledger_entries (connection_id, order_id, id, kind, attempt, amount_minor, created_at)
+        select o.connection_id, o.id, input.id, 'shipping', 1, input.amount_minor, $6
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[])
+          as input (connection_id, order_id, id, amount_minor, currency)
+        join orders o on o.connection_id = input.connection_id and o.id = input.order_id and o.currency = input.currency
+        where o.connection_id = any($1::uuid[]) and not o.test_mode
+        returning connection_id, order_id, id
+      )
+      insert into due_payments (connection_id, order_id, entry_id, due_at, tries, recheck_asked)
+      select connection_id, order_id, id, $6, 0, false
+      from charged
+      returning entry_id`,
+    values: [
+      charges.map(({ connectionId }) => connectionId),
+      charges.map(({ orderId }) => orderId),
+      charges.map(() => newId()),
+      charges.map(({ amountMinor }) => amountMinor.toString()),
+      charges.map(({ currency }) => currency),
+      now,
+    ],
+  });
+  return rows.length;
+}
+
+/**
+ * Ends entries of some kinds that no gateway has ever heard of. One that is being claimed right now is waited for, and
+ * then left to who claimed it. The caller holds the order's lock.
+ */
+export async function cancelUnsentEntries(
+  tx: Queryable,
+  { connectionId, id: orderId }: { readonly connectionId: string; readonly id: string },
+  kinds: readonly EntryKind[],
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "cancel-unsent-entries",
+    text: `
+      with unsent as (
+        delete from due_payments d
+        using ledger_entries e
+        where d.connection_id = $1 and d.order_id = $2 and d.tries = 0
+          and e.connection_id = $1 and e.order_id = $2 and e.id = d.entry_id and e.kind = any($4::text[])
+        returning d.entry_id
+      )
+      insert into ledger_outcomes (connection_id, order_id, entry_id, outcome, created_at)
+      select $1, $2, entry_id, 'canceled', $3
+      from unsent`,
+    values: [connectionId, orderId, now, kinds],
+  });
+}

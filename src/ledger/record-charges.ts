@@ -1,0 +1,53 @@
+import { hasFailedPayment, isSettled, wasCanceled } from "../lifecycle/lifecycle.ts";
+import type { Order } from "../lifecycle/order.ts";
+import type { OrderStep, RecordContext } from "../lifecycle/order-step.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { failedCharges, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
+import { cancelUnsentEntries, insertEntries, readLedger } from "./ledger-sql.ts";
+
+/**
+ * What a step of an order means for its money, in the step's transaction and under the order's lock. What a gateway is
+ * being asked about just now is left to whoever asks: recording the answer takes the order's lock too, and then sees
+ * what has become of the order.
+ */
+export async function followOrder(
+  tx: Queryable,
+  { before, after }: Pick<OrderStep, "before" | "after">,
+  at: RecordContext,
+): Promise<void> {
+  if (after.testMode) return;
+  if (wasCanceled(after) && !wasCanceled(before)) return giveBack(tx, after, at);
+  if (hasFailedPayment(before) && !hasFailedPayment(after) && !isSettled(after)) await waive(tx, after, at);
+}
+
+/** A canceled order is no longer charged, and what was charged goes back. */
+async function giveBack(tx: Queryable, order: Order, at: RecordContext): Promise<void> {
+  await cancelUnsentEntries(tx, order, ["goods", "shipping", "refund"], at.now);
+  await add(tx, order, refundsOwed(await readLedger(tx, order.connectionId, order.id), at.now), at);
+}
+
+/**
+ * Whoever lifts the hold of a failed payment lets the order go without it: what was declined is not charged any more
+ * (decision 0041). After a payment nothing is left to waive.
+ */
+async function waive(tx: Queryable, order: Order, at: RecordContext): Promise<void> {
+  const read = () => readLedger(tx, order.connectionId, order.id);
+  const kinds = failedCharges(await read()).map(({ kind }) => kind);
+  if (kinds.length === 0) return;
+  await cancelUnsentEntries(tx, order, kinds, at.now);
+  await add(tx, order, waivers(await read(), at.now), at);
+  await cancelUnsentEntries(tx, order, kinds, at.now);
+}
+
+const add = (
+  tx: Queryable,
+  { connectionId, id: orderId }: Order,
+  entries: readonly NewEntry[],
+  at: RecordContext,
+): Promise<void> =>
+  insertEntries(
+    tx,
+    connectionId,
+    entries.map((entry) => ({ ...entry, orderId })),
+    at,
+  );

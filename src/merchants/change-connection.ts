@@ -1,0 +1,23 @@
+import { type Context, inTransaction } from "../platform/context.ts";
+import type { Connection } from "./connection.ts";
+import { lockConnection, updateConnection } from "./connections-sql.ts";
+import type { ReviewPolicy } from "./review-policy.ts";
+
+/**
+ * Changes the fields that are given; null when there is no such connection. Two changes at the same time wait for each
+ * other, so that neither undoes what only the other has sent.
+ */
+export async function changeConnection(
+  context: Context,
+  connectionId: string,
+  change: { name?: string; reviewPolicy?: ReviewPolicy },
+): Promise<Connection | null> {
+  return inTransaction(context, async (tx) => {
+    const connection = await lockConnection(tx, connectionId);
+    if (connection === null) return null;
+    const { name, reviewPolicy } = { ...connection, ...change };
+    const changed: Connection = { ...connection, name, reviewPolicy };
+    await updateConnection(tx, changed);
+    return changed;
+  });
+}

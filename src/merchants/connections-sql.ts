@@ -1,0 +1,114 @@
+import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
+import type { Connection } from "./connection.ts";
+
+type ConnectionRow = {
+  id: string;
+  merchant_id: string;
+  merchant_name: string;
+  currency: string;
+  name: string;
+  review_max_quantity: number | null;
+  review_max_order_value_minor: bigint | null;
+  review_countries: string[] | null;
+  created_at: Date;
+};
+
+export async function readConnection(db: Queryable, connectionId: string): Promise<Connection | null> {
+  const [row] = await db.query<ConnectionRow>({
+    name: "read-connection",
+    text: `
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.id = $1`,
+    values: [connectionId],
+  });
+  return row === undefined ? null : toConnection(row);
+}
+
+/** Reads a connection for a change: nobody else changes it until the transaction ends. */
+export async function lockConnection(tx: Queryable, connectionId: string): Promise<Connection | null> {
+  const [row] = await tx.query<ConnectionRow>({
+    name: "lock-connection",
+    text: `
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.id = $1
+      for no key update of c`,
+    values: [connectionId],
+  });
+  return row === undefined ? null : toConnection(row);
+}
+
+/** Those with a part of `name`, in lower case, in their names. Oldest first; one row more than the page, if there is one. */
+export async function listConnections(
+  db: Queryable,
+  merchantId: string,
+  name: string | null,
+  { afterId, limit }: PagePosition,
+): Promise<Connection[]> {
+  const rows = await db.query<ConnectionRow>({
+    name: "list-connections",
+    text: `
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)
+      order by c.id
+      limit $3 + 1`,
+    values: [merchantId, afterId, limit, name],
+  });
+  return rows.map(toConnection);
+}
+
+export async function insertConnection(db: Queryable, connection: Connection): Promise<void> {
+  const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
+  await db.query({
+    name: "insert-connection",
+    text: `
+      insert into connections (id, merchant_id, currency, name, review_max_quantity, review_max_order_value_minor,
+                               review_countries, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [
+      connection.id,
+      connection.merchantId,
+      connection.currency,
+      connection.name,
+      maxQuantity,
+      maxOrderValueMinor,
+      countries,
+      connection.createdAt,
+    ],
+  });
+}
+
+export async function updateConnection(db: Queryable, connection: Connection): Promise<void> {
+  const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
+  await db.query({
+    name: "update-connection",
+    text: `
+      update connections
+      set name = $2, review_max_quantity = $3, review_max_order_value_minor = $4, review_countries = $5
+      where id = $1`,
+    values: [connection.id, connection.name, maxQuantity, maxOrderValueMinor, countries],
+  });
+}
+
+const toConnection = (row: ConnectionRow): Connection => ({
+  id: row.id,
+  merchantId: row.merchant_id,
+  merchantName: row.merchant_name,
+  currency: row.currency,
+  name: row.name,
+  reviewPolicy: {
+    maxQuantity: row.review_max_quantity,
+    maxOrderValueMinor: row.review_max_order_value_minor,
+    countries: row.review_countries,
+  },
+  createdAt: row.created_at,
+});

@@ -1,0 +1,106 @@
+import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
+import type { ApiKey } from "./api-key.ts";
+
+type KeyRow = {
+  key_hash: Buffer;
+  id: string;
+  connection_id: string;
+  name: string | null;
+  prefix: string;
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+};
+
+/** PostgreSQL's hex form of bytes. */
+const toBytea = (hex: string): string => `\\x${hex}`;
+
+/** Keys by their hash; hashes that name no key are left out. */
+export async function readKeys(db: Queryable, hashes: readonly string[]): Promise<Map<string, ApiKey>> {
+  const rows = await db.query<KeyRow>({
+    name: "read-keys",
+    text: `
+      select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      from api_keys
+      where key_hash = any($1::bytea[])`,
+    values: [hashes.map(toBytea)],
+  });
+  return new Map(rows.map((row) => [row.key_hash.toString("hex"), toKey(row)]));
+}
+
+/** A key by its id, with the merchant whose connection it opens; null when there is none. */
+export async function readKey(
+  db: Queryable,
+  keyId: string,
+): Promise<(ApiKey & { readonly merchantId: string }) | null> {
+  const [row] = await db.query<KeyRow & { merchant_id: string }>({
+    name: "read-key",
+    text: `
+      select k.key_hash, k.id, k.connection_id, k.name, k.prefix, k.created_at, k.expires_at, k.revoked_at, c.merchant_id
+      from api_keys k
+      join connections c on c.id = k.connection_id
+      where k.id = $1`,
+    values: [keyId],
+  });
+  return row === undefined ? null : { ...toKey(row), merchantId: row.merchant_id };
+}
+
+/** What a list of keys is narrowed to: those that are live at a moment, or those that are not; null: all. */
+type KeyFilter = { readonly live: boolean | null; readonly now: Date };
+
+/** Oldest first; one row more than the page, if there is one. */
+export async function listKeys(
+  db: Queryable,
+  connectionId: string,
+  { live, now }: KeyFilter,
+  { afterId, limit }: PagePosition,
+): Promise<ApiKey[]> {
+  const rows = await db.query<KeyRow>({
+    name: "list-keys",
+    text: `
+      select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      from api_keys
+      where connection_id = $1 and id > $2
+        and ($4::boolean is null
+          or $4 = (revoked_at is null and (expires_at is null or expires_at > $5)))
+      order by id
+      limit $3 + 1`,
+    values: [connectionId, afterId, limit, live, now],
+  });
+  return rows.map(toKey);
+}
+
+export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promise<void> {
+  await db.query({
+    name: "insert-key",
+    text: `
+      insert into api_keys (key_hash, id, connection_id, name, prefix, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [toBytea(hash), key.id, key.connectionId, key.name, key.prefix, key.createdAt, key.expiresAt],
+  });
+}
+
+/** Keeps the first moment of revocation when it is asked for again. Null when there is no such key. */
+export async function revokeKey(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
+  const [row] = await db.query<KeyRow>({
+    name: "revoke-key",
+    text: `
+      update api_keys
+      set revoked_at = coalesce(revoked_at, $2)
+      where id = $1
+      returning key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at`,
+    values: [keyId, now],
+  });
+  return row === undefined ? null : toKey(row);
+}
+
+const toKey = (row: KeyRow): ApiKey => ({
+  id: row.id,
+  connectionId: row.connection_id,
+  name: row.name,
+  prefix: row.prefix,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+});

@@ -1,0 +1,135 @@
+import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
+
+/** A company whose products are opened to partners and who is charged for orders. */
+export type Merchant = {
+  readonly id: string;
+  readonly name: string;
+  /** Where carrier tracking mail goes. */
+  readonly accountEmail: string;
+  readonly currency: string;
+  /** Minor units the merchant may owe; null means unlimited. */
+  readonly creditLimitMinor: bigint | null;
+  /** Orders complete by themselves once everything has been shipped and paid for. */
+  readonly completeWhenShipped: boolean;
+  readonly createdAt: Date;
+};
+
+type MerchantRow = {
+  id: string;
+  name: string;
+  account_email: string;
+  currency: string;
+  credit_limit_minor: bigint | null;
+  complete_when_shipped: boolean;
+  created_at: Date;
+};
+
+export async function insertMerchant(db: Queryable, merchant: Merchant): Promise<void> {
+  await db.query({
+    name: "insert-merchant",
+    text: `
+      insert into merchants (id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [
+      merchant.id,
+      merchant.name,
+      merchant.accountEmail,
+      merchant.currency,
+      merchant.creditLimitMinor,
+      merchant.completeWhenShipped,
+      merchant.createdAt,
+    ],
+  });
+}
+
+export async function readMerchant(db: Queryable, merchantId: string): Promise<Merchant | null> {
+  const [row] = await db.query<MerchantRow>({
+    name: "read-merchant",
+    text: `
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
+      from merchants
+      where id = $1`,
+    values: [merchantId],
+  });
+  return row === undefined ? null : toMerchant(row);
+}
+
+/** Reads a merchant for a change: nobody else changes it until the transaction ends. */
+export async function lockMerchant(tx: Queryable, merchantId: string): Promise<Merchant | null> {
+  const [row] = await tx.query<MerchantRow>({
+    name: "lock-merchant",
+    text: `
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
+      from merchants
+      where id = $1
+      for no key update`,
+    values: [merchantId],
+  });
+  return row === undefined ? null : toMerchant(row);
+}
+
+export async function updateMerchant(tx: Queryable, merchant: Merchant): Promise<void> {
+  await tx.query({
+    name: "update-merchant",
+    text: `
+      update merchants
+      set name = $2, account_email = $3, credit_limit_minor = $4, complete_when_shipped = $5
+      where id = $1`,
+    values: [
+      merchant.id,
+      merchant.name,
+      merchant.accountEmail,
+      merchant.creditLimitMinor,
+      merchant.completeWhenShipped,
+    ],
+  });
+}
+
+/** Where mail about the orders of a connection goes. */
+export async function readAccountEmail(db: Queryable, connectionId: string): Promise<string> {
+  const [row] = await db.query<{ account_email: string }>({
+    name: "read-account-email",
+    text: "select m.account_email from connections c join merchants m on m.id = c.merchant_id where c.id = $1",
+    values: [connectionId],
+  });
+  if (row === undefined) throw new Error("Every connection has a merchant.");
+  return row.account_email;
+}
+
+/** What a list of merchants is narrowed to; null in a field: not by that. */
+type MerchantFilter = {
+  readonly id: string | null;
+  /** A part of the name or of the account's address, in lower case. */
+  readonly text: string | null;
+};
+
+/** Oldest first; one row more than the page, if there is one. */
+export async function listMerchants(
+  db: Queryable,
+  { id, text }: MerchantFilter,
+  { afterId, limit }: PagePosition,
+): Promise<Merchant[]> {
+  const rows = await db.query<MerchantRow>({
+    name: "list-merchants",
+    text: `
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
+      from merchants
+      where id > $1 and ($3::uuid is null or id = $3)
+        and ($4::text is null or strpos(lower(name), $4) > 0 or strpos(lower(account_email), $4) > 0)
+      order by id
+      limit $2 + 1`,
+    values: [afterId, limit, id, text],
+  });
+  return rows.map(toMerchant);
+}
+
+const toMerchant = (row: MerchantRow): Merchant => ({
+  id: row.id,
+  name: row.name,
+  accountEmail: row.account_email,
+  currency: row.currency,
+  creditLimitMinor: row.credit_limit_minor,
+  completeWhenShipped: row.complete_when_shipped,
+  createdAt: row.created_at,
+});

@@ -1,0 +1,118 @@
+import { Gauge, type Registry } from "prom-client";
+import type { Context } from "../platform/context.ts";
+import { DAY_TABLES, partitionsAheadMs } from "../platform/database/day-partitions.ts";
+import {
+  countHeldOrders,
+  countOrdersInReview,
+  countPausedEndpoints,
+  countQueuedMails,
+  readDueDeliveries,
+  readOldestDueOrder,
+  readOldestDuePayment,
+  readOldestUnroutedOrder,
+} from "./backlog-sql.ts";
+
+/** Reasons with a line of their own. Anybody may hold an order for another one, and must not grow the metrics so. */
+const HOLD_REASONS = ["out_of_stock", "payment_failed", "address_unserviceable", "merchant_request"];
+
+/**
+ * Gauges of what waits, asked of the database when somebody looks. Every process tells the same, so take the maximum
+ * over processes and not the sum. Only small tables are read, never the log of what was sent.
+ */
+export function addBacklogMetrics(registry: Registry, context: Context): void {
+  const { db, clock } = context;
+  const dueNow = sharedWhileRunning(() => readDueDeliveries(db, clock.now()));
+  const add = (name: string, help: string, read: () => Promise<number>): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect: toldOnFailure(context, async (gauge) => gauge.set(await read())),
+    });
+  };
+  add(
+    "partner_orders_webhook_deliveries_due",
+    "Deliveries that could be sent now: due, not under way, to an endpoint that is neither paused nor held.",
+    async () => (await dueNow()).count,
+  );
+  add(
+    "partner_orders_webhook_delivery_oldest_due_age_seconds",
+    "How long the oldest of these has been due; 0 without any.",
+    async () => (await dueNow()).oldestAgeSeconds,
+  );
+  const addAge = (name: string, help: string, read: (now: Date) => Promise<Date | null>): void =>
+    add(name, `${help}; 0 without any.`, async () => {
+      const now = clock.now();
+      return Math.max(0, now.getTime() - ((await read(now)) ?? now).getTime()) / 1_000;
+    });
+  addAge(
+    "partner_orders_order_oldest_due_age_seconds",
+    "How long ago the window of the oldest order closed that nobody has accepted yet",
+    (now) => readOldestDueOrder(db, now),
+  );
+  addAge(
+    "partner_orders_order_oldest_unrouted_age_seconds",
+    "How long the oldest accepted order has waited for routing, not counting those that are held",
+    () => readOldestUnroutedOrder(db),
+  );
+  addAge(
+    "partner_orders_payment_oldest_due_age_seconds",
+    "How long the oldest charge or refund has been due that no gateway is being asked about",
+    (now) => readOldestDuePayment(db, now),
+  );
+  add(
+    "partner_orders_orders_in_review",
+    "Real orders that wait for somebody to approve or reject them.",
+    () => countOrdersInReview(db),
+  );
+  new Gauge({
+    name: "partner_orders_orders_held",
+    help: "Real orders on hold, by reason; an order counts for each of its reasons.",
+    labelNames: ["reason"],
+    registers: [registry],
+    collect: toldOnFailure(context, async (gauge) => {
+      const held = await countHeldOrders(db, HOLD_REASONS);
+      gauge.reset();
+      for (const reason of [...HOLD_REASONS, "other"]) gauge.set({ reason }, held.get(reason) ?? 0);
+    }),
+  });
+  add("partner_orders_webhook_endpoints_paused", "Endpoints that are paused.", () =>
+    countPausedEndpoints(db),
+  );
+  add("partner_orders_mails_queued", "Mails that are to be sent, those tried in vain among them.", () =>
+    countQueuedMails(db),
+  );
+  new Gauge({
+    name: "partner_orders_partitions_ahead_seconds",
+    help: "How long from now every row finds a partition; below two days somebody should look.",
+    labelNames: ["table"],
+    registers: [registry],
+    collect: toldOnFailure(context, async (gauge) => {
+      for (const table of DAY_TABLES)
+        gauge.set({ table }, (await partitionsAheadMs(db, table, clock.now())) / 1_000);
+    }),
+  });
+}
+
+/** A database out of reach must not take the other figures with it: the gauge is left out. */
+const toldOnFailure = ({ log }: Context, collect: (gauge: Gauge) => Promise<void>) =>
+  async function (this: Gauge): Promise<void> {
+    try {
+      await collect(this);
+    } catch (err) {
+      this.reset(); // Those with labels,
+      this.remove(); // and the one without.
+      log.warn({ err }, "a figure could not be read for the metrics");
+    }
+  };
+
+/** Calls that come while one is under way get its answer. */
+function sharedWhileRunning<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null;
+  return () => {
+    running ??= read().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}

@@ -1,0 +1,38 @@
+import { applyTransition, isSettled } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import { PARTNER } from "../../lifecycle/order-step.ts";
+import type { Context } from "../../platform/context.ts";
+import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
+import { changeOrder } from "./change-order.ts";
+
+/**
+ * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both win (decision 0012).
+ * A retry is safe: a canceled order answers again, and no second event is told.
+ */
+export async function cancelOrder(
+  context: Context,
+  connectionId: string,
+  ref: OrderRef,
+): Promise<Order | Problem> {
+  const outcome = await changeOrder(context, {
+    connectionId,
+    ref,
+    missing: notFound("order"),
+    actor: PARTNER,
+    action: "cancel",
+    decide: (order, now) => applyTransition(order, { name: "cancelByPartner" }, now),
+  });
+  if (isProblem(outcome)) return outcome;
+  return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
+}
+
+function notCancelable(order: Order): Problem {
+  const { status } = order;
+  const members = { orderStatus: status };
+  if (isSettled(order)) return { problem: "order-not-cancelable", detail: "The order is settled.", members };
+  const detail =
+    status === "PROCESSING"
+      ? "The order is being reviewed; it never had a cancel window. It stays live and its events continue."
+      : "The order's cancel window has closed. The order stays live and its events continue.";
+  return { problem: "order-not-cancelable", detail, members };
+}

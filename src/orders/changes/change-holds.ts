@@ -1,0 +1,41 @@
+import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import { type RecordContext, SERVICE } from "../../lifecycle/order-step.ts";
+import type { Transition } from "../../lifecycle/transition.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { saveHolds } from "../orders-sql.ts";
+import { tellOptIns } from "./opt-in-events.ts";
+import { orderEvents } from "./order-events.ts";
+import { insertSteps } from "./timeline-sql.ts";
+
+/** A hold that the service places or lifts. The caller has the order's lock, and has read it under that. */
+export type HoldChange = {
+  readonly order: Order;
+  readonly transition: Extract<Transition, { name: "addHold" | "releaseHold" }>;
+};
+
+/**
+ * Places and lifts holds of different orders of one connection: what `storeOutcome` does for one order, in a few
+ * statements for all of them. Goods that run out, or come, concern hundreds at once. Accepted orders only, which no
+ * deadline changes any more. Neither money nor stock follows a hold.
+ */
+export async function changeHolds(
+  tx: Queryable,
+  connectionId: string,
+  changes: readonly HoldChange[],
+  at: RecordContext,
+): Promise<void> {
+  const steps = changes.flatMap(({ order: before, transition }) => {
+    const outcome = applyTransition(before, transition, at.now);
+    if (outcome.outcome === "refused" || outcome.order === before) return [];
+    return { actor: SERVICE, action: transition.name, before, after: outcome.order, facts: outcome.facts };
+  });
+  if (steps.length === 0) return;
+  await saveHolds(tx, connectionId, steps);
+  const events = steps.flatMap(({ after, facts }) => orderEvents(after, facts, at.newId, at.now));
+  await insertEvents(tx, events, at.now);
+  await tellOptIns(tx, connectionId, steps, at);
+  const records = steps.map((step) => ({ ...step, ...step.after, orderId: step.after.id }));
+  await insertSteps(tx, connectionId, records, at);
+}

@@ -1,0 +1,90 @@
+import { followOrder as followWithMoney } from "../../ledger/record-charges.ts";
+import type { Outcome } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import { type OrderStep, type RecordContext, SERVICE, type StepCause } from "../../lifecycle/order-step.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { isProblem, type Problem } from "../../platform/wire/problems.ts";
+import { isStorableText } from "../../platform/wire/text.ts";
+import { followOrder as followWithStock } from "../../stock/record-stock.ts";
+import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { lockOrder, saveOrder } from "../orders-sql.ts";
+import { tellOptIns } from "./opt-in-events.ts";
+import { orderEvents } from "./order-events.ts";
+import { insertSteps } from "./timeline-sql.ts";
+
+type OrderChange = StepCause & {
+  readonly connectionId: string;
+  readonly ref: OrderRef;
+  /** The answer when the connection has no such order, or its time is over. */
+  readonly missing: Problem;
+  /** Asks the lifecycle, or refuses. The clock is read under the order's lock. */
+  decide(order: Order, now: Date): Outcome | Problem;
+  /** What else belongs to the step, in the same transaction; only when the lifecycle has agreed. */
+  alongside?(tx: Queryable, step: OrderStep, at: RecordContext): Promise<void>;
+};
+
+/**
+ * One step of one order: under its lock the lifecycle decides, and the order's change and all that follows from it are
+ * stored together. Every change of an order that somebody asks for goes this way.
+ */
+export async function changeOrder(context: Context, change: OrderChange): Promise<Outcome | Problem> {
+  if (!isStorableText(change.ref.externalOrderId)) return change.missing; // No order can have such an id.
+  const outcome = await inTransaction(context, async (tx) => {
+    const before = await lockOrder(tx, change.connectionId, change.ref, context.clock);
+    if (before === undefined) return change.missing;
+    const at = { newId: context.newId, now: context.clock.now() };
+    const outcome = change.decide(before, at.now);
+    if (isProblem(outcome)) return outcome;
+    await storeOutcome(tx, before, outcome, change, at);
+    if (outcome.outcome === "applied")
+      await change.alongside?.(tx, { ...change, before, after: outcome.order }, at);
+    return outcome;
+  });
+  if (!isProblem(outcome)) context.signals.send("deliveries_due", [change.connectionId]);
+  return outcome;
+}
+
+/**
+ * Stores what the lifecycle has decided, in the transaction that holds the order's lock: the order, its events, its
+ * timeline, its money and its stock. A refusal may change the order too: its deadline may have accepted it there and
+ * then (decision 0012).
+ */
+export async function storeOutcome(
+  tx: Queryable,
+  before: Order,
+  outcome: Outcome,
+  cause: StepCause,
+  at: RecordContext,
+): Promise<void> {
+  const { order: after } = outcome;
+  if (after === before) return;
+  const steps = stepsOf(before, outcome, cause);
+  await saveOrder(tx, before, after);
+  if (outcome.outcome === "applied")
+    await insertEvents(tx, orderEvents(after, outcome.facts, at.newId, at.now), at.now);
+  await tellOptIns(tx, before.connectionId, steps, at);
+  const records = steps.map((step) => ({
+    ...{ ...step, ...step.after, orderId: after.id },
+    shipmentId: touchedShipment(step),
+  }));
+  await insertSteps(tx, after.connectionId, records, at);
+  for (const step of steps) {
+    await followWithStock(tx, step, at);
+    await followWithMoney(tx, step, at);
+  }
+}
+
+/** The shipment that a step has made or changed; it is never more than one. */
+const touchedShipment = ({ before, after }: OrderStep): string | null =>
+  after.shipments.find((shipment) => !before.shipments.includes(shipment))?.id ?? null;
+
+/** What somebody asked for, and before it the acceptance, when only the deadline had seen to that so far. */
+function stepsOf(before: Order, outcome: Outcome, cause: StepCause): OrderStep[] {
+  const { order: after } = outcome;
+  const from = outcome.outcome === "applied" ? outcome.from : after;
+  return [
+    ...(from === before ? [] : [{ actor: SERVICE, action: "accept", before, after: from }]),
+    ...(after === from ? [] : [{ ...cause, before: from, after }]),
+  ];
+}

@@ -1,0 +1,68 @@
+import { type EventRow, eventRow } from "../../events/event.ts";
+import type { OptInEventType } from "../../events/event-types.ts";
+import { hasFailedPayment, isSameTracking } from "../../lifecycle/lifecycle.ts";
+import type { Order, Shipment } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { NewId } from "../../platform/ids.ts";
+import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
+import { toWireOrder, toWireShipment } from "../order-wire.ts";
+
+type Step = {
+  readonly before: Pick<Order, "status" | "holdReasons" | "shipments">;
+  readonly after: Order;
+};
+type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
+
+/** What a step of a real order tells to those who asked for it by name (decision 0016). A test order's tells nothing. */
+export function optIns({ before, after }: Step): OptIn[] {
+  if (after.testMode) return [];
+  const told: OptIn[] = [];
+  if (before.status !== after.status && after.status === "ACCEPTED") told.push({ type: "order.accepted" });
+  if (before.status !== after.status && after.status === "IN_PROGRESS")
+    told.push({ type: "order.inProgress" });
+  if (hasFailedPayment(after) && !hasFailedPayment(before)) told.push({ type: "order.paymentFailed" });
+  for (const shipment of after.shipments) {
+    const earlier = before.shipments.find(({ id }) => id === shipment.id);
+    if (earlier !== undefined && !isSameTracking(earlier, shipment))
+      told.push({ type: "order.shipmentUpdated", shipment });
+  }
+  return told;
+}
+
+/**
+ * Writes the events that only some endpoints want, if the connection has one that does. They do not count in the
+ * order's sequence, so that nobody who did not ask for them sees a gap.
+ */
+export async function tellOptIns(
+  tx: Queryable,
+  connectionId: string,
+  steps: readonly Step[],
+  { newId, now }: { newId: NewId; now: Date },
+): Promise<void> {
+  const told = steps.flatMap((step) => optIns(step).map((optIn) => ({ optIn, order: step.after })));
+  if (told.length === 0) return;
+  const wanted = await listWantedTypes(tx, connectionId);
+  const events = told
+    .filter(({ optIn }) => wanted.has(optIn.type))
+    .map(({ optIn, order }) => optInEvent(optIn, order, newId(), now));
+  await insertEvents(tx, events, now);
+}
+
+function optInEvent({ type, shipment }: OptIn, order: Order, id: string, now: Date): EventRow {
+  const event = eventRow({
+    connectionId: order.connectionId,
+    id,
+    type,
+    occurredAt: now,
+    testMode: false,
+    orderId: order.id,
+    sequence: null,
+    notAfter: null,
+    data: {
+      order: toWireOrder(order),
+      ...(shipment === undefined ? {} : { shipment: toWireShipment(order, shipment) }),
+    },
+  });
+  return { ...event, sequence: order.lastSequence }; // Its place in the lane: behind the events counted so far.
+}

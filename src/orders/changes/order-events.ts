@@ -1,0 +1,28 @@
+import { type EventRow, eventRow } from "../../events/event.ts";
+import type { OrderFact } from "../../lifecycle/lifecycle.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import type { NewId } from "../../platform/ids.ts";
+import { toWireOrder, toWireShipment } from "../order-wire.ts";
+
+/** The events of what just happened to an order: each shows the order as it stood after all of it. */
+export function orderEvents(order: Order, facts: readonly OrderFact[], newId: NewId, now: Date): EventRow[] {
+  if (facts.length === 0) return [];
+  const wireOrder = toWireOrder(order);
+  return facts.map((fact, index) => {
+    const shipment = order.shipments.find(({ id }) => id === fact.shipmentId);
+    return eventRow({
+      connectionId: order.connectionId,
+      id: newId(),
+      type: fact.type,
+      occurredAt: now,
+      testMode: order.testMode,
+      orderId: order.id,
+      sequence: order.lastSequence - facts.length + index + 1,
+      notAfter: order.expiresAt,
+      data:
+        shipment === undefined
+          ? { order: wireOrder }
+          : { order: wireOrder, shipment: toWireShipment(order, shipment) },
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { isOutOfReach } from "../../platform/database/database.ts";
+import { toTypeId } from "../../platform/ids.ts";
+
+/** An order that could not be stored: it is passed over to the end of the round, where it is told. */
+export class OrderFailure extends Error {
+  readonly connectionId: string;
+  readonly orderId: string;
+
+  /** @param step what could not be done with the order, as in "could not be routed" */
+  constructor(connectionId: string, orderId: string, step: string, cause: unknown) {
+    super(`Order ${toTypeId("ord", orderId)} could not be ${step}.`, { cause });
+    this.connectionId = connectionId;
+    this.orderId = orderId;
+  }
+}
+
+/** Those of a connection's orders that have failed in a round, by their ids. */
+export const failedOrders = (failures: readonly unknown[], connectionId: string): string[] =>
+  failures.flatMap((failure) =>
+    failure instanceof OrderFailure && failure.connectionId === connectionId ? [failure.orderId] : [],
+  );
+
+/** Orders of a connection that were to take a step together, and what made that fail. */
+type FailedBatch = {
+  readonly error: unknown;
+  readonly connectionId: string;
+  readonly orderIds: readonly string[];
+  /** As in "could not be routed". */
+  readonly step: string;
+};
+
+/**
+ * Lets orders of a failed batch take the step again, each alone, so that one that cannot be stored keeps nobody else
+ * waiting. Answers the failures of those that fail alone as well.
+ * @throws What made the batch fail, when no order is to blame; and that the database is out of reach, as it is so for
+ * each of them.
+ */
+export async function goPastFailures(
+  { error, connectionId, orderIds, step }: FailedBatch,
+  takeAlone: (orderId: string) => Promise<unknown>,
+): Promise<OrderFailure[]> {
+  if (isOutOfReach(error) || orderIds.length === 0) throw error;
+  const failures: OrderFailure[] = [];
+  for (const orderId of orderIds) {
+    try {
+      await takeAlone(orderId);
+    } catch (error) {
+      if (isOutOfReach(error)) throw error;
+      failures.push(new OrderFailure(connectionId, orderId, step, error));
+    }
+  }
+  return failures;
+}

@@ -1,0 +1,245 @@
+import type { Queryable } from "../../platform/database/database.ts";
+
+/** An accepted real order that has not been routed yet, as routing sees it. */
+export type UnroutedOrder = {
+  readonly id: string;
+  readonly holdReasons: readonly string[];
+  /** Where it is to be sent. */
+  readonly countryCode: string;
+  readonly currency: string;
+  /** `weightGrams` is that of one piece, as the product says now. */
+  readonly lines: readonly {
+    readonly id: string;
+    readonly productId: string;
+    readonly quantity: number;
+    readonly weightGrams: number | null;
+  }[];
+};
+
+/** The order `o` is to be routed now. As orders_routing_due_idx says. */
+const UNROUTED = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'`;
+
+/** The order `o` waits for stock or for a rate. As orders_routing_waiting_idx says. */
+const WAITING = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and o.hold_reasons && '{out_of_stock,address_unserviceable}'`;
+
+/** Connections that have orders to be routed, the one that waits longest first. A scan over all shards. */
+export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-unrouted-orders",
+    text: `
+      select c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.id
+        from orders o
+        where o.connection_id = c.id and ${UNROUTED}
+        order by o.id
+        limit 1) as due
+      order by due.id`,
+    values: [],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+/**
+ * From here to its end, a transaction waits no longer than this for a lock: the statement that would fails.
+ */
+export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<void> {
+  await tx.query({
+    name: "limit-lock-waits",
+    text: "select set_config('lock_timeout', $1, true)",
+    values: [`${waitMs}ms`],
+  });
+}
+
+/**
+ * Locks orders of one connection that are to be routed, oldest first, except given ones; those that somebody else is at
+ * are passed over. Uses orders_routing_due_idx.
+ */
+export async function lockUnroutedOrders(
+  tx: Queryable,
+  connectionId: string,
+  except: readonly string[],
+  limit: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-unrouted-orders",
+    text: `
+      select o.id
+      from orders o
+      where o.connection_id = $1 and ${UNROUTED} and o.id <> all($2::uuid[])
+      order by o.id
+      limit $3
+      for no key update skip locked`,
+    values: [connectionId, except, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Locks one order, if it is to be routed: waits for whoever is at it, or passes it over. */
+export async function lockUnroutedOrder(
+  tx: Queryable,
+  connectionId: string,
+  orderId: string,
+  { ifFree = false } = {},
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: ifFree ? "lock-unrouted-order-if-free" : "lock-unrouted-order",
+    text: `
+      select o.id
+      from orders o
+      where o.connection_id = $1 and o.id = $2 and ${UNROUTED}
+      for no key update ${ifFree ? "skip locked" : ""}`,
+    values: [connectionId, orderId],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Locks those of one connection's orders that still wait for stock or for a rate. It waits for whoever is at one of
+ * them, or fails: what it passes over would not be looked at again.
+ */
+export async function lockWaitingOrders(
+  tx: Queryable,
+  connectionId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-waiting-orders",
+    text: `
+      select o.id
+      from orders o
+      where o.connection_id = $1 and o.id = any($2::uuid[]) and ${WAITING}
+      order by o.id
+      for no key update`,
+    values: [connectionId, ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Reads what routing has to know of orders that the caller has locked, oldest first. */
+export async function readUnroutedOrders(
+  tx: Queryable,
+  connectionId: string,
+  ids: readonly string[],
+): Promise<UnroutedOrder[]> {
+  const rows = await tx.query<{
+    id: string;
+    hold_reasons: string[];
+    country_code: string;
+    currency: string;
+    lines: UnroutedOrder["lines"];
+  }>({
+    name: "read-unrouted-orders",
+    text: `
+      select o.id, o.hold_reasons, o.country_code, o.currency,
+             (select json_agg(json_build_object(
+                       'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'weightGrams', p.weight_grams)
+                     order by l.id)
+              from order_lines l
+              join products p on p.id = l.product_id
+              where l.connection_id = $1 and l.order_id = o.id) as lines
+      from orders o
+      where o.connection_id = $1 and o.id = any($2::uuid[])
+      order by o.id`,
+    values: [connectionId, ids],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    holdReasons: row.hold_reasons,
+    countryCode: row.country_code,
+    currency: row.currency,
+    lines: row.lines,
+  }));
+}
+
+/** Stores where orders of one connection are sent from; null: there is no facility. The caller holds their locks. */
+export async function saveRoutes(
+  tx: Queryable,
+  connectionId: string,
+  routes: readonly { readonly orderId: string; readonly facilityId: string | null }[],
+  now: Date,
+): Promise<void> {
+  if (routes.length === 0) return;
+  await tx.query({
+    name: "save-routes",
+    text: `
+      update orders o
+      set facility_id = route.facility_id, routed_at = $4
+      from unnest($2::uuid[], $3::uuid[]) as route (order_id, facility_id)
+      where o.connection_id = $1 and o.id = route.order_id`,
+    values: [
+      connectionId,
+      routes.map(({ orderId }) => orderId),
+      routes.map(({ facilityId }) => facilityId),
+      now,
+    ],
+  });
+}
+
+export type WaitingOrder = { readonly connectionId: string; readonly id: string };
+
+/** What one order can get of a product at most, in pieces. */
+export type ProductSupply = { readonly productId: string; readonly piecesMax: number };
+
+/**
+ * Waiting orders that want some of any of these products, but no more than there is of it, oldest first, after a given
+ * one. A scan over all shards; uses orders_routing_waiting_idx.
+ */
+export async function listOrdersWaitingForProducts(
+  db: Queryable,
+  supplies: readonly ProductSupply[],
+  afterId: string,
+  limit: number,
+): Promise<WaitingOrder[]> {
+  const rows = await db.query<{ connection_id: string; id: string }>({
+    name: "list-orders-waiting-for-products",
+    text: `
+      select o.connection_id, o.id
+      from orders o
+      where ${WAITING} and o.id > $3
+        and exists (
+          select
+          from order_lines l
+          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = any($1::uuid[])
+          group by l.product_id
+          having sum(l.quantity) <= ($2::integer[])[array_position($1::uuid[], l.product_id)])
+      order by o.id
+      limit $4`,
+    values: [
+      supplies.map(({ productId }) => productId),
+      supplies.map(({ piecesMax }) => piecesMax),
+      afterId,
+      limit,
+    ],
+  });
+  return rows.map(toWaitingOrder);
+}
+
+/** Waiting orders to some countries, oldest first, after a given one. A scan over all shards; uses orders_routing_waiting_idx. */
+export async function listOrdersWaitingForCountries(
+  db: Queryable,
+  countryCodes: readonly string[],
+  afterId: string,
+  limit: number,
+): Promise<WaitingOrder[]> {
+  const rows = await db.query<{ connection_id: string; id: string }>({
+    name: "list-orders-waiting-for-countries",
+    text: `
+      select o.connection_id, o.id
+      from orders o
+      where ${WAITING} and o.id > $2
+        and o.country_code = any($1::text[])
+      order by o.id
+      limit $3`,
+    values: [countryCodes, afterId, limit],
+  });
+  return rows.map(toWaitingOrder);
+}
+
+const toWaitingOrder = (row: { connection_id: string; id: string }): WaitingOrder => ({
+  connectionId: row.connection_id,
+  id: row.id,
+});

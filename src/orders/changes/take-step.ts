@@ -1,0 +1,43 @@
+import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import type { StepCause } from "../../lifecycle/order-step.ts";
+import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
+import type { Context } from "../../platform/context.ts";
+import { wireOrderId } from "../../platform/ids.ts";
+import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
+import { changeOrder } from "./change-order.ts";
+import { transitionRefused } from "./transition-refused.ts";
+
+type Step = StepCause & {
+  readonly action: TransitionName;
+  readonly connectionId: string;
+  readonly orderId: string;
+  /** The step, or what is wrong with the request when the order is looked at. */
+  transition(order: Order): Transition | Problem;
+  readonly alongside?: Parameters<typeof changeOrder>[1]["alongside"];
+};
+
+/** One step of a real order that somebody in the house takes. Test orders answer as missing: only partners drive them. */
+export async function takeStep(context: Context, step: Step): Promise<Order | Problem> {
+  const { connectionId, orderId, alongside, ...cause } = step;
+  const missing = notFound("order");
+  const ref = {
+    id: orderId,
+    testMode: false,
+    externalOrderId: wireOrderId({ id: orderId, testMode: false }),
+  };
+  const outcome = await changeOrder(context, {
+    ...cause,
+    ...{ connectionId, ref, missing },
+    ...(alongside && { alongside }),
+    decide(order, now) {
+      if (order.id !== orderId) return missing; // A partner's own id may look like one of ours.
+      const transition = step.transition(order);
+      return isProblem(transition) ? transition : applyTransition(order, transition, now);
+    },
+  });
+  if (isProblem(outcome)) return outcome;
+  return outcome.outcome === "applied"
+    ? outcome.order
+    : transitionRefused(step.action, outcome.order, outcome.rule);
+}

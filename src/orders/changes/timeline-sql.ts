@@ -1,0 +1,86 @@
+import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { Actor, RecordContext, StepCause, TimelineEntry } from "../../lifecycle/order-step.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+
+/** What the timeline keeps of a step. */
+export type StepRecord = StepCause & {
+  readonly orderId: string;
+  /** The shipment it was about, if it was about one. */
+  readonly shipmentId?: string | null;
+  readonly status: OrderStatus;
+  readonly holdReasons: readonly string[];
+};
+
+/** Adds steps of orders of one connection to their timelines. To be called in the transaction of the steps. */
+export async function insertSteps(
+  tx: Queryable,
+  connectionId: string,
+  steps: readonly StepRecord[],
+  { newId, now }: RecordContext,
+): Promise<void> {
+  if (steps.length === 0) return;
+  await tx.query({
+    name: "insert-order-steps",
+    text: `
+      insert into order_steps (
+        connection_id, order_id, id, action, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
+      select $1, s.order_id, s.id, s.action, s.actor_kind, s.actor_name, s.detail, s.shipment_id, s.status, s.hold_reasons, $3
+      from json_to_recordset($2::json) as s (
+        order_id uuid, id uuid, action text, actor_kind text, actor_name text, detail text, shipment_id uuid,
+        status text, hold_reasons text[])`,
+    values: [
+      connectionId,
+      JSON.stringify(
+        steps.map((step) => ({
+          order_id: step.orderId,
+          id: newId(),
+          action: step.action,
+          actor_kind: step.actor.kind,
+          actor_name: step.actor.name,
+          detail: step.detail ?? null,
+          shipment_id: step.shipmentId ?? null,
+          status: step.status,
+          hold_reasons: step.holdReasons,
+        })),
+      ),
+      now,
+    ],
+  });
+}
+
+/** An order's steps, oldest first. Its creation is not among them: the order itself tells of it. */
+export async function readTimeline(
+  db: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<TimelineEntry[]> {
+  const rows = await db.query<{
+    id: string;
+    action: string;
+    actor_kind: Actor["kind"];
+    actor_name: string | null;
+    detail: string | null;
+    shipment_id: string | null;
+    status: OrderStatus;
+    hold_reasons: string[];
+    created_at: Date;
+  }>({
+    name: "read-timeline",
+    text: `
+      select id, action, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at
+      from order_steps
+      where connection_id = $1 and order_id = $2
+      order by id`,
+    values: [connectionId, orderId],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    action: row.action,
+    actor: { kind: row.actor_kind, name: row.actor_name },
+    detail: row.detail,
+    shipmentId: row.shipment_id,
+    status: row.status,
+    holdReasons: row.hold_reasons,
+    createdAt: row.created_at,
+  }));
+}

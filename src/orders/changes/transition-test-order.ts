@@ -1,0 +1,106 @@
+import { type Static, Type } from "typebox";
+import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import { PARTNER } from "../../lifecycle/order-step.ts";
+import type { Transition } from "../../lifecycle/transition.ts";
+import type { Context } from "../../platform/context.ts";
+import type { NewId } from "../../platform/ids.ts";
+import {
+  type Fault,
+  isProblem,
+  notFound,
+  type Problem,
+  validationFailed,
+} from "../../platform/wire/problems.ts";
+import { changeOrder } from "./change-order.ts";
+import { lineFaults, namedLines, namedShipment, shipmentFaults } from "./named-parts.ts";
+import { transitionRefused } from "./transition-refused.ts";
+
+/** Specification, part 3, "Test orders". */
+const SANDBOX_TRANSITIONS = [
+  "process",
+  "accept",
+  "hold",
+  "releaseHold",
+  "ship",
+  "returnShipment",
+  "complete",
+  "cancel",
+] as const;
+
+const idText = (description: string) => Type.String({ maxLength: 255, format: "text", description });
+
+export const TransitionRequestSchema = Type.Object(
+  {
+    transition: Type.Enum([...SANDBOX_TRANSITIONS]),
+    reasons: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
+        minItems: 1,
+        maxItems: 20,
+        description: "For `hold`: what has to change before the order can proceed. Default: `out_of_stock`.",
+        examples: [["out_of_stock"]],
+      }),
+    ),
+    lineIds: Type.Optional(
+      Type.Array(idText("An order line's id."), {
+        maxItems: 100,
+        description: "For `ship`: the lines in the shipment. Default: all unshipped lines.",
+      }),
+    ),
+    shipmentId: Type.Optional(idText("For `returnShipment`. Default: the most recent shipment still out.")),
+  },
+  { title: "TransitionRequest" },
+);
+type TransitionRequest = Static<typeof TransitionRequestSchema>;
+
+/**
+ * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014 and 0015. Drives a test
+ * order by the same lifecycle that real orders go through. A real order answers as a missing one.
+ */
+export async function transitionTestOrder(
+  context: Context,
+  connectionId: string,
+  ref: OrderRef,
+  request: TransitionRequest,
+): Promise<Order | Problem> {
+  const missing = notFound("test order");
+  const outcome = await changeOrder(context, {
+    connectionId,
+    ref,
+    missing,
+    actor: PARTNER,
+    action: request.transition,
+    decide(order, now) {
+      if (!order.testMode) return missing;
+      const faults = unknownIds(order, request);
+      if (faults.length > 0) return validationFailed(faults);
+      return applyTransition(order, toTransition(request, context.newId), now);
+    },
+  });
+  if (isProblem(outcome)) return outcome;
+  return outcome.outcome === "applied"
+    ? outcome.order
+    : transitionRefused(request.transition, outcome.order, outcome.rule);
+}
+
+/** Ids that name no line or shipment of the order; only those that the transition looks at. */
+function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): Fault[] {
+  if (transition === "ship") return lineFaults(order, lineIds);
+  return transition === "returnShipment" ? shipmentFaults(order, shipmentId) : [];
+}
+
+function toTransition(
+  { transition, reasons, lineIds, shipmentId }: TransitionRequest,
+  newId: NewId,
+): Transition {
+  switch (transition) {
+    case "hold":
+      return { name: "hold", reasons: reasons ?? ["out_of_stock"] };
+    case "ship":
+      return { name: "ship", lineIds: namedLines(lineIds), newShipmentId: newId() };
+    case "returnShipment":
+      return { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
+    default:
+      return { name: transition };
+  }
+}

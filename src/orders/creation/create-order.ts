@@ -1,0 +1,98 @@
+import type { Static } from "typebox";
+import type { Order } from "../../lifecycle/order.ts";
+import type { Context } from "../../platform/context.ts";
+import { type Grouped, groupCalls } from "../../platform/database/group.ts";
+import { wireOrderId } from "../../platform/ids.ts";
+import { type Fault, type Problem, validationFailed } from "../../platform/wire/problems.ts";
+import type { ReadOrder } from "../read-order.ts";
+import { hashOrderRequest, normaliseOrderRequest, type OrderRequestSchema } from "./order-request.ts";
+import { type Placed, type Placement, placeOrders, type RefusedLine } from "./place-orders.ts";
+
+/** `replayed`: an earlier request with the same idempotency key has made the order. */
+type Created = { readonly order: Order; readonly replayed: boolean };
+
+type CreateOrder = (
+  connectionId: string,
+  idempotencyKey: string | undefined,
+  body: Static<typeof OrderRequestSchema>,
+) => Promise<Created | Problem>;
+
+/** Groups at the database at once: while one waits for its commit, the next is being written. */
+const GROUPS_MAX = 2;
+const GROUP_SIZE_MAX = 64;
+
+/** POST /v1/orders. Specification, part 4; decisions 0001 to 0007. A retry is safe and answers the order as it stands now. */
+export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrder {
+  const place = groupCalls<Placement, Placed>({
+    run: (placements) => placeOrders(context, placements),
+    sizeMax: GROUP_SIZE_MAX,
+    concurrencyMax: GROUPS_MAX,
+  });
+  return async (connectionId, header, body) => {
+    const request = normaliseOrderRequest(body);
+    const idempotencyKey = header ?? request.externalOrderId;
+    if (idempotencyKey === null) return KEY_MISSING;
+    return answerPlacement(
+      { connectionId, idempotencyKey, requestHash: hashOrderRequest(request), request },
+      place,
+      readOrder,
+    );
+  };
+}
+
+const KEY_MISSING: Problem = {
+  problem: "idempotency-key-missing",
+  detail: "Send an Idempotency-Key header, an externalOrderId, or both.",
+};
+
+const KEY_REUSED: Problem = {
+  problem: "idempotency-key-reused",
+  detail: "This idempotency key belongs to an earlier, different request.",
+};
+
+async function answerPlacement(
+  placement: Placement,
+  place: Grouped<Placement, Placed>,
+  readOrder: ReadOrder,
+): Promise<Created | Problem> {
+  const { connectionId } = placement;
+  const placed = await place(placement);
+  switch (placed.outcome) {
+    case "created":
+      return { order: placed.order, replayed: false };
+    case "replayed": {
+      const { id, testMode } = placed.by;
+      const order = await readOrder({
+        connectionId,
+        ref: { id, testMode, externalOrderId: wireOrderId(placed.by) },
+      });
+      // A test order that was erased in this very moment has freed its key, so the request is a new one.
+      return order === null ? answerPlacement(placement, place, readOrder) : { order, replayed: true };
+    }
+    case "key-reused":
+      return KEY_REUSED;
+    case "external-id-taken":
+      return alreadyExists(wireOrderId(placed.by), placement.request.externalOrderId);
+    case "products-refused":
+      return validationFailed(placed.lines.map(lineFault));
+    default:
+      return placed satisfies never;
+  }
+}
+
+/** Missing, foreign and unexposed products get the same words (decision 0007). */
+const LINE_DETAILS = {
+  unknown: "is not a product of this connection",
+  discontinued: "is discontinued",
+} as const satisfies Record<RefusedLine["reason"], string>;
+
+const lineFault = ({ index, reason }: RefusedLine): Fault => ({
+  pointer: `/lines/${index}/productId`,
+  detail: LINE_DETAILS[reason],
+});
+
+const alreadyExists = (orderId: string, externalOrderId: string | null): Problem => ({
+  problem: "order-already-exists",
+  detail: "Another order of this connection has this externalOrderId.",
+  members: { orderId, externalOrderId },
+});

@@ -1,0 +1,235 @@
+import type { EventRow } from "../../events/event.ts";
+import { chargeGoods } from "../../ledger/ledger-sql.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import type { ReviewPolicy } from "../../merchants/review-policy.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { fanOut } from "../../webhooks/publishing/fan-out-sql.ts";
+
+/** What placing an order needs to know of a product that its connection may order, and of that connection. */
+export type OrderableProduct = {
+  readonly discontinued: boolean;
+  readonly priceMinor: bigint;
+  /** The merchant's, which all products of a connection share. */
+  readonly currency: string;
+  readonly reviewPolicy: ReviewPolicy;
+};
+
+/** Everything of a new order that is stored beside what the rules see. */
+export type NewOrder = {
+  readonly order: Order;
+  readonly idempotencyKey: string;
+  readonly requestHash: Buffer;
+  readonly goodsMinor: bigint;
+  readonly currency: string;
+  /** By line, in order. */
+  readonly unitPricesMinor: readonly bigint[];
+  readonly event: EventRow;
+};
+
+/** A claim on a key or an external id, as somebody stored it before. */
+export type EarlierOrder = {
+  readonly connectionId: string;
+  readonly id: string;
+  readonly idempotencyKey: string;
+  readonly externalOrderId: string | null;
+  readonly requestHash: Buffer;
+  readonly testMode: boolean;
+  readonly expiresAt: Date | null;
+};
+
+export const productKey = (connectionId: string, productId: string): string => `${connectionId} ${productId}`;
+
+/** The products, of those asked for, that are exposed to the connection that asks; by `productKey`. */
+export async function readOrderableProducts(
+  db: Queryable,
+  asked: readonly { connectionId: string; productId: string }[],
+): Promise<Map<string, OrderableProduct>> {
+  const rows = await db.query<{
+    connection_id: string;
+    product_id: string;
+    status: string;
+    price_minor: bigint;
+    currency: string;
+    review_max_quantity: number | null;
+    review_max_order_value_minor: bigint | null;
+    review_countries: string[] | null;
+  }>({
+    name: "read-orderable-products",
+    text: `
+      select e.connection_id, e.product_id, p.status, p.price_minor, c.currency,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries
+      from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, product_id)
+      join exposed_products e on e.connection_id = asked.connection_id and e.product_id = asked.product_id
+      join connections c on c.id = e.connection_id
+      join products p on p.id = e.product_id
+      where e.connection_id = any($1::uuid[]) and c.id = any($1::uuid[]) and e.withdrawn_at is null`,
+    values: [asked.map(({ connectionId }) => connectionId), asked.map(({ productId }) => productId)],
+  });
+  return new Map(
+    rows.map((row) => [
+      productKey(row.connection_id, row.product_id),
+      {
+        discontinued: row.status === "discontinued",
+        priceMinor: row.price_minor,
+        currency: row.currency,
+        reviewPolicy: {
+          maxQuantity: row.review_max_quantity,
+          maxOrderValueMinor: row.review_max_order_value_minor,
+          countries: row.review_countries,
+        },
+      },
+    ]),
+  );
+}
+
+export type StoredOrders = {
+  readonly ids: ReadonlySet<string>;
+  /** Where dispatchers have something to do now. */
+  readonly connectionsWithDeliveries: ReadonlySet<string>;
+};
+
+/**
+ * Stores new orders with their lines, charges, first events and deliveries, all in one statement; answers which were stored.
+ * An order whose key or external id is taken is left out: the unique constraints decide, also between processes
+ * (decision 0005). Rows go in by key, so that two groups with the same keys wait for each other, not in a circle.
+ */
+export async function insertOrders(
+  db: Queryable,
+  orders: readonly NewOrder[],
+  now: Date,
+): Promise<StoredOrders> {
+  if (orders.length === 0) return { ids: new Set(), connectionsWithDeliveries: new Set() };
+  const rows = await db.query<{ id: string; connection_id: string; has_deliveries: boolean }>({
+    name: "insert-orders",
+    text: `
+      with input as materialized (
+        select *
+        from json_to_recordset($1::json) as input (
+          connection_id uuid, id uuid, test_mode boolean, external_order_id text, idempotency_key text,
+          request_hash text, status text, goods_minor bigint, currency text,
+          first_name text, last_name text, name text, company text, address1 text, address2 text,
+          city text, zip text, state_code text, country_code text, phone text,
+          created_at timestamptz, acceptance_due_at timestamptz, expires_at timestamptz,
+          lines json, event_id uuid, event_type text, event_body text)
+      ), placed as (
+        insert into orders (
+          connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
+          goods_minor, currency, first_name, last_name, name, company, address1, address2,
+          city, zip, state_code, country_code, phone,
+          created_at, updated_at, acceptance_due_at, expires_at, last_sequence)
+        select connection_id, id, test_mode, external_order_id, idempotency_key, decode(request_hash, 'hex'), status, '{}',
+               goods_minor, currency, first_name, last_name, name, company, address1, address2,
+               city, zip, state_code, country_code, phone,
+               created_at, created_at, acceptance_due_at, expires_at, 1
+        from input
+        order by connection_id, idempotency_key
+        on conflict do nothing
+        returning connection_id, id, test_mode, goods_minor, created_at
+      ), placed_lines as (
+        insert into order_lines (connection_id, order_id, id, product_id, quantity, unit_price_minor)
+        select p.connection_id, p.id, l.id, l.product_id, l.quantity, l.unit_price_minor
+        from placed p
+        join input i on i.connection_id = p.connection_id and i.id = p.id
+        cross join json_to_recordset(i.lines) as l (id uuid, product_id uuid, quantity integer, unit_price_minor bigint)
+      ), told as (
+        insert into events (connection_id, id, type, order_id, sequence, body, not_after)
+        select p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body, i.expires_at
+        from placed p
+        join input i on i.connection_id = p.connection_id and i.id = p.id
+        returning connection_id, id as event_id, type as event_type, order_id, sequence, not_after
+      ), ${chargeGoods("placed")}, ${fanOut("told", "$2", true)}
+      select p.id, p.connection_id, p.connection_id in (select h.connection_id from headed h) as has_deliveries
+      from placed p`,
+    values: [JSON.stringify(orders.map(toInput)), now],
+  });
+  return {
+    ids: new Set(rows.map(({ id }) => id)),
+    connectionsWithDeliveries: new Set(
+      rows.filter((row) => row.has_deliveries).map((row) => row.connection_id),
+    ),
+  };
+}
+
+function toInput({
+  order,
+  idempotencyKey,
+  requestHash,
+  goodsMinor,
+  currency,
+  unitPricesMinor,
+  event,
+}: NewOrder) {
+  const address = order.shippingAddress;
+  return {
+    connection_id: order.connectionId,
+    id: order.id,
+    test_mode: order.testMode,
+    external_order_id: order.externalOrderId,
+    idempotency_key: idempotencyKey,
+    request_hash: requestHash.toString("hex"),
+    status: order.status,
+    goods_minor: goodsMinor.toString(),
+    currency,
+    first_name: address.firstName,
+    last_name: address.lastName,
+    name: address.name,
+    company: address.company,
+    address1: address.address1,
+    address2: address.address2,
+    city: address.city,
+    zip: address.zip,
+    state_code: address.stateCode,
+    country_code: address.countryCode,
+    phone: address.phone,
+    created_at: order.createdAt,
+    acceptance_due_at: order.acceptanceDueAt,
+    expires_at: order.expiresAt,
+    lines: order.lines.map((line, index) => ({
+      id: line.id,
+      product_id: line.productId,
+      quantity: line.quantity,
+      unit_price_minor: unitPricesMinor[index]?.toString(),
+    })),
+    event_id: event.id,
+    event_type: event.type,
+    event_body: event.body,
+  };
+}
+
+/** Orders that hold one of the keys or external ids asked for, on the connection that asks. */
+export async function readEarlierOrders(
+  db: Queryable,
+  asked: readonly { connectionId: string; idempotencyKey: string; externalOrderId: string | null }[],
+): Promise<EarlierOrder[]> {
+  const rows = await db.query<{
+    connection_id: string;
+    id: string;
+    idempotency_key: string;
+    external_order_id: string | null;
+    request_hash: Buffer;
+    test_mode: boolean;
+    expires_at: Date | null;
+  }>({
+    name: "read-earlier-orders",
+    text: `
+      select o.connection_id, o.id, o.idempotency_key, o.external_order_id, o.request_hash, o.test_mode, o.expires_at
+      from unnest($1::uuid[], $2::text[], $3::text[]) as asked (connection_id, idempotency_key, external_order_id)
+      join orders o on o.connection_id = asked.connection_id
+        and (o.idempotency_key = asked.idempotency_key or o.external_order_id = asked.external_order_id)
+      where o.connection_id = any($1::uuid[])`,
+    values: [
+      asked.map(({ connectionId }) => connectionId),
+      asked.map(({ idempotencyKey }) => idempotencyKey),
+      asked.map(({ externalOrderId }) => externalOrderId),
+    ],
+  });
+  return rows.map((row) => ({
+    connectionId: row.connection_id,
+    id: row.id,
+    idempotencyKey: row.idempotency_key,
+    externalOrderId: row.external_order_id,
+    requestHash: row.request_hash,
+    testMode: row.test_mode,
+    expiresAt: row.expires_at,
+  }));
+}

@@ -1,0 +1,193 @@
+import { isExpired } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderStatus } from "../../lifecycle/order.ts";
+import { needsReview } from "../../merchants/review-policy.ts";
+import type { Context } from "../../platform/context.ts";
+import { UnavailableError } from "../../platform/database/database.ts";
+import { retried } from "../../platform/database/retry.ts";
+import { orderEvents } from "../changes/order-events.ts";
+import { eraseTestOrders } from "../deadlines/erase-test-orders.ts";
+import type { OrderRequest } from "./order-request.ts";
+import {
+  type EarlierOrder,
+  insertOrders,
+  type NewOrder,
+  type OrderableProduct,
+  productKey,
+  readEarlierOrders,
+  readOrderableProducts,
+} from "./place-orders-sql.ts";
+
+export type Placement = {
+  readonly connectionId: string;
+  readonly idempotencyKey: string;
+  readonly requestHash: Buffer;
+  readonly request: OrderRequest;
+};
+
+export type Placed =
+  | { readonly outcome: "created"; readonly order: Order }
+  /** The request succeeded before; `by` is its order. */
+  | { readonly outcome: "replayed"; readonly by: EarlierOrder }
+  | { readonly outcome: "key-reused" }
+  | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
+  | { readonly outcome: "products-refused"; readonly lines: readonly RefusedLine[] };
+
+/** A line, counted from 0, whose product cannot be ordered; unknown: missing, foreign or not exposed, all alike. */
+export type RefusedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
+
+/** Rounds before giving up: each further one means that an order which stood in the way was erased meanwhile. */
+const ROUNDS_MAX = 5;
+
+/**
+ * Places orders that arrived together, each with its own outcome. First everything that can be stored is stored;
+ * whatever was refused, by its products or by a unique constraint, is then looked at in the order of decision 0004.
+ */
+export async function placeOrders(context: Context, placements: readonly Placement[]): Promise<Placed[]> {
+  const outcomes = new Map<Placement, Placed>();
+  for (let round = 0; round < ROUNDS_MAX && outcomes.size < placements.length; round += 1) {
+    const open = placements.filter((placement) => !outcomes.has(placement));
+    await placeOnce(context, open, outcomes);
+  }
+  return placements.map((placement) => {
+    const placed = outcomes.get(placement);
+    if (placed === undefined)
+      throw new UnavailableError("An order could neither be stored nor be found; gave up.");
+    return placed;
+  });
+}
+
+async function placeOnce(
+  context: Context,
+  placements: readonly Placement[],
+  outcomes: Map<Placement, Placed>,
+): Promise<void> {
+  const { db, clock } = context;
+  const products = await readOrderableProducts(db, distinctProducts(placements));
+  const refused = new Map<Placement, RefusedLine[]>();
+  const drafts = new Map<Placement, NewOrder>();
+  for (const placement of placements) {
+    const lines = refusedLines(placement, products);
+    if (lines.length > 0) refused.set(placement, lines);
+    else drafts.set(placement, draftOrder(context, placement, products));
+  }
+  const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()], clock.now()));
+  context.signals.send("deliveries_due", stored.connectionsWithDeliveries);
+  for (const [placement, { order }] of drafts) {
+    if (stored.ids.has(order.id)) outcomes.set(placement, { outcome: "created", order });
+  }
+  const left = placements.filter((placement) => !outcomes.has(placement));
+  if (left.length > 0) await explain(context, left, refused, outcomes, clock.now());
+}
+
+function distinctProducts(placements: readonly Placement[]) {
+  const asked = new Map<string, { connectionId: string; productId: string }>();
+  for (const { connectionId, request } of placements) {
+    for (const { productId } of request.lines)
+      asked.set(productKey(connectionId, productId), { connectionId, productId });
+  }
+  return [...asked.values()];
+}
+
+/** Specification, part 4, rules 5 and 6. */
+function refusedLines(
+  { connectionId, request }: Placement,
+  products: Map<string, OrderableProduct>,
+): RefusedLine[] {
+  return request.lines.flatMap(({ productId }, index) => {
+    const product = products.get(productKey(connectionId, productId));
+    if (product === undefined) return { index, reason: "unknown" };
+    return product.discontinued ? { index, reason: "discontinued" } : [];
+  });
+}
+
+function draftOrder(
+  { clock, config, newId }: Context,
+  { connectionId, idempotencyKey, requestHash, request }: Placement,
+  products: Map<string, OrderableProduct>,
+): NewOrder {
+  const now = clock.now();
+  const ordered = request.lines.map(({ productId, quantity }) => {
+    const product = products.get(productKey(connectionId, productId));
+    if (product === undefined) throw new Error("A product was looked up, but is not there.");
+    return { product, quantity };
+  });
+  const goodsMinor = ordered.reduce(
+    (sum, { product, quantity }) => sum + BigInt(quantity) * product.priceMinor,
+    0n,
+  );
+  const pieces = ordered.reduce((sum, { quantity }) => sum + quantity, 0);
+  const [first] = ordered;
+  if (first === undefined) throw new Error("An order has at least one line.");
+  const { reviewPolicy, currency } = first.product;
+  const { countryCode } = request.shippingAddress;
+  const reviewed = needsReview(reviewPolicy, { quantity: pieces, goodsMinor, countryCode });
+  const status: OrderStatus = reviewed ? "PROCESSING" : "NEW";
+  const hasWindow = status === "NEW" && !request.testMode;
+  const order: Order = {
+    connectionId,
+    id: newId(),
+    testMode: request.testMode,
+    externalOrderId: request.externalOrderId,
+    status,
+    holdReasons: [],
+    shippingAddress: request.shippingAddress,
+    lines: request.lines.map((line) => ({ ...line, id: newId(), shipmentId: null })),
+    shipments: [],
+    createdAt: now,
+    updatedAt: now,
+    acceptanceDueAt: hasWindow ? new Date(now.getTime() + config.acceptanceWindowMs) : null,
+    expiresAt: request.testMode ? new Date(now.getTime() + config.testOrderLifetimeMs) : null,
+    lastSequence: 1,
+    routedAt: null,
+    facilityId: null,
+    canceledAt: null,
+  };
+  const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
+  if (event === undefined) throw new Error("One fact makes one event.");
+  return {
+    order,
+    idempotencyKey,
+    requestHash,
+    goodsMinor,
+    currency,
+    unitPricesMinor: ordered.map(({ product }) => product.priceMinor),
+    event,
+  };
+}
+
+/** Tells why placements were not stored. One that nothing stands in the way of any more is left for the next round. */
+async function explain(
+  context: Context,
+  left: readonly Placement[],
+  refused: Map<Placement, RefusedLine[]>,
+  outcomes: Map<Placement, Placed>,
+  now: Date,
+): Promise<void> {
+  const claims = left.map((p) => ({ ...p, externalOrderId: p.request.externalOrderId }));
+  const earlier = await readEarlierOrders(context.db, claims);
+  const expired = earlier.filter((order) => isExpired(order, now));
+  // An erased test order frees its key and external id (decision 0002), and its time is over even if no worker ran yet.
+  for (const { connectionId, id } of expired) await eraseTestOrders(context, connectionId, [id], now);
+  const standing = earlier.filter((order) => !expired.includes(order));
+  for (const placement of left) {
+    const placed = explainOne(placement, standing, refused.get(placement));
+    if (placed !== undefined) outcomes.set(placement, placed);
+  }
+}
+
+/** Decision 0004: the key is looked at first, then the external id, then the products. */
+function explainOne(
+  { connectionId, idempotencyKey, requestHash, request }: Placement,
+  earlier: readonly EarlierOrder[],
+  lines: readonly RefusedLine[] | undefined,
+): Placed | undefined {
+  const own = earlier.filter((order) => order.connectionId === connectionId);
+  const byKey = own.find((order) => order.idempotencyKey === idempotencyKey);
+  if (byKey?.requestHash.equals(requestHash)) return { outcome: "replayed", by: byKey };
+  if (byKey !== undefined) return { outcome: "key-reused" };
+  const byExternalId = own.find(
+    (order) => request.externalOrderId !== null && order.externalOrderId === request.externalOrderId,
+  );
+  if (byExternalId !== undefined) return { outcome: "external-id-taken", by: byExternalId };
+  return lines === undefined ? undefined : { outcome: "products-refused", lines };
+}

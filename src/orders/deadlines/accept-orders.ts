@@ -1,0 +1,87 @@
+import { asOf } from "../../lifecycle/lifecycle.ts";
+import { SERVICE } from "../../lifecycle/order-step.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { NewId } from "../../platform/ids.ts";
+import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
+import { tellOptIns } from "../changes/opt-in-events.ts";
+import { failedOrders, goPastFailures } from "../changes/order-failure.ts";
+import { insertSteps } from "../changes/timeline-sql.ts";
+import { readOrders } from "../orders-sql.ts";
+import { type DueOrder, lockDueOrder, lockDueOrders, saveAcceptances } from "./acceptance-sql.ts";
+
+/** Rows taken in one transaction: small enough that a partner's cancel never waits for long. */
+const BATCH_SIZE = 500;
+
+/**
+ * Makes acceptance true in the table for the next batch of a connection's orders whose window has closed, past those
+ * that cannot be stored, which it adds to the round's failures; answers how many it looked at. The lifecycle decides,
+ * exactly as it does for a read or a cancel of the same moment (decision 0012).
+ */
+export async function acceptDueOrders(
+  context: Context,
+  connectionId: string,
+  failures: unknown[],
+): Promise<number> {
+  const now = context.clock.now();
+  const except = failedOrders(failures, connectionId); // They are still due, and would come first again.
+  let orderIds: string[] = [];
+  try {
+    return await acceptOrders(context, connectionId, now, async (tx) => {
+      const due = await lockDueOrders(tx, connectionId, now, { except, limit: BATCH_SIZE });
+      orderIds = due.map(({ id }) => id);
+      return due;
+    });
+  } catch (error) {
+    const failed = await goPastFailures({ error, connectionId, orderIds, step: "accepted" }, (orderId) =>
+      acceptOrders(context, connectionId, now, (tx) => lockDueOrder(tx, connectionId, now, orderId)),
+    );
+    failures.push(...failed);
+    return orderIds.length;
+  }
+}
+
+async function acceptOrders(
+  context: Context,
+  connectionId: string,
+  now: Date,
+  lockOrders: (tx: Queryable) => Promise<DueOrder[]>,
+): Promise<number> {
+  const { newId } = context;
+  const accepted = await inTransaction(context, async (tx) => {
+    const due = await lockOrders(tx);
+    const accepted = due.flatMap((order) => {
+      const current = asOf(order, now);
+      return current === order ? [] : [current];
+    });
+    await saveAcceptances(tx, connectionId, accepted);
+    const steps = accepted.map((order) => ({
+      ...order,
+      actor: SERVICE,
+      action: "accept",
+      orderId: order.id,
+    }));
+    await insertSteps(tx, connectionId, steps, { newId, now });
+    await tellAcceptances(tx, connectionId, accepted, { newId, now });
+    return accepted.length;
+  });
+  if (accepted > 0) context.signals.send("deliveries_due", [connectionId]);
+  return accepted;
+}
+
+/** Orders are read whole only where somebody wants to hear of acceptances, so that elsewhere a batch stays one update. */
+async function tellAcceptances(
+  tx: Queryable,
+  connectionId: string,
+  accepted: readonly { id: string }[],
+  step: { newId: NewId; now: Date },
+): Promise<void> {
+  if (accepted.length === 0 || !(await listWantedTypes(tx, connectionId)).has("order.accepted")) return;
+  const orders = await readOrders(
+    tx,
+    connectionId,
+    accepted.map(({ id }) => id),
+  );
+  const steps = orders.map((after) => ({ before: { ...after, status: "NEW" as const }, after }));
+  await tellOptIns(tx, connectionId, steps, step);
+}

@@ -1,0 +1,110 @@
+import type { TimedOrder } from "../../lifecycle/lifecycle.ts";
+import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+
+export type DueOrder = TimedOrder & { readonly id: string };
+
+/** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
+export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-due-orders",
+    text: `
+      select c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.acceptance_due_at
+        from orders o
+        where o.connection_id = c.id
+          and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $1
+        order by o.acceptance_due_at
+        limit 1) as due
+      order by due.acceptance_due_at`,
+    values: [now],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+type DueOrderRow = {
+  id: string;
+  status: OrderStatus;
+  hold_reasons: string[];
+  acceptance_due_at: Date | null;
+  updated_at: Date;
+};
+
+/**
+ * Locks due orders of one connection, except given ones; those that somebody else is at are passed over. Uses
+ * orders_acceptance_due_idx.
+ */
+export async function lockDueOrders(
+  tx: Queryable,
+  connectionId: string,
+  now: Date,
+  { except, limit }: { except: readonly string[]; limit: number },
+): Promise<DueOrder[]> {
+  const rows = await tx.query<DueOrderRow>({
+    name: "lock-due-orders",
+    text: `
+      select id, status, hold_reasons, acceptance_due_at, updated_at
+      from orders
+      where connection_id = $1
+        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $2
+        and id <> all($3::uuid[])
+      order by acceptance_due_at
+      limit $4
+      for no key update skip locked`,
+    values: [connectionId, now, except, limit],
+  });
+  return rows.map(toDueOrder);
+}
+
+/** Locks one order, if it is due and nobody else is at it. */
+export async function lockDueOrder(
+  tx: Queryable,
+  connectionId: string,
+  now: Date,
+  orderId: string,
+): Promise<DueOrder[]> {
+  const rows = await tx.query<DueOrderRow>({
+    name: "lock-due-order",
+    text: `
+      select id, status, hold_reasons, acceptance_due_at, updated_at
+      from orders
+      where connection_id = $1 and id = $3
+        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $2
+      for no key update skip locked`,
+    values: [connectionId, now, orderId],
+  });
+  return rows.map(toDueOrder);
+}
+
+const toDueOrder = (row: DueOrderRow): DueOrder => ({
+  id: row.id,
+  status: row.status,
+  holdReasons: row.hold_reasons,
+  acceptanceDueAt: row.acceptance_due_at,
+  updatedAt: row.updated_at,
+});
+
+/** Stores accepted orders of one connection. The caller holds their locks. */
+export async function saveAcceptances(
+  tx: Queryable,
+  connectionId: string,
+  accepted: readonly DueOrder[],
+): Promise<void> {
+  if (accepted.length === 0) return;
+  await tx.query({
+    name: "save-acceptances",
+    text: `
+      update orders o
+      set status = accepted.status, updated_at = accepted.updated_at
+      from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as accepted (id, status, updated_at)
+      where o.connection_id = $1 and o.id = accepted.id`,
+    values: [
+      connectionId,
+      accepted.map(({ id }) => id),
+      accepted.map(({ status }) => status),
+      accepted.map(({ updatedAt }) => updatedAt),
+    ],
+  });
+}

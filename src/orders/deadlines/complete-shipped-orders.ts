@@ -1,0 +1,54 @@
+import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import { SERVICE } from "../../lifecycle/order-step.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { storeOutcome } from "../changes/change-order.ts";
+import { failedOrders, goPastFailures } from "../changes/order-failure.ts";
+import { readOrders } from "../orders-sql.ts";
+import { lockShippedOrder, lockShippedOrders } from "./shipped-orders-sql.ts";
+
+/** Orders completed in one transaction. */
+const BATCH_SIZE = 50;
+
+/**
+ * Completes the next batch of a connection's orders whose merchant wants that to happen by itself: every line has
+ * shipped, nothing holds the order, and no charge of it is still to be tried (decision 0050). It goes past those that
+ * cannot be stored, which it adds to the round's failures; answers how many it looked at.
+ */
+export async function completeShippedOrders(
+  context: Context,
+  connectionId: string,
+  failures: unknown[],
+): Promise<number> {
+  const except = failedOrders(failures, connectionId);
+  let orderIds: string[] = [];
+  try {
+    await completeOrders(context, connectionId, async (tx) => {
+      orderIds = await lockShippedOrders(tx, connectionId, { except, limit: BATCH_SIZE });
+      return orderIds;
+    });
+  } catch (error) {
+    const failed = await goPastFailures({ error, connectionId, orderIds, step: "completed" }, (orderId) =>
+      completeOrders(context, connectionId, (tx) => lockShippedOrder(tx, connectionId, orderId)),
+    );
+    failures.push(...failed);
+  }
+  return orderIds.length;
+}
+
+async function completeOrders(
+  context: Context,
+  connectionId: string,
+  lockOrders: (tx: Queryable) => Promise<string[]>,
+): Promise<void> {
+  const completed = await inTransaction(context, async (tx) => {
+    const ids = await lockOrders(tx);
+    const at = { newId: context.newId, now: context.clock.now() };
+    for (const order of await readOrders(tx, connectionId, ids)) {
+      const outcome = applyTransition(order, { name: "complete" }, at.now);
+      await storeOutcome(tx, order, outcome, { actor: SERVICE, action: "complete" }, at);
+    }
+    return ids.length;
+  });
+  if (completed > 0) context.signals.send("deliveries_due", [connectionId]);
+}

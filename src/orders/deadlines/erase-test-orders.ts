@@ -1,0 +1,98 @@
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { deleteDeliveriesOfOrders } from "../../webhooks/log/erase-deliveries-sql.ts";
+import { deleteEventsOfOrders } from "../../webhooks/publishing/events-sql.ts";
+
+/**
+ * Erases test orders whose time is over, with everything that belongs to them: lines, shipments, events,
+ * deliveries and attempts (specification, part 3, rule 4). Orders that are not, or no longer, due are left alone. Answers how many it erased.
+ */
+export async function eraseTestOrders(
+  context: Context,
+  connectionId: string,
+  orderIds: readonly string[],
+  now: Date,
+): Promise<number> {
+  return inTransaction(context, (tx) => eraseOrders(tx, connectionId, orderIds, now));
+}
+
+async function eraseOrders(
+  tx: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+  now: Date,
+): Promise<number> {
+  const erased = await deleteExpiredOrders(tx, connectionId, orderIds, now);
+  await deleteEventsOfOrders(tx, connectionId, erased);
+  await deleteDeliveriesOfOrders(tx, connectionId, erased);
+  return erased.length;
+}
+
+async function deleteExpiredOrders(
+  tx: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "delete-expired-orders",
+    text: `
+      delete from orders
+      where connection_id = $1 and id = any($2::uuid[]) and test_mode and expires_at <= $3
+      returning id`,
+    values: [connectionId, orderIds, now],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Orders taken in one transaction: small enough that it is short. */
+const BATCH_SIZE = 500;
+
+/** Erases a batch of a connection's test orders whose time is over; answers how many. */
+export async function eraseExpiredTestOrders(context: Context, connectionId: string): Promise<number> {
+  const now = context.clock.now();
+  return inTransaction(context, async (tx) => {
+    const expired = await lockExpiredOrders(tx, connectionId, now, BATCH_SIZE);
+    return eraseOrders(tx, connectionId, expired, now);
+  });
+}
+
+/** Connections that have test orders whose time is over, the one that waits longest first. A scan over all shards. */
+export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-expired-orders",
+    text: `
+      select c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.expires_at
+        from orders o
+        where o.connection_id = c.id and o.test_mode and o.expires_at <= $1
+        order by o.expires_at
+        limit 1) as expired
+      order by expired.expires_at`,
+    values: [now],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+/** Locks expired test orders of one connection; those that somebody else is at are passed over. Uses orders_expires_idx. */
+async function lockExpiredOrders(
+  tx: Queryable,
+  connectionId: string,
+  now: Date,
+  limit: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "lock-expired-orders",
+    text: `
+      select id
+      from orders
+      where connection_id = $1 and test_mode and expires_at <= $2
+      order by expires_at
+      limit $3
+      for update skip locked`,
+    values: [connectionId, now, limit],
+  });
+  return rows.map(({ id }) => id);
+}

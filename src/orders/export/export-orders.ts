@@ -1,0 +1,112 @@
+import { asOf } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderStatus } from "../../lifecycle/order.ts";
+import type { Connection } from "../../merchants/connection.ts";
+import { listConnections, readConnection } from "../../merchants/connections-sql.ts";
+import { listMerchants, readMerchant } from "../../merchants/merchants-sql.ts";
+import type { Context } from "../../platform/context.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { NEWEST_FIRST, type PagePosition, START } from "../../platform/wire/cursor.ts";
+import { readOrders } from "../orders-sql.ts";
+import { type ExportLine, listExportedLines, listOrderIds } from "./export-sql.ts";
+
+/** What an export is narrowed to; null does not narrow. Times are of creation. */
+export type ExportFilter = {
+  readonly merchantId: string | null;
+  readonly connectionId: string | null;
+  readonly since: Date | null;
+  /** Exclusive. */
+  readonly until: Date | null;
+  readonly status: OrderStatus | null;
+};
+
+/** An order with what the merchant is charged for its lines; `lines` in the order of `order.lines`. */
+export type ExportedOrder = {
+  readonly merchantId: string;
+  readonly order: Order;
+  readonly lines: readonly ExportLine[];
+};
+
+/** Orders read at a time; memory holds no more of them. */
+const PAGE_SIZE = 500;
+const CONNECTIONS_PAGE_SIZE = 100;
+/** An id is made a little before or after the moment that its order is said to be created at. */
+const IDS_APART_MAX_MS = 3_600_000;
+
+/**
+ * Real orders as they stand while they are read, connection by connection, oldest first in each. Orders that are
+ * created meanwhile may be missing; none comes twice.
+ */
+export async function* exportOrders(context: Context, filter: ExportFilter): AsyncGenerator<ExportedOrder> {
+  for await (const { id, merchantId } of connectionsOf(context, filter))
+    for await (const { order, lines } of ordersOf(context, id, filter)) yield { merchantId, order, lines };
+}
+
+/** Whether there is such a merchant and such a connection, and the one is the other's. */
+export async function isExportable(
+  { db }: Context,
+  { merchantId, connectionId }: ExportFilter,
+): Promise<boolean> {
+  if (merchantId !== null && (await readMerchant(db, merchantId)) === null) return false;
+  if (connectionId === null) return true;
+  const connection = await readConnection(db, connectionId);
+  return connection !== null && (merchantId === null || connection.merchantId === merchantId);
+}
+
+/** Every one of a list that is read page by page, in the order of ids. */
+async function* eachOf<Row extends { id: string }>(
+  readPage: (position: PagePosition) => Promise<Row[]>,
+): AsyncGenerator<Row> {
+  for (let afterId = START; ; ) {
+    const rows = await readPage({ list: "export", afterId, limit: CONNECTIONS_PAGE_SIZE });
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows;
+    afterId = last.id;
+  }
+}
+
+async function* connectionsOf(
+  { db }: Context,
+  { merchantId, connectionId }: ExportFilter,
+): AsyncGenerator<Connection> {
+  if (connectionId !== null) {
+    const connection = await readConnection(db, connectionId);
+    if (connection !== null) yield connection;
+    return;
+  }
+  for await (const merchant of eachOf((position) =>
+    listMerchants(db, { id: merchantId, text: null }, position),
+  ))
+    yield* eachOf((position) => listConnections(db, merchant.id, null, position));
+}
+
+/** Ids first, whatever the filter: so that a page is never long to find, however few orders fit it. */
+async function* ordersOf(
+  { db, clock }: Context,
+  connectionId: string,
+  filter: ExportFilter,
+): AsyncGenerator<Omit<ExportedOrder, "merchantId">> {
+  const { since, until } = filter;
+  let afterId = since === null ? START : uuidAt(new Date(Math.max(0, since.getTime() - IDS_APART_MAX_MS)));
+  const beforeId = until === null ? NEWEST_FIRST : uuidAt(new Date(until.getTime() + IDS_APART_MAX_MS));
+  for (;;) {
+    const ids = await listOrderIds(db, connectionId, afterId, beforeId, PAGE_SIZE);
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    const [orders, lines] = await Promise.all([
+      readOrders(db, connectionId, ids),
+      listExportedLines(db, connectionId, ids),
+    ]);
+    const linesByOrder = Map.groupBy(lines, ({ orderId }) => orderId);
+    const seen = orders.map((order) => asOf(order, clock.now())).filter((order) => fits(order, filter));
+    for (const order of seen.sort((a, b) => (a.id < b.id ? -1 : 1)))
+      yield { order, lines: linesByOrder.get(order.id) ?? [] };
+    afterId = last;
+  }
+}
+
+const fits = (order: Order, { since, until, status }: ExportFilter): boolean =>
+  !order.testMode &&
+  (since === null || order.createdAt >= since) &&
+  (until === null || order.createdAt < until) &&
+  (status === null || order.status === status);

@@ -1,0 +1,200 @@
+import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { PagePosition } from "../../platform/wire/cursor.ts";
+
+/** Where an order lives, and whose it is. */
+export type OrderPlace = {
+  readonly connectionId: string;
+  readonly connectionName: string;
+  readonly merchantId: string;
+  readonly merchantName: string;
+};
+
+/** What a list of orders is narrowed to; null in a field: not by that. */
+export type OrderFilter = {
+  readonly merchantId: string | null;
+  readonly connectionId: string | null;
+  readonly status: OrderStatus | null;
+  readonly onHold: boolean | null;
+  /** What the warehouse can ship now. */
+  readonly ready: boolean | null;
+  readonly testMode: boolean;
+  /** The service's id of an order, when that was searched for. */
+  readonly orderId: string | null;
+  /** Else a part of the partner's id or the recipient's name, or a whole tracking number, in lower case. */
+  readonly text: string | null;
+};
+
+type PlaceRow = {
+  id: string;
+  connection_id: string;
+  connection_name: string;
+  merchant_id: string;
+  merchant_name: string;
+};
+
+/** $5 is the time: a real order whose deadline has passed is accepted, whether or not a worker has seen to it. */
+const PAST_DEADLINE =
+  "(o.status = 'NEW' and o.acceptance_due_at <= $5 and not o.hold_reasons @> '{payment_failed}')";
+
+/**
+ * New orders before their deadline, and those whose clock stands still. Said in a way that PostgreSQL can answer from
+ * orders_acceptance_due_idx and orders_held_idx: by the plain negation of PAST_DEADLINE it would read every order.
+ */
+const STILL_NEW = `(o.status = 'NEW' and o.acceptance_due_at > $5 and not o.hold_reasons @> '{payment_failed}'
+            or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
+
+// Statuses and the like stand in the text, not in parameters, so that the partial indexes serve.
+const statusCondition = (status: OrderStatus, testMode: boolean): string => {
+  if (testMode) return `o.status = '${status}'`; // Never due.
+  if (status === "NEW") return STILL_NEW;
+  return status === "ACCEPTED" ? `(o.status = 'ACCEPTED' or ${PAST_DEADLINE})` : `o.status = '${status}'`;
+};
+
+const READY = `o.status in ('ACCEPTED', 'IN_PROGRESS') and o.routed_at is not null and o.hold_reasons = '{}'
+          and exists (
+            select from order_lines l where l.connection_id = c.id and l.order_id = o.id and l.shipment_id is null)`;
+
+const SEARCHED = `(
+            strpos(lower(o.external_order_id), $7) > 0 or strpos(lower(o.first_name || ' ' || o.last_name), $7) > 0
+            or strpos(lower(o.name), $7) > 0 or strpos(lower(o.company), $7) > 0
+            or exists (
+              select from shipments s
+              where s.connection_id = c.id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
+
+function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderFilter): string[] {
+  return [
+    testMode ? "o.test_mode and o.expires_at > $5" : "not o.test_mode",
+    ...(status === null ? [] : [statusCondition(status, testMode)]),
+    ...(onHold === null ? [] : [`o.hold_reasons ${onHold ? "<>" : "="} '{}'`]),
+    ...(ready === null ? [] : [ready ? READY : `not (${READY})`]),
+    ...(orderId === null ? [] : ["o.id = $6"]),
+    ...(text === null ? [] : [SEARCHED]),
+  ];
+}
+
+/**
+ * Orders of all connections that fit, the newest first; one more than the page, if there is one. Each connection gives
+ * its newest by its own index, so the cost grows with the number of connections and not with that of orders.
+ */
+export async function listOrderPlaces(
+  db: Queryable,
+  filter: OrderFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): Promise<(OrderPlace & { readonly id: string })[]> {
+  const rows = await db.query<PlaceRow>({
+    // Not prepared under a name: there is a text for every set of filters.
+    name: "",
+    text: `
+      -- Every text has the same parameters, though not every one uses all of them.
+      with parameters as (select $5::timestamptz, $6::uuid, $7::text)
+      select found.id, c.id as connection_id, c.name as connection_name, m.id as merchant_id, m.name as merchant_name
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      cross join lateral (
+        select o.id
+        from orders o
+        where o.connection_id = c.id and o.id < $1
+          and ${conditionsOf(filter).join("\n          and ")}
+        order by o.id desc
+        limit $2 + 1) as found
+      where ($3::uuid is null or c.merchant_id = $3) and ($4::uuid is null or c.id = $4)
+      order by found.id desc
+      limit $2 + 1`,
+    values: [afterId, limit, filter.merchantId, filter.connectionId, now, filter.orderId, filter.text],
+  });
+  return rows.map(toPlace);
+}
+
+/** The connection and merchant of an order, by the service's id; null when there is none. Looks at all connections. */
+export async function findOrderPlace(
+  db: Queryable,
+  orderId: string,
+): Promise<(OrderPlace & { readonly testMode: boolean }) | null> {
+  const [row] = await db.query<PlaceRow & { test_mode: boolean }>({
+    name: "find-order-place",
+    text: `
+      select found.id, found.test_mode, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      cross join lateral (
+        select o.id, o.test_mode from orders o where o.connection_id = c.id and o.id = $1 offset 0) as found`,
+    values: [orderId],
+  });
+  return row === undefined ? null : { ...toPlace(row), testMode: row.test_mode };
+}
+
+/** The same by the id of one of its shipments. */
+export async function findShipmentPlace(
+  db: Queryable,
+  shipmentId: string,
+): Promise<(OrderPlace & { readonly id: string }) | null> {
+  const [row] = await db.query<PlaceRow>({
+    name: "find-shipment-place",
+    text: `
+      select found.order_id as id, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      cross join lateral (
+        select s.order_id from shipments s where s.connection_id = c.id and s.id = $1 offset 0) as found`,
+    values: [shipmentId],
+  });
+  return row === undefined ? null : toPlace(row);
+}
+
+const toPlace = (row: PlaceRow): OrderPlace & { readonly id: string } => ({
+  id: row.id,
+  connectionId: row.connection_id,
+  connectionName: row.connection_name,
+  merchantId: row.merchant_id,
+  merchantName: row.merchant_name,
+});
+
+/** What the merchant is charged for an order and each of its lines, and what the lines are. */
+export type OrderPrices = {
+  readonly goodsMinor: bigint;
+  readonly currency: string;
+  readonly lines: ReadonlyMap<
+    string,
+    { readonly sku: string; readonly name: string; readonly unitPriceMinor: bigint }
+  >;
+};
+
+export async function readOrderPrices(
+  db: Queryable,
+  connectionId: string,
+  orderId: string,
+): Promise<OrderPrices> {
+  const rows = await db.query<{
+    goods_minor: bigint;
+    currency: string;
+    line_id: string;
+    unit_price_minor: bigint;
+    sku: string;
+    name: string;
+  }>({
+    name: "read-order-prices",
+    text: `
+      select o.goods_minor, o.currency, l.id as line_id, l.unit_price_minor, p.sku, p.name
+      from orders o
+      join order_lines l on l.connection_id = o.connection_id and l.order_id = o.id
+      join products p on p.id = l.product_id
+      where o.connection_id = $1 and l.connection_id = $1 and o.id = $2`,
+    values: [connectionId, orderId],
+  });
+  const [first] = rows;
+  if (first === undefined) throw new Error("An order has at least one line.");
+  return {
+    goodsMinor: first.goods_minor,
+    currency: first.currency,
+    lines: new Map(
+      rows.map((row) => [
+        row.line_id,
+        { sku: row.sku, name: row.name, unitPriceMinor: row.unit_price_minor },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,22 @@
+import { Type } from "typebox";
+import { parseOrderRef } from "../order-wire.ts";
+import type { ReadOrder } from "../read-order.ts";
+
+/** `orderId` of a list's query. An order is named there as it is in paths (decision 0009). */
+export const orderIdFilter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "Only of this order: the service's id, or the partner's own `externalOrderId`.",
+  }),
+);
+
+/** The id of the order that a filter names: null without a filter, undefined when the connection has no such order. */
+export async function findOrderId(
+  readOrder: ReadOrder,
+  connectionId: string,
+  named: string | undefined,
+): Promise<string | null | undefined> {
+  if (named === undefined) return null;
+  return (await readOrder({ connectionId, ref: parseOrderRef(named) }))?.id;
+}

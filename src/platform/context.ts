@@ -1,0 +1,21 @@
+import type { Logger } from "pino";
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { Database, Queryable } from "./database/database.ts";
+import { retried } from "./database/retry.ts";
+import type { NewId } from "./ids.ts";
+import type { Signals } from "./signals.ts";
+
+/** What every operation receives. Made once at start. */
+export type Context = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly signals: Signals;
+};
+
+/** Runs `work` in one transaction: everything in it commits or nothing does. Retried after a deadlock. */
+export const inTransaction = <T>({ db, clock }: Context, work: (tx: Queryable) => Promise<T>): Promise<T> =>
+  retried(db, clock, () => db.transaction(work));

@@ -1,0 +1,130 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import addFormatsModule from "ajv-formats";
+import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
+import type { TSchema } from "typebox";
+import { parseUuid } from "../ids.ts";
+import { CURRENCIES, isAmount } from "../money.ts";
+import type { Fault } from "./problems.ts";
+import { isStorableText } from "./text.ts";
+
+const FORMAT_DETAILS: Readonly<Record<string, string>> = {
+  "path-segment": "must be storable text, and neither . nor .., which no path can name",
+  text: "must not contain NUL characters or unpaired surrogates",
+  uuid: "must be a UUID",
+  "country-code": "must be two letters",
+  amount: "must be a decimal amount such as 12.50",
+  currency: "must be an ISO 4217 currency code such as EUR",
+  "date-time": "must be an ISO 8601 date-time with a time zone",
+  email: "must be an email address",
+  "web-address": "must be an address that begins with https:// or http://",
+};
+
+// The package's default export is its CommonJS module object.
+const addFormats = addFormatsModule.default;
+
+/** A validator with the service's own formats, that tells all faults at once. */
+function createAjv(): Ajv {
+  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
+  addFormats(ajv, ["date-time", "email"]);
+  ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
+  ajv.addFormat("text", isStorableText);
+  ajv.addFormat("path-segment", (text: string) => isStorableText(text) && text !== "." && text !== "..");
+  // Partners and the console show these as links and pictures, so nothing that runs may be among them.
+  ajv.addFormat(
+    "web-address",
+    (text: string) => /^https?:\/\/\S+$/i.test(text) && isStorableText(text) && URL.canParse(text),
+  );
+  ajv.addFormat("country-code", /^[A-Za-z]{2}$/);
+  ajv.addFormat("amount", isAmount);
+  ajv.addFormat("currency", (text: string) => CURRENCIES.has(text));
+  return ajv;
+}
+
+type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
+
+/** Bodies are taken as they are; only text from the address becomes a number where the schema has one. */
+export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
+  const ajv = createAjv();
+  const compiled = new Map<TSchema, Compiled>();
+  return ({ schema, httpPart }) => {
+    const known = compiled.get(schema);
+    if (known !== undefined) return known;
+    const validate = ajv.compile(schema);
+    const wanted = httpPart === "querystring" ? afterReadingText(schema, validate) : validate;
+    compiled.set(schema, wanted);
+    return wanted;
+  };
+}
+
+/**
+ * The validator's own conversion would also take `0x10`, `1e1`, a padded number, and `Infinity`, which no limit stops:
+ * it compares finite numbers only.
+ */
+function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  return (query: Record<string, unknown>) => {
+    for (const [name, { type }] of Object.entries(properties)) {
+      const text = query[name];
+      if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text))
+        query[name] = Number(text);
+    }
+    // It fails only with errors, which Fastify types by the parts it uses.
+    return validate(query) ? { value: query } : { error: validate.errors as FastifySchemaValidationError[] };
+  };
+}
+
+/** A check of values that come from elsewhere than a request's JSON, by the same rules. Pointers lead into the value. */
+export function createCheck(schema: TSchema): (value: unknown) => ReturnType<typeof faultsOf> {
+  const validate = createAjv().compile(schema);
+  return (value) => (validate(value) ? [] : faultsOf(validate.errors ?? [], "body"));
+}
+
+/** Above what a hundred lines can have, so that all of theirs are told; a hostile body could have very many more. */
+const FAULTS_MAX = 500;
+
+export type RequestPart = "body" | "querystring" | "params" | "headers";
+
+/** The validator's errors as the faults of a problem, each with its place. */
+export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fault[] {
+  const told = errors.filter((error) => !isAboutNull(error));
+  return told.slice(0, FAULTS_MAX).map((error) => {
+    const path =
+      error.keyword === "required"
+        ? `${error.instancePath}/${error.params["missingProperty"]}`
+        : error.instancePath;
+    return faultAt(part, path, detailOf(error));
+  });
+}
+
+/** That a value might also have been null, beside what is wrong with the value that was sent. */
+const isAboutNull = ({ keyword, params }: ErrorObject): boolean =>
+  keyword === "anyOf" || (keyword === "type" && params["type"] === "null");
+
+function faultAt(part: RequestPart, path: string, detail: string): Fault {
+  if (part === "body") return { pointer: path, detail };
+  const name = path.slice(1);
+  return part === "headers" ? { header: name, detail } : { parameter: name, detail };
+}
+
+function detailOf(error: ErrorObject): string {
+  switch (error.keyword) {
+    case "required":
+      return "is required";
+    case "format":
+      return FORMAT_DETAILS[String(error.params["format"])] ?? `must match format ${error.params["format"]}`;
+    case "type":
+      return `must be ${[error.params["type"]].flat().join(" or ")}`;
+    case "enum":
+      return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
+    case "minLength":
+      return `must have at least ${error.params["limit"]} characters`;
+    case "maxLength":
+      return `must have at most ${error.params["limit"]} characters`;
+    case "minItems":
+      return `must have at least ${error.params["limit"]} items`;
+    case "maxItems":
+      return `must have at most ${error.params["limit"]} items`;
+    default:
+      return error.message ?? "does not fit";
+  }
+}

@@ -1,0 +1,166 @@
+import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
+import { type ImportFault, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
+import { insertImported, listOwnProducts, updateImported } from "./import-sql.ts";
+import { CsvFault, type CsvRow, readCsv } from "./read-csv.ts";
+import { createSpool, type Spool } from "./spool.ts";
+
+export type Imported = { created: number; changed: number };
+
+/** Rows of one statement. */
+const BATCH_SIZE = 1_000;
+/** What one transaction stores, in some ten seconds; a larger catalogue comes in several files. */
+export const IMPORT_ROWS_MAX = 500_000;
+/** More are counted, but no longer told one by one. */
+const FAULTS_TOLD_MAX = 1_000;
+
+/**
+ * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First the file is read and
+ * checked whole, as fast as its sender sends it, and sound rows wait on disk; then all are stored in one transaction,
+ * which waits for nobody outside.
+ */
+export async function importProducts(
+  context: Context,
+  merchant: Merchant,
+  bytes: AsyncIterable<Buffer>,
+): Promise<Imported | Problem> {
+  const spool = await createSpool<ImportRow>();
+  try {
+    const { faults, header } = await checkFile(context, merchant, bytes, spool);
+    if (faults.count > 0) return importRefused(faults);
+    return await inTransaction(context, (tx) => storeAll(tx, context, { merchant, header, spool }));
+  } finally {
+    await spool.close();
+  }
+}
+
+type Checked = { readonly header: ImportHeader; readonly faults: Faults };
+
+async function checkFile(
+  { db }: Context,
+  merchant: Merchant,
+  bytes: AsyncIterable<Buffer>,
+  spool: Spool<ImportRow>,
+): Promise<Checked> {
+  const faults = createFaults();
+  const batcher = createBatcher(db, merchant, faults, spool);
+  let header: ImportHeader | null = null;
+  try {
+    for await (const row of readCsv(bytes)) {
+      if (header !== null) {
+        await batcher.take(row, header);
+        if (batcher.isFull()) break;
+        continue;
+      }
+      const read = readHeader(row);
+      if ("faults" in read) {
+        faults.add(read.faults);
+        break; // Without the columns the rows mean nothing.
+      }
+      header = read;
+    }
+    await batcher.flush();
+  } catch (error) {
+    if (!(error instanceof CsvFault)) throw error;
+    await batcher.flush();
+    faults.add([{ line: error.line, detail: `${error.message}; what follows was not read` }]);
+  }
+  if (header === null && faults.count === 0)
+    faults.add([{ line: 1, detail: "the first row, which names the columns, is missing" }]);
+  return { header: header ?? [], faults };
+}
+
+/** Gathers rows to batches, whose ids are then looked up together. */
+function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool: Spool<ImportRow>) {
+  let batch: { line: number; row: ImportRow }[] = [];
+  const idsSeen = new Set<string>();
+  let rows = 0;
+
+  async function flush(): Promise<void> {
+    const ids = batch.flatMap(({ row }) => row.id ?? []);
+    const own = new Set(ids.length === 0 ? [] : await listOwnProducts(db, merchant.id, ids));
+    for (const { line, row } of batch)
+      if (row.id !== null && !own.has(row.id))
+        faults.add([{ line, column: "id", detail: "names no product of the merchant" }]);
+    if (faults.count === 0 && batch.length > 0) await spool.add(batch.map(({ row }) => row));
+    batch = [];
+  }
+
+  return {
+    flush,
+    isFull: () => rows > IMPORT_ROWS_MAX,
+    take: async (csvRow: CsvRow, header: ImportHeader): Promise<void> => {
+      const { line } = csvRow;
+      rows += 1;
+      if (rows > IMPORT_ROWS_MAX)
+        return faults.add([{ line, detail: `is past the ${IMPORT_ROWS_MAX} rows that a file may have` }]);
+      const row = readRow(csvRow, header, merchant.currency);
+      if ("faults" in row) return faults.add(row.faults);
+      if (row.id !== null && idsSeen.has(row.id))
+        return faults.add([{ line, column: "id", detail: "is the id of an earlier row, too" }]);
+      if (row.id !== null) idsSeen.add(row.id);
+      batch.push({ line, row });
+      if (batch.length === BATCH_SIZE) await flush();
+    },
+  };
+}
+
+type Faults = {
+  readonly count: number;
+  readonly told: readonly ImportFault[];
+  add(faults: ImportFault[]): void;
+};
+
+function createFaults(): Faults {
+  const told: ImportFault[] = [];
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    told,
+    add: (faults) => {
+      count += faults.length;
+      told.push(...faults.slice(0, Math.max(0, FAULTS_TOLD_MAX - told.length)));
+    },
+  };
+}
+
+function importRefused({ count, told }: Faults): Problem {
+  const many = told.length < count ? `the first ${told.length} of them` : "them";
+  return {
+    problem: "validation-failed",
+    detail:
+      count === 1
+        ? "Nothing was imported: the file has a fault; see errors."
+        : `Nothing was imported: the file has ${count} faults; errors tells ${many}.`,
+    members: { errors: told.toSorted((a, b) => a.line - b.line), errorCount: count },
+  };
+}
+
+type Storable = { merchant: Merchant; header: ImportHeader; spool: Spool<ImportRow> };
+
+async function storeAll(
+  tx: Queryable,
+  { clock, newId }: Context,
+  { merchant, header, spool }: Storable,
+): Promise<Imported> {
+  await lockMerchant(tx, merchant.id); // One import of a merchant after the other: they may change the same products.
+  const now = clock.now();
+  const imported = { created: 0, changed: 0 };
+  for await (const batch of spool.batches()) {
+    const [created, changed] = [batch.filter(({ id }) => id === null), batch.filter(({ id }) => id !== null)];
+    // Ids are made here and not while the file arrives, so that products are listed by when they came to be.
+    const withIds = created.map((row) => ({ ...row, id: newId() }));
+    if (withIds.length > 0) await insertImported(tx, merchant, withIds, now);
+    if (changed.length > 0) {
+      const found = await updateImported(tx, merchant.id, header, changed, now);
+      if (found !== changed.length) throw new Error("A product is gone, and products are never deleted.");
+    }
+    imported.created += created.length;
+    imported.changed += changed.length;
+  }
+  return imported;
+}

@@ -1,0 +1,112 @@
+import { type Static, Type } from "typebox";
+import { parseUuid } from "../../platform/ids.ts";
+import { parseMoney } from "../../platform/money.ts";
+import type { Fault } from "../../platform/wire/problems.ts";
+import { createCheck } from "../../platform/wire/validation.ts";
+import { PRODUCT_STATUSES, type ProductStatus } from "../product.ts";
+import { ProductRequestSchema } from "../product-request.ts";
+import type { CsvRow } from "./read-csv.ts";
+
+const REQUIRED = ["sku", "name", "price"] as const;
+const OPTIONAL = ["weightGrams", "description", "imageUrl", "status", "id"] as const;
+type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
+const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
+
+/** A fault of a file: the line on which its row begins, and the column if it is about one. */
+export type ImportFault = Extract<Fault, { line: number }>;
+
+/** Columns in the order of the file. */
+export type ImportHeader = readonly Column[];
+
+/** A row that is sound by itself. What its file has no column for is null, and is then not changed. */
+export type ImportRow = {
+  /** The product to change; null: a new one. */
+  readonly id: string | null;
+  readonly sku: string;
+  readonly name: string;
+  /** Minor units, as text: the rows wait as JSON. */
+  readonly priceMinor: string;
+  readonly weightGrams: number | null;
+  readonly description: string | null;
+  readonly imageUrl: string | null;
+  readonly status: ProductStatus | null;
+};
+
+/** The header as columns, or its faults. A column that is not known could be a typing error, so it is refused. */
+export function readHeader({ line, cells }: CsvRow): ImportHeader | { faults: ImportFault[] } {
+  const names = cells.map((cell) => cell.trim());
+  const unknown = names
+    .filter((name) => !isColumn(name))
+    .map((column) => ({ line, column, detail: `is not a column of an import: ${COLUMNS.join(", ")}` }));
+  const twice = names
+    .filter((name, index) => isColumn(name) && names.indexOf(name) !== index)
+    .map((column) => ({ line, column, detail: "is there more than once" }));
+  const missing = REQUIRED.filter((name) => !names.includes(name)).map((column) => ({
+    ...{ line, column, detail: "is required, and the first row does not name it" },
+  }));
+  const faults = [...unknown, ...twice, ...missing];
+  return faults.length > 0 ? { faults } : names.filter(isColumn);
+}
+
+const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name);
+
+/** The rules of a new product, and what only an import can say. */
+const RowSchema = Type.Object({
+  ...ProductRequestSchema.properties,
+  status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
+  id: Type.Optional(Type.String({ format: "uuid" })),
+});
+const check = createCheck(RowSchema);
+
+/** Reads a row by the rules of `POST /api/merchants/{id}/products`, in the merchant's currency; or tells all its faults. */
+export function readRow(
+  { line, cells }: CsvRow,
+  header: ImportHeader,
+  currency: string,
+): ImportRow | { faults: ImportFault[] } {
+  if (cells.length !== header.length) {
+    const detail = `has ${cells.length} cells, and the first row has ${header.length}`;
+    return { faults: [{ line, detail }] };
+  }
+  const product = productOf(cells, header, currency);
+  const faults = check(product).map((fault) => ({ line, ...columnOf(fault), detail: fault.detail }));
+  const row = product as Static<typeof RowSchema>; // As far as the check has found no fault in it.
+  const priceRead = !faults.some(({ column }) => column === "price");
+  const price = priceRead ? parseMoney(row.price) : null;
+  if (priceRead && price === null)
+    faults.push({ line, column: "price", detail: `must be an amount in ${currency}` });
+  if (price === null || faults.length > 0) return { faults };
+  return {
+    id: row.id === undefined ? null : parseUuid(row.id),
+    sku: row.sku,
+    name: row.name,
+    priceMinor: price.minor.toString(),
+    weightGrams: row.weightGrams ?? null,
+    description: row.description ?? null,
+    imageUrl: row.imageUrl ?? null,
+    status: row.status ?? null,
+  };
+}
+
+/** As JSON would have it. An empty cell is as good as none: what is required is then missing. */
+function productOf(
+  cells: readonly string[],
+  header: ImportHeader,
+  currency: string,
+): Record<string, unknown> {
+  const product: Record<string, unknown> = {};
+  header.forEach((column, index) => {
+    const cell = cells[index] ?? "";
+    if (cell === "") return;
+    if (column === "price") product[column] = { amount: cell, currency };
+    else if (column === "weightGrams" && /^\d{1,15}$/.test(cell)) product[column] = Number(cell);
+    else product[column] = cell;
+  });
+  return product;
+}
+
+/** The first step of a pointer: `/price/amount` is about the column `price`. */
+const columnOf = (fault: Fault): { column?: string } => {
+  const [, column] = "pointer" in fault ? fault.pointer.split("/") : [];
+  return column === undefined ? {} : { column };
+};

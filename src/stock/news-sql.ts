@@ -1,0 +1,45 @@
+import type { Queryable } from "../platform/database/database.ts";
+
+/** Something that waiting orders may have waited for: stock of a product, or the rates of a facility. */
+export type News = {
+  readonly about: "stock" | "rates";
+  /** Of the product or the facility. */
+  readonly subjectId: string;
+  /** Each piece of news has its own, so that a newer one is never taken for the one that was dealt with. */
+  readonly id: string;
+};
+
+/** News that nobody has dealt with yet, oldest first. */
+export async function listNews(db: Queryable): Promise<News[]> {
+  const rows = await db.query<{ about: News["about"]; subject_id: string; id: string }>({
+    name: "list-news",
+    text: `
+      select 'stock' as about, product_id as subject_id, stock_news_id as id
+      from stocked_products
+      where stock_news_id is not null
+      union all
+      select 'rates', id, rates_news_id
+      from facilities
+      where rates_news_id is not null
+      order by id`,
+    values: [],
+  });
+  return rows.map((row) => ({ about: row.about, subjectId: row.subject_id, id: row.id }));
+}
+
+/** News that came meanwhile about the same subject stands. */
+export async function forgetNews(db: Queryable, news: News): Promise<void> {
+  await db.query(
+    news.about === "stock"
+      ? {
+          name: "forget-stock-news",
+          text: "update stocked_products set stock_news_id = null where product_id = $1 and stock_news_id = $2",
+          values: [news.subjectId, news.id],
+        }
+      : {
+          name: "forget-rates-news",
+          text: "update facilities set rates_news_id = null where id = $1 and rates_news_id = $2",
+          values: [news.subjectId, news.id],
+        },
+  );
+}

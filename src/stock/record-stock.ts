@@ -1,0 +1,69 @@
+import { isSettled } from "../lifecycle/lifecycle.ts";
+import type { Order, OrderLine } from "../lifecycle/order.ts";
+import type { OrderStep, RecordContext } from "../lifecycle/order-step.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { deleteReservations, type Reservation } from "./reservations-sql.ts";
+import { announceStock, lockStock, moveStock, type StockMove } from "./stock-sql.ts";
+
+/**
+ * What a step of an order means for stock, in the transaction that holds the order's lock. Lines that ship leave the
+ * house; an order that settles gives back what was still kept for it; goods that come back go on the shelf again if
+ * the step says so. Test orders, and orders that no facility sends, have nothing to do with stock.
+ */
+export async function followOrder(tx: Queryable, step: OrderStep, at: RecordContext): Promise<void> {
+  const { before, after } = step;
+  if (after.testMode || after.facilityId === null) return;
+  const shipped = await endReservations(tx, after, newlyShipped(before, after));
+  const settles = isSettled(after) && !isSettled(before);
+  // Also of a returned order: its lines that have not been shipped never will be.
+  const released = settles ? await endReservations(tx, after, after.lines.map(idOf)) : [];
+  const returned = step.restock === true ? newlyReturned(before, after) : [];
+  // All of them at once: a second lock could be of a lesser id than the first, and two steps would wait in a circle.
+  await lockStock(tx, productsOf([...shipped, ...released, ...returned]));
+  await moveStock(tx, shipped.map(leaving), at.now); // Nothing becomes available by it: it had been promised.
+  const freed = [...released.map(givenBack), ...returned.map(putBackAt(after.facilityId))];
+  await announceStock(tx, await moveStock(tx, freed, at.now), at.newId());
+}
+
+const idOf = ({ id }: OrderLine): string => id;
+
+const newlyShipped = (before: Order, after: Order): string[] => {
+  const unshipped = new Set(before.lines.filter((line) => line.shipmentId === null).map(idOf));
+  return after.lines.filter((line) => line.shipmentId !== null && unshipped.has(line.id)).map(idOf);
+};
+
+function newlyReturned(before: Order, after: Order): OrderLine[] {
+  const out = new Set(
+    before.shipments.filter(({ status }) => status !== "returned").map((shipment) => shipment.id),
+  );
+  const returned = after.shipments.filter(({ id, status }) => status === "returned" && out.has(id));
+  return after.lines.filter((line) => returned.some(({ id }) => id === line.shipmentId));
+}
+
+const endReservations = async (
+  tx: Queryable,
+  { connectionId, id }: Order,
+  lineIds: readonly string[],
+): Promise<Reservation[]> => (lineIds.length === 0 ? [] : deleteReservations(tx, connectionId, id, lineIds));
+
+const leaving = (kept: Reservation): StockMove => ({
+  ...kept,
+  onHand: -kept.quantity,
+  reserved: -kept.quantity,
+});
+
+const givenBack = (kept: Reservation): StockMove => ({ ...kept, onHand: 0, reserved: -kept.quantity });
+
+/** To where the order was sent from. Products without a stock record there are not counted. */
+const putBackAt =
+  (facilityId: string) =>
+  ({ productId, quantity }: OrderLine): StockMove => ({
+    facilityId,
+    productId,
+    onHand: quantity,
+    reserved: 0,
+  });
+
+const productsOf = (things: readonly { productId: string }[]): string[] => [
+  ...new Set(things.map(({ productId }) => productId)),
+];

@@ -1,0 +1,43 @@
+import { eventRow } from "../../events/event.ts";
+import { PING } from "../../events/event-types.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
+import { type Endpoint, wireEndpointId } from "../endpoints/endpoint.ts";
+import { holdEndpoint } from "../endpoints/endpoints-sql.ts";
+import { insertEvents } from "../publishing/events-sql.ts";
+import { endHold, insertPingDelivery } from "./send-by-hand-sql.ts";
+
+export const ENDPOINT_PAUSED: Problem = {
+  problem: "endpoint-paused",
+  detail: "The webhook endpoint is paused; resume it first.",
+};
+
+/** Sends a test event to one endpoint, whatever types it names; answers the id of the delivery. */
+export async function pingEndpoint(
+  context: Context,
+  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+): Promise<{ deliveryId: string } | Problem> {
+  const { clock, newId } = context;
+  const sent = await inTransaction(context, async (tx) => {
+    const endpoint = await holdEndpoint(tx, connectionId, id);
+    if (endpoint === null) return notFound("webhook endpoint");
+    if (endpoint.status === "paused") return ENDPOINT_PAUSED;
+    const now = clock.now();
+    const event = eventRow({
+      connectionId,
+      id: newId(),
+      type: PING,
+      occurredAt: now,
+      testMode: false,
+      orderId: null,
+      sequence: null,
+      notAfter: null,
+      data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
+    });
+    await insertEvents(tx, [event], now);
+    await endHold(tx, connectionId, id);
+    return { deliveryId: await insertPingDelivery(tx, endpoint, event, now) };
+  });
+  if (!isProblem(sent)) context.signals.send("deliveries_due", [connectionId]);
+  return sent;
+}

@@ -1,0 +1,35 @@
+import { oldestShownId } from "../../events/event-feed.ts";
+import { readEventBody } from "../../events/feed-sql.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
+import { holdEndpoint } from "../endpoints/endpoints-sql.ts";
+import type { Delivery } from "../log/delivery.ts";
+import { readDelivery } from "../log/delivery-log-sql.ts";
+import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
+import { endHold, insertManualDue } from "./send-by-hand-sql.ts";
+
+/**
+ * Sends a delivery once more, whatever became of it so far, and at once: it waits for no other of its order. A request
+ * while such a sending is still to be done, or under way, is the same one; afterwards another may follow.
+ */
+export async function redeliver(
+  context: Context,
+  connectionId: string,
+  deliveryId: string,
+): Promise<Delivery | Problem> {
+  const asked = await inTransaction(context, async (tx) => {
+    const now = context.clock.now();
+    const delivery = await readDelivery(tx, connectionId, deliveryId, now);
+    if (delivery === null) return notFound("delivery");
+    const endpoint = await holdEndpoint(tx, connectionId, delivery.endpointId);
+    if (endpoint === null) return notFound("webhook endpoint");
+    const body = await readEventBody(tx, connectionId, delivery.eventId, oldestShownId(now), now);
+    if (body === null) return notFound("event");
+    if (endpoint.status === "paused") return ENDPOINT_PAUSED;
+    await insertManualDue(tx, connectionId, delivery, now);
+    await endHold(tx, connectionId, endpoint.id);
+    return delivery;
+  });
+  if (!isProblem(asked)) context.signals.send("deliveries_due", [connectionId]);
+  return asked;
+}

@@ -1,0 +1,50 @@
+import type { EventRow } from "../../events/event.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { fanOut, holdLanes } from "./fan-out-sql.ts";
+
+/**
+ * Writes events of one connection with their deliveries. Must run in the transaction of their cause; after its commit
+ * the dispatchers are to be woken.
+ */
+export async function insertEvents(tx: Queryable, events: readonly EventRow[], now: Date): Promise<void> {
+  if (events.length === 0) return;
+  await holdLanes(
+    tx,
+    events.map(({ connectionId, orderId, id }) => ({ connectionId, laneId: orderId ?? id })),
+  );
+  await tx.query({
+    name: "insert-events",
+    text: `
+      with told as (
+        insert into events (connection_id, id, type, order_id, sequence, body, not_after)
+        select connection_id, id, type, order_id, sequence, body, $7::timestamptz
+        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::integer[], $6::text[])
+          as event (connection_id, id, type, order_id, sequence, body)
+        returning connection_id, id as event_id, type as event_type, order_id, sequence, not_after
+      ), ${fanOut("told", "$8", false)}
+      select from headed`,
+    values: [
+      events.map((event) => event.connectionId),
+      events.map((event) => event.id),
+      events.map((event) => event.type),
+      events.map((event) => event.orderId),
+      events.map((event) => event.sequence),
+      events.map((event) => event.body),
+      events[0]?.notAfter ?? null, // Events that are written together are about one order.
+      now,
+    ],
+  });
+}
+
+/** Erases what was told about test orders, together with the orders themselves. */
+export async function deleteEventsOfOrders(
+  tx: Queryable,
+  connectionId: string,
+  orderIds: readonly string[],
+): Promise<void> {
+  await tx.query({
+    name: "delete-events-of-orders",
+    text: "delete from events where connection_id = $1 and order_id = any($2::uuid[])",
+    values: [connectionId, orderIds],
+  });
+}

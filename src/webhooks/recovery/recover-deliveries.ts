@@ -1,0 +1,56 @@
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import {
+  isActive,
+  listDeliveriesAfter,
+  lockHeads,
+  lockRecovery,
+  type Recovery,
+  reopenDeliveries,
+  restoreHeads,
+  saveRecovery,
+} from "./recovery-sql.ts";
+
+/** Deliveries looked at in one step: small enough that the lanes' locks are short. */
+const BATCH_SIZE = 1_000;
+
+/**
+ * Does a batch of a connection's oldest recovery; answers how much it did, 0 when there is nothing to do. A recovery
+ * pages through the endpoint's deliveries by their ids alone and stores how far it is with what it did, so that it
+ * goes on after a crash where it was.
+ *
+ * It makes two passes. Steps that began before the resume took the endpoint for paused, so what they write gets no
+ * head; they have all ended when the second pass begins.
+ */
+export async function recoverDeliveries(context: Context, connectionId: string): Promise<number> {
+  const done = await inTransaction(context, async (tx) => {
+    const now = context.clock.now();
+    const recovery = await lockRecovery(tx, connectionId, now);
+    return recovery === null ? 0 : recoverBatch(tx, recovery, now);
+  });
+  if (done > 0) context.signals.send("deliveries_due", [connectionId]);
+  return done;
+}
+
+async function recoverBatch(tx: Queryable, recovery: Recovery, now: Date): Promise<number> {
+  if (!(await isActive(tx, recovery))) {
+    await saveRecovery(tx, recovery, now); // Paused again or deleted: another resume makes another recovery.
+    return 1;
+  }
+  const page = await listDeliveriesAfter(tx, recovery, uuidAt(recovery.until), BATCH_SIZE);
+  const failed = page.filter(({ status }) => status === "failed").map(({ id }) => id);
+  const isReopening = recovery.failedToo && recovery.pass === 1;
+  // First, so that the statements after it see what has become of the lanes' heads.
+  await lockHeads(tx, recovery, [...new Set(page.map(({ laneId }) => laneId))]);
+  const reopened = new Set(await reopenDeliveries(tx, recovery.connectionId, isReopening ? failed : [], now));
+  const waiting = page.filter(({ id, status }) => status === "pending" || reopened.has(id));
+  await restoreHeads(tx, recovery, [...new Set(waiting.map(({ laneId }) => laneId))], now);
+  const last = page.at(-1);
+  if (page.length === BATCH_SIZE && last !== undefined)
+    await saveRecovery(tx, { ...recovery, position: last.id }, null);
+  else if (recovery.pass === 1)
+    await saveRecovery(tx, { ...recovery, position: uuidAt(recovery.since), pass: 2 }, null);
+  else await saveRecovery(tx, recovery, now);
+  return 1 + waiting.length;
+}

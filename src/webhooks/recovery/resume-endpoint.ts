@@ -1,0 +1,77 @@
+import { EVENTS_KEPT_MS } from "../../events/event-feed.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
+
+type EndpointKey = Pick<Endpoint, "connectionId" | "id">;
+
+/** Deliveries of steps that have not committed yet are meant as well, so a recovery reaches a little beyond its request. */
+const COMMIT_ALLOWANCE_MS = 60_000;
+
+/**
+ * Makes a paused endpoint active again, and has all that has waited meanwhile sent to it; an active one is answered as
+ * it is. Null when there is no such endpoint.
+ */
+export async function resumeEndpoint(
+  context: Context,
+  { connectionId, id }: EndpointKey,
+): Promise<Endpoint | null> {
+  const resumed = await inTransaction(context, async (tx) => {
+    const endpoint = await lockEndpoint(tx, connectionId, id);
+    if (endpoint?.status === "paused") return resumePaused(tx, endpoint, context);
+    return endpoint;
+  });
+  if (resumed !== null) context.signals.send("deliveries_due", [connectionId]);
+  return resumed;
+}
+
+/** How far back a recovery may reach: as far as there are events. */
+export const RECOVERY_MAX_MS = EVENTS_KEPT_MS;
+
+type Recovery = { since: Date; until: Date };
+
+/**
+ * Has everything sent to an endpoint again that was given up since a moment, and resumes the endpoint if it is paused,
+ * so that one call is enough after any outage. A worker does the work. Null when there is no such endpoint.
+ */
+export async function recoverEndpoint(
+  context: Context,
+  { connectionId, id }: EndpointKey,
+  since: Date,
+): Promise<Recovery | null> {
+  const recovery = await inTransaction(context, async (tx) => {
+    const endpoint = await lockEndpoint(tx, connectionId, id);
+    if (endpoint === null) return null;
+    if (endpoint.status === "paused") await resumePaused(tx, endpoint, context);
+    return insertRecovery(tx, endpoint, { since, failedToo: true }, context);
+  });
+  if (recovery !== null) context.signals.send("deliveries_due", [connectionId]);
+  return recovery;
+}
+
+async function resumePaused(tx: Queryable, endpoint: Endpoint, context: Context): Promise<Endpoint> {
+  const now = context.clock.now();
+  await activateEndpoint(tx, endpoint, now);
+  await insertRecovery(tx, endpoint, { since: endpoint.createdAt, failedToo: false }, context);
+  return { ...endpoint, status: "active", pauseReason: null, pausedAt: null, updatedAt: now };
+}
+
+async function insertRecovery(
+  tx: Queryable,
+  { connectionId, id }: EndpointKey,
+  { since, failedToo }: { since: Date; failedToo: boolean },
+  { clock, newId }: Context,
+): Promise<Recovery> {
+  const now = clock.now();
+  const until = new Date(now.getTime() + COMMIT_ALLOWANCE_MS);
+  await tx.query({
+    name: "insert-recovery",
+    text: `
+      insert into webhook_recoveries (connection_id, id, endpoint_id, failed_too, since, until, position, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [connectionId, newId(), id, failedToo, since, until, uuidAt(since), now],
+  });
+  return { since, until };
+}

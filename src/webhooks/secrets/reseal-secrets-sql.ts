@@ -1,0 +1,75 @@
+import type { Queryable } from "../../platform/database/database.ts";
+
+// A sealed text is `v1.<id of the key>.<the rest>` (src/webhooks/secrets/secret-box.ts), so its second part tells the key.
+
+/** The ids of all keys that a secret still in use is sealed with. A scan over all shards of a small table. */
+export async function listKeyIdsInUse(db: Queryable, now: Date): Promise<string[]> {
+  const rows = await db.query<{ key_id: string }>({
+    name: "list-key-ids-in-use",
+    text: `
+      select distinct split_part(sealed, '.', 2) as key_id
+      from webhook_secrets
+      where (expires_at is null or expires_at > $1) and sealed ~ '^v1[.][0-9a-f]{8}[.]'
+      order by key_id`,
+    values: [now],
+  });
+  return rows.map((row) => row.key_id);
+}
+
+/** Connections with secrets that are sealed with another key. A scan over all shards of a small table. */
+export async function listConnectionsWithOlderKeys(db: Queryable, keyId: string): Promise<string[]> {
+  const rows = await db.query<{ connection_id: string }>({
+    name: "list-connections-with-older-keys",
+    text: `
+      select distinct connection_id
+      from webhook_secrets
+      where split_part(sealed, '.', 2) <> $1
+      order by connection_id`,
+    values: [keyId],
+  });
+  return rows.map((row) => row.connection_id);
+}
+
+export type LockedSecret = { readonly endpointId: string; readonly id: string; readonly sealed: string };
+
+/** Locks the next secrets that are sealed with another key. */
+export async function lockSecrets(
+  tx: Queryable,
+  connectionId: string,
+  { keyId, after, limit }: { keyId: string; after: LockedSecret | null; limit: number },
+): Promise<LockedSecret[]> {
+  return tx.query<LockedSecret>({
+    name: "lock-secrets",
+    text: `
+      select endpoint_id as "endpointId", id, sealed
+      from webhook_secrets
+      where connection_id = $1 and split_part(sealed, '.', 2) <> $2
+        and ($3::uuid is null or (endpoint_id, id) > ($3::uuid, $4::uuid))
+      order by endpoint_id, id
+      limit $5
+      for update`,
+    values: [connectionId, keyId, after?.endpointId ?? null, after?.id ?? null, limit],
+  });
+}
+
+export async function storeSealed(
+  tx: Queryable,
+  connectionId: string,
+  secrets: readonly LockedSecret[],
+): Promise<void> {
+  if (secrets.length === 0) return;
+  await tx.query({
+    name: "store-sealed",
+    text: `
+      update webhook_secrets s
+      set sealed = anew.sealed
+      from unnest($2::uuid[], $3::uuid[], $4::text[]) as anew (endpoint_id, id, sealed)
+      where s.connection_id = $1 and s.endpoint_id = anew.endpoint_id and s.id = anew.id`,
+    values: [
+      connectionId,
+      secrets.map(({ endpointId }) => endpointId),
+      secrets.map(({ id }) => id),
+      secrets.map(({ sealed }) => sealed),
+    ],
+  });
+}

@@ -1,0 +1,43 @@
+import { inTransaction } from "../../platform/context.ts";
+import type { WebhookContext } from "../context.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import { lockEndpoint } from "../endpoints/endpoints-sql.ts";
+import { newSigningSecret } from "../sending/signature.ts";
+import { deleteOldSecrets, endSecrets, insertSecret } from "./secrets-sql.ts";
+
+export const OVERLAP_HOURS_DEFAULT = 24;
+export const OVERLAP_HOURS_MAX = 168;
+
+/** Beside the newest. A partner that rotates often should not make every request carry a long list of signatures. */
+const OLDER_SECRETS_MAX = 2;
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Gives an endpoint a new signing secret, which is answered here, once. The older ones sign beside it for so many
+ * hours from now, none of them longer than it would have without this; 0 ends them at once. Null when there is no such
+ * endpoint. Rotations at the same time wait for each other, so the last one's secret is the newest (decision 0029).
+ */
+export async function rotateSecret(
+  context: WebhookContext,
+  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+  overlapHours: number,
+): Promise<{ endpoint: Endpoint; secret: string } | null> {
+  const { clock, newId, secrets } = context;
+  const rotated = await inTransaction(context, async (tx) => {
+    const endpoint = await lockEndpoint(tx, connectionId, id);
+    if (endpoint === null) return null;
+    const now = clock.now();
+    await endSecrets(tx, endpoint, new Date(now.getTime() + Math.round(overlapHours * HOUR_MS)));
+    await deleteOldSecrets(tx, endpoint, { now, keptMax: OLDER_SECRETS_MAX });
+    const secret = newSigningSecret();
+    await insertSecret(tx, endpoint, {
+      id: newId(),
+      sealed: secrets.seal(secret, endpoint.id),
+      createdAt: now,
+    });
+    return { endpoint, secret };
+  });
+  if (rotated !== null) context.signals.send("endpoints_changed", [connectionId]);
+  return rotated;
+}

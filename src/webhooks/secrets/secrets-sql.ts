@@ -1,0 +1,61 @@
+import type { Queryable } from "../../platform/database/database.ts";
+
+type EndpointKey = { connectionId: string; id: string };
+type SealedSecret = { id: string; sealed: string; createdAt: Date };
+
+/** Writes the newest secret of an endpoint. An endpoint has one without an end; the database refuses a second. */
+export async function insertSecret(
+  tx: Queryable,
+  endpoint: EndpointKey,
+  { id, sealed, createdAt }: SealedSecret,
+): Promise<void> {
+  await tx.query({
+    name: "insert-secret",
+    text: `
+      insert into webhook_secrets (connection_id, endpoint_id, id, sealed, created_at)
+      values ($1, $2, $3, $4, $5)`,
+    values: [endpoint.connectionId, endpoint.id, id, sealed, createdAt],
+  });
+}
+
+/** Lets no secret of an endpoint sign beyond a moment. One that ends earlier by an earlier rotation keeps its end. */
+export async function endSecrets(tx: Queryable, endpoint: EndpointKey, expiresAt: Date): Promise<void> {
+  await tx.query({
+    name: "end-secrets",
+    text: `
+      update webhook_secrets
+      set expires_at = least(coalesce(expires_at, $3), $3)
+      where connection_id = $1 and endpoint_id = $2`,
+    values: [endpoint.connectionId, endpoint.id, expiresAt],
+  });
+}
+
+/** Deletes the secrets of an endpoint that have ended, and of the others all but the latest few. */
+export async function deleteOldSecrets(
+  tx: Queryable,
+  endpoint: EndpointKey,
+  { now, keptMax }: { now: Date; keptMax: number },
+): Promise<void> {
+  await tx.query({
+    name: "delete-old-secrets",
+    text: `
+      delete from webhook_secrets
+      where connection_id = $1 and endpoint_id = $2
+        and (expires_at <= $3
+             or id not in (
+               select s.id
+               from webhook_secrets s
+               where s.connection_id = $1 and s.endpoint_id = $2
+               order by s.created_at desc, s.id desc
+               limit $4))`,
+    values: [endpoint.connectionId, endpoint.id, now, keptMax],
+  });
+}
+
+export async function deleteSecrets(tx: Queryable, endpoint: EndpointKey): Promise<void> {
+  await tx.query({
+    name: "delete-secrets",
+    text: "delete from webhook_secrets where connection_id = $1 and endpoint_id = $2",
+    values: [endpoint.connectionId, endpoint.id],
+  });
+}

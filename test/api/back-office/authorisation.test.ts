@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
+import {
+  createHouse,
+  type House,
+  type HouseRequest,
+  personOf,
+  requestsOf,
+  warehouseOf,
+} from "../../support/house.ts";
+import { withoutItsOwn } from "../../support/orders.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
+
+/** Decision 0038, as its table says it. The operator may do everything. */
+const MERCHANTS_TOO = [
+  "listMerchants",
+  "readMerchant",
+  "listConnections",
+  "readConnection",
+  "listCatalogue",
+  "readCatalogueProduct",
+  "listOrders",
+  "readOrderDetail",
+  "holdOrder",
+  "releaseHold",
+];
+const MERCHANTS_NOT_WAREHOUSE = [
+  "createConnection",
+  "changeConnection",
+  "createKey",
+  "listKeys",
+  "revokeKey",
+  "createProduct",
+  "changeProduct",
+  "exposeProduct",
+  "withdrawProduct",
+  "cancelRealOrder",
+  "importProducts",
+  "listConnectionDeliveries",
+  "readConnectionDelivery",
+  "redeliverConnectionDelivery",
+  "retryPayment",
+  "readAccount",
+  "listAccountEntries",
+  "readStripeMethod",
+];
+const WAREHOUSE_NOT_MERCHANTS = [
+  "approveOrder",
+  "rejectOrder",
+  "shipOrder",
+  "completeOrder",
+  "returnShipment",
+  "changeShipment",
+  "createFacility",
+  "listFacilities",
+  "readFacility",
+  "changeFacility",
+  "listStock",
+  "readStock",
+  "setStock",
+  "readRates",
+  "setRates",
+];
+const OPERATOR_ONLY = [
+  "createMerchant",
+  "changeMerchant",
+  "recordAccountPayment",
+  "setStripeMethod",
+  "endStripeMethod",
+];
+
+let test: TestService;
+let house: House;
+let requests: HouseRequest[];
+let warehouse: Client;
+let owner: Client;
+let stranger: Client;
+beforeAll(async () => {
+  test = await startTestService();
+  house = await createHouse(test);
+  const other = await createHouse(test);
+  requests = requestsOf(test, house);
+  warehouse = warehouseOf(test);
+  owner = personOf(test, house.partner.merchantId);
+  stranger = personOf(test, other.partner.merchantId);
+});
+afterAll(() => test.close());
+
+const requestsFor = (...operations: string[]) =>
+  requests.filter(({ operationId }) => operations.includes(operationId));
+
+describe("whom a route admits", () => {
+  it("is said for every route, by the route and by this test", () => {
+    const told = [...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE, ...WAREHOUSE_NOT_MERCHANTS, ...OPERATOR_ONLY];
+    expect(requests.map(({ operationId }) => operationId).sort()).toEqual(told.sort());
+    for (const { operationId, admits } of backOfficeRoutes(test.context))
+      expect(admits, operationId).toBeTypeOf("function");
+  });
+
+  it.each([
+    ["the warehouse", () => warehouse, [...MERCHANTS_NOT_WAREHOUSE, ...OPERATOR_ONLY]],
+    ["a merchant's person", () => owner, [...WAREHOUSE_NOT_MERCHANTS, ...OPERATOR_ONLY]],
+  ] as const)("%s is refused elsewhere, and nothing changes", async (_who, client, refused) => {
+    const before = await dumpTables(test);
+    for (const { operationId, send } of requestsFor(...refused)) {
+      const { status, body } = await send(client());
+      expect(status, operationId).toBe(403);
+      expect(body.type).toMatch(/\/forbidden$/);
+    }
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
+  it("is the same for things that exist and for things that do not", async () => {
+    const missing = requestsOf(test, { ...house, ids: MISSING });
+    for (const { operationId, send } of requestsFor(...WAREHOUSE_NOT_MERCHANTS)) {
+      const there = await send(owner);
+      const nowhere = await missing.find((other) => other.operationId === operationId)?.send(owner);
+      expect(nowhere && withoutItsOwn(nowhere), operationId).toBe(withoutItsOwn(there));
+    }
+  });
+});
+
+const ID = "01m7y7np16fe68bxp4h91tdmdn";
+const UUID = "019f1f83-aac1-73a5-9745-52489a50b5b6";
+/** Ids of the right form that name nothing. */
+const MISSING: Record<string, string> = {
+  merchants: `mer_${ID}`,
+  connections: `con_${ID}`,
+  keys: `key_${ID}`,
+  products: UUID,
+  productId: UUID,
+  orders: `ord_${ID}`,
+  facilities: `fac_${ID}`,
+  deliveryId: `dlv_${ID}`,
+  shipments: `shp_${ID}`,
+};
+
+describe("a person of another merchant", () => {
+  const named = () =>
+    requestsFor(...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE).filter(({ path }) =>
+      /\/api\/\w+\/./.test(path),
+    );
+
+  it("sees exactly what somebody sees who names nothing, and changes nothing", async () => {
+    const before = await dumpTables(test);
+    const missing = requestsOf(test, { ...house, ids: MISSING });
+    expect(named().length).toBeGreaterThanOrEqual(14);
+    for (const { operationId, send } of named()) {
+      const foreign = await send(stranger);
+      const nowhere = await missing.find((other) => other.operationId === operationId)?.send(stranger);
+      expect(foreign.status, operationId).toBe(404);
+      expect(withoutItsOwn(foreign), operationId).toBe(nowhere && withoutItsOwn(nowhere));
+    }
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
+  it("learns nothing from the faults of a body either", async () => {
+    const wrong = { amount: "1.00", currency: "JPY" };
+    const product = { sku: "S", name: "N", price: wrong };
+    const policy = { reviewPolicy: { maxOrderValue: wrong } };
+    const { merchants, connections, products } = house.ids;
+    const sent: [method: string, path: string, body: object][] = [
+      ["POST", `/api/merchants/${merchants}/products`, product],
+      ["POST", `/api/merchants/${merchants}/connections`, { name: "N", ...policy }],
+      ["PATCH", `/api/connections/${connections}`, policy],
+      ["PATCH", `/api/products/${products}`, { price: wrong }],
+    ];
+    for (const [method, path, body] of sent) {
+      expect((await owner.request(method, path, { body })).status, path).toBe(422);
+      expect((await stranger.request(method, path, { body })).status, path).toBe(404);
+    }
+  });
+
+  it("has lists of its own things only", async () => {
+    expect((await stranger.get("/api/merchants")).body.data).toHaveLength(1);
+    const { merchants, connections, orders } = house.ids;
+    for (const query of ["", `merchantId=${merchants}`, `connectionId=${connections}`, `q=${orders}`]) {
+      const { status, body } = await stranger.get(`/api/orders?${query}`);
+      expect(status).toBe(200);
+      expect(JSON.stringify(body), query).not.toContain(house.ids["orders"]);
+    }
+    expect(JSON.stringify((await owner.get("/api/orders")).body)).toContain(house.ids["orders"]);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromTypeId } from "../../../src/platform/ids.ts";
+import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { expectFaults, expectProblem, withoutItsOwn } from "../../support/orders.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
+import { createEndpoint, deliveryOf, pauseEndpoint, readRows } from "../../support/webhooks.ts";
+
+let test: TestService;
+let partner: Partner;
+let other: Partner;
+let endpointId: string;
+let order: { id: string; externalOrderId: string };
+let deliveryId: string;
+beforeAll(async () => {
+  test = await startTestService({ config: { webhookAllowPrivateNetworks: true } });
+  [partner, other] = [await createPartner(test), await createPartner(test)];
+  endpointId = (await createEndpoint(partner)).id;
+  order = await placeOrder(partner);
+  deliveryId = await deliveryOf(partner, endpointId, order.id);
+});
+afterAll(() => test.close());
+
+const pathOf = ({ connectionId }: Partner, rest = "") => `/api/connections/${connectionId}/deliveries${rest}`;
+const personOf = ({ merchantId }: Partner): Client =>
+  test.backOfficeFor({ kind: "merchant", merchantId: fromTypeId("mer", merchantId) ?? "", name: "Mia" });
+
+/** Each way to ask about the delivery, of this connection. */
+const REQUESTS: [method: string, rest: () => string][] = [
+  ["GET", () => ""],
+  ["GET", () => `/${deliveryId}`],
+  ["POST", () => `/${deliveryId}/redeliver`],
+];
+
+describe("the deliveries of a connection", () => {
+  it.each(REQUESTS)(
+    "%s answers another merchant's person exactly as for a missing one",
+    async (method, rest) => {
+      const before = await dumpTables(test);
+      const person = personOf(other);
+      const foreign = await person.request(method, pathOf(partner, rest()));
+      const missing = { ...partner, connectionId: "con_01m7y7np16fe68bxp4h91tdmdn" };
+      expectProblem(foreign, 404, "not-found");
+      expect(withoutItsOwn(await person.request(method, pathOf(missing, rest())))).toBe(
+        withoutItsOwn(foreign),
+      );
+      expect(await dumpTables(test)).toEqual(before);
+    },
+  );
+
+  it.each(REQUESTS)("%s is not for the warehouse", async (method, rest) => {
+    const warehouse = test.backOfficeFor({ kind: "warehouse", name: "Willem" });
+    expectProblem(await warehouse.request(method, pathOf(partner, rest())), 403, "forbidden");
+  });
+
+  it("are not found under another connection, not even by the operator", async () => {
+    expectProblem(await test.backOffice.get(pathOf(other, `/${deliveryId}`)), 404, "not-found");
+    expectProblem(await test.backOffice.post(pathOf(other, `/${deliveryId}/redeliver`)), 404, "not-found");
+    expect((await test.backOffice.get(pathOf(other))).body).toEqual({ data: [], nextCursor: null });
+  });
+
+  it.each(["endpointId=x", "eventId=dlv_1", "status=lost", "cursor=abc", "limit=101"])(
+    "refuses the filter %s",
+    async (query) => {
+      const [parameter = ""] = query.split("=");
+      expectFaults(await test.backOffice.get(pathOf(partner, `?${query}`)), [{ parameter }]);
+    },
+  );
+
+  it("show the operator and the merchant's person what the partner sees", async () => {
+    const seen = (await partner.client.get("/v1/deliveries")).body;
+    expect(seen.data).toHaveLength(1);
+    for (const client of [test.backOffice, personOf(partner)]) {
+      expect((await client.get(pathOf(partner))).body).toEqual(seen);
+      expect((await client.get(pathOf(partner, `?orderId=${order.externalOrderId}`))).body).toEqual(seen);
+      expect((await client.get(pathOf(partner, "?status=failed"))).body.data).toEqual([]);
+      expect((await client.get(pathOf(partner, `/${deliveryId}`))).body).toEqual(seen.data[0]);
+    }
+  });
+
+  it("are sent once more when asked for, and only once while that is still to be done", async () => {
+    const planned = await readRows(test, "due_deliveries", endpointId);
+    for (const client of [test.backOffice, personOf(partner)]) {
+      const { status, body } = await client.post(pathOf(partner, `/${deliveryId}/redeliver`));
+      expect(status, JSON.stringify(body)).toBe(202);
+      expect(body.id).toBe(deliveryId);
+    }
+    const added = (await readRows(test, "due_deliveries", endpointId)).length - planned.length;
+    expect(added).toBe(1);
+  });
+
+  it("are not sent to a paused endpoint", async () => {
+    await pauseEndpoint(test, endpointId);
+    const before = await dumpTables(test);
+    const asked = await test.backOffice.post(pathOf(partner, `/${deliveryId}/redeliver`));
+    expectProblem(asked, 409, "endpoint-paused");
+    expect(await dumpTables(test)).toEqual(before);
+  });
+});

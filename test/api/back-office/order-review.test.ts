@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
+import { runChore } from "../../support/chores.ts";
+import { personOf, warehouseOf } from "../../support/house.ts";
+import { cancelOrder, failPayment, readOrder, readOrderEvents } from "../../support/orders.ts";
+import {
+  actionsOf,
+  expectRefused,
+  placeAcceptedOrder,
+  readDetail,
+  stepTaken,
+  takeHouseStep,
+} from "../../support/real-orders.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
+});
+afterAll(() => test.close());
+
+const lines = (quantity: number) => ({ lines: [{ productId: partner.productIds[0], quantity }] });
+const placeReviewed = () => placeOrder(partner, lines(2));
+const typesOf = async (orderId: string) =>
+  (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
+
+describe("review (specification, part 3; decision 0013)", () => {
+  it("approves: the order is accepted, and nothing is told", async () => {
+    const { id } = await placeReviewed();
+    const approved = await stepTaken(test, id, "approve", { reason: "A known buyer." });
+    expect(approved).toMatchObject({ id, status: "ACCEPTED", cancelableUntil: null });
+    expect(approved.timeline.at(-1)).toEqual({
+      at: test.clock.now().toISOString(),
+      action: "approve",
+      actor: { kind: "operator", name: "operator" },
+      status: "ACCEPTED",
+      onHoldReasons: [],
+      shipmentId: null,
+      detail: "A known buyer.",
+    });
+    expect(await readOrder(partner, id)).toMatchObject({ status: "ACCEPTED" });
+    expect(await typesOf(id)).toEqual(["order.created"]);
+  });
+
+  it("rejects: the order is canceled, and its partner hears of it", async () => {
+    const { id } = await placeReviewed();
+    const rejected = await stepTaken(test, id, "reject", { reason: "Too many." });
+    expect(rejected).toMatchObject({ status: "CANCELED" });
+    expect(rejected.timeline.at(-1)).toMatchObject({ action: "reject", detail: "Too many." });
+    expect(await typesOf(id)).toEqual(["order.created", "order.canceled"]);
+  });
+
+  it.each(["approve", "reject"])("%s is for orders under review only", async (step) => {
+    const { id } = await placeOrder(partner, lines(1));
+    expectRefused(await takeHouseStep(test, id, step), "not_in_review", step, "NEW");
+    await stepTaken(test, id, "cancel");
+    expectRefused(await takeHouseStep(test, id, step), "order_settled", step, "CANCELED");
+  });
+
+  it("is decided once, however many decide at the same time", async () => {
+    const { id } = await placeReviewed();
+    const steps = ["approve", "reject", "approve", "reject", "approve", "reject"];
+    const answers = await Promise.all(steps.map((step) => takeHouseStep(test, id, step)));
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won.map(({ body }) => body.status)).toContain((await readDetail(test, id)).status);
+    // Approving and then rejecting is refused, and so is the other way round.
+    expect(won).toHaveLength(1);
+    for (const { status } of answers.filter((answer) => !won.includes(answer))) expect(status).toBe(409);
+  });
+
+  it("may happen while the order is held; the hold stays", async () => {
+    const { id } = await placeReviewed();
+    await stepTaken(test, id, "hold", { reasons: ["merchant_request"] });
+    expect(await stepTaken(test, id, "approve")).toMatchObject({
+      status: "ACCEPTED",
+      onHoldReasons: ["merchant_request"],
+    });
+  });
+});
+
+describe("holds", () => {
+  it("are placed and lifted, each told once, with since when", async () => {
+    const { id } = await placeOrder(partner, lines(1));
+    const since = test.clock.now().toISOString();
+    const held = await stepTaken(test, id, "hold", {
+      reasons: ["merchant_request", "address_unserviceable"],
+    });
+    expect(held).toMatchObject({ status: "NEW", onHold: true });
+    test.clock.advance({ minutes: 1 });
+    const less = await stepTaken(test, id, "release-hold", { reasons: ["merchant_request", "unknown"] });
+    expect(less.holds).toEqual([{ reason: "address_unserviceable", since }]);
+    expect(await stepTaken(test, id, "release-hold")).toMatchObject({ onHold: false, holds: [] });
+    const before = await dumpTables(test);
+    expect(await stepTaken(test, id, "release-hold")).toMatchObject({ onHold: false });
+    expect(await dumpTables(test)).toEqual(before);
+    expect(await typesOf(id)).toEqual([
+      "order.created",
+      "order.onHold",
+      "order.onHold",
+      "order.onHoldReleased",
+    ]);
+  });
+
+  it("of a failed payment stays under another hold, and goes when it is released by name", async () => {
+    const { id } = await placeOrder(partner, lines(1));
+    await failPayment(test, partner, id);
+    expect(await stepTaken(test, id, "hold", { reasons: ["out_of_stock"] })).toMatchObject({
+      onHoldReasons: ["payment_failed", "out_of_stock"],
+    });
+    test.clock.advance({ hours: 3 });
+    expect(await stepTaken(test, id, "release-hold", { reasons: ["payment_failed"] })).toMatchObject({
+      status: "ACCEPTED",
+      onHoldReasons: ["out_of_stock"],
+    });
+  });
+
+  it("are for a merchant's people theirs alone: they place and lift merchant_request", async () => {
+    const owner = personOf(test, partner.merchantId);
+    const { id } = await placeOrder(partner, lines(1));
+    await failPayment(test, partner, id);
+    const held = await takeHouseStep(test, id, "hold", {}, owner);
+    expect(held.body).toMatchObject({ onHoldReasons: ["payment_failed", "merchant_request"] });
+    expect(held.body.timeline.at(-1).actor).toEqual({ kind: "merchant", name: "Mia Merchant" });
+    const released = await takeHouseStep(test, id, "release-hold", {}, owner);
+    expect(released.body).toMatchObject({ onHoldReasons: ["payment_failed"] });
+    for (const step of ["hold", "release-hold"]) {
+      const reasons = ["merchant_request", "payment_failed"];
+      const refused = await takeHouseStep(test, id, step, { reasons }, owner);
+      expect(refused.status).toBe(422);
+      expect(refused.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
+    }
+  });
+
+  it("of the house outlive whatever a merchant's people do", async () => {
+    const owner = personOf(test, partner.merchantId);
+    const { id } = await placeOrder(partner, lines(1));
+    await stepTaken(test, id, "hold", { reasons: ["fraud_suspected"] });
+    expect((await takeHouseStep(test, id, "hold", {}, owner)).body).toMatchObject({
+      onHoldReasons: ["fraud_suspected", "merchant_request"],
+    });
+    expect((await takeHouseStep(test, id, "release-hold", {}, owner)).body).toMatchObject({
+      onHoldReasons: ["fraud_suspected"],
+    });
+  });
+
+  it("of a failed payment are lifted by name only, and by the operator", async () => {
+    const { id } = await placeOrder(partner, lines(1));
+    await failPayment(test, partner, id);
+    await stepTaken(test, id, "hold", { reasons: ["out_of_stock"] });
+    expect(await stepTaken(test, id, "release-hold")).toMatchObject({ onHoldReasons: ["payment_failed"] });
+    const reasons = ["out_of_stock", "payment_failed"];
+    const refused = await takeHouseStep(test, id, "release-hold", { reasons }, warehouseOf(test));
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
+    expect(await stepTaken(test, id, "release-hold", { reasons })).toMatchObject({ onHold: false });
+  });
+
+  it.each([
+    ["no reasons at all", { reasons: [] }, ["/reasons"]],
+    ["too many", { reasons: Array.from({ length: 21 }, (_, at) => `r${at}`) }, ["/reasons"]],
+    ["an empty one and a long one", { reasons: ["", "x".repeat(101)] }, ["/reasons/0", "/reasons/1"]],
+    ["a NUL", { reasons: ["a\u0000"] }, ["/reasons/0"]],
+    ["a number", { reasons: [1] }, ["/reasons/0"]],
+    ["a text", { reasons: "out_of_stock" }, ["/reasons"]],
+  ])("are refused with %s", async (_title, body, pointers) => {
+    const { id } = await placeOrder(partner, lines(1));
+    const refused = await takeHouseStep(test, id, "hold", body);
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
+    expect(await readDetail(test, id)).toMatchObject({ onHold: false });
+  });
+});
+
+describe("cancelling from the back office", () => {
+  it("needs no open window", async () => {
+    const { id } = await placeOrder(partner, lines(1));
+    test.clock.advance({ hours: 3 });
+    await runChore(test, "accept-orders");
+    expect((await cancelOrder(partner, id)).status).toBe(409);
+    const canceled = await stepTaken(test, id, "cancel", { reason: "The buyer called." });
+    expect(canceled).toMatchObject({ status: "CANCELED" });
+    expect(actionsOf(canceled).slice(0, 2)).toEqual(["create by partner", "accept by service"]);
+    expect(canceled.timeline.at(-1)).toMatchObject({ action: "cancel", detail: "The buyer called." });
+    expect((await cancelOrder(partner, id)).body).toMatchObject({ status: "CANCELED" });
+  });
+
+  it("records the acceptance that only the deadline had seen to", async () => {
+    const { id } = await placeOrder(partner, lines(1));
+    test.clock.advance({ hours: 3 });
+    expect(actionsOf(await stepTaken(test, id, "cancel"))).toEqual([
+      "create by partner",
+      "accept by service",
+      "cancel by operator",
+    ]);
+  });
+
+  it("is the operator's alone once something has been shipped", async () => {
+    const { id } = await placeAcceptedOrder(test, partner, lines(1));
+    const owner = personOf(test, partner.merchantId);
+    await stepTaken(test, id, "ship");
+    const refused = await takeHouseStep(test, id, "cancel", {}, owner);
+    expectRefused(refused, "already_shipped", "cancel", "IN_PROGRESS");
+    await stepTaken(test, id, "cancel");
+  });
+
+  it("is refused when the order is settled", async () => {
+    const { id } = await placeOrder(partner, lines(1));
+    await cancelOrder(partner, id);
+    expectRefused(await takeHouseStep(test, id, "cancel"), "order_settled", "cancel", "CANCELED");
+  });
+});
+
+describe("what a step cannot name", () => {
+  it.each(["approve", "reject", "cancel", "hold", "release-hold", "ship", "complete", "return"])(
+    "%s: an unknown order, a test order, another id",
+    async (step) => {
+      const { id: testId } = await placeTestOrder(partner);
+      const { externalOrderId } = await placeOrder(partner, lines(1));
+      for (const id of ["ord_01m7y7np16fe68bxp4h91tdmdn", testId, externalOrderId, "ord_x", "%20"]) {
+        const { status, body } = await takeHouseStep(test, id, step);
+        expect(status, id).toBe(404);
+        expect(body.detail).toBe("No such order.");
+      }
+    },
+  );
+
+  it("a test order can be read, as long as it lives", async () => {
+    const { id } = await placeTestOrder(partner);
+    expect(await readDetail(test, id)).toMatchObject({
+      id,
+      testMode: true,
+      timeline: [{ action: "create" }],
+    });
+    expect((await test.backOffice.get(`/api/orders/${id.replace("test_", "ord_")}`)).status).toBe(404);
+    test.clock.advance({ hours: 2 });
+    expect((await test.backOffice.get(`/api/orders/${id}`)).status).toBe(404);
+  });
+});
+
+it("the warehouse's people take steps under their own names", async () => {
+  const { id } = await placeReviewed();
+  const { body } = await takeHouseStep(test, id, "approve", {}, warehouseOf(test));
+  expect(body.timeline.at(-1).actor).toEqual({ kind: "warehouse", name: "Wilma Packer" });
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { runChore } from "../../support/chores.ts";
+import { cancelOrder, readOrder, readOrderEvents } from "../../support/orders.ts";
+import {
+  actionsOf,
+  expectRefused,
+  placeAcceptedOrder,
+  readDetail,
+  stepTaken,
+  takeHouseStep,
+} from "../../support/real-orders.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test);
+});
+afterAll(() => test.close());
+
+const twoLines = () => ({ lines: partner.productIds.map((productId) => ({ productId, quantity: 1 })) });
+const placeTwoLines = () => placeAcceptedOrder(test, partner, twoLines());
+const typesOf = async (orderId: string) =>
+  (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
+const patchShipment = (id: string, body: object) =>
+  test.backOffice.request("PATCH", `/api/shipments/${id}`, { body });
+
+describe("shipping", () => {
+  it("ships line by line: IN_PROGRESS with the first shipment, complete after the last", async () => {
+    const { id, lines } = await placeTwoLines();
+    const [first, second] = lines.map((line: { id: string }) => line.id);
+    const begun = await stepTaken(test, id, "ship", { lineIds: [second] });
+    expect(begun).toMatchObject({
+      status: "IN_PROGRESS",
+      shipments: [{ status: "pending", lineIds: [second] }],
+    });
+    expectRefused(await takeHouseStep(test, id, "complete"), "unshipped_lines", "complete", "IN_PROGRESS");
+    const shipped = await stepTaken(test, id, "ship");
+    expect(shipped.shipments[1].lineIds).toEqual([first]);
+    expectRefused(await takeHouseStep(test, id, "ship"), "nothing_to_ship", "ship");
+    expect(await stepTaken(test, id, "complete")).toMatchObject({ status: "COMPLETED" });
+    expect(await typesOf(id)).toEqual([
+      "order.created",
+      "order.shipmentCreated",
+      "order.shipmentCreated",
+      "order.completed",
+    ]);
+    expect(actionsOf(await readDetail(test, id))).toEqual([
+      "create by partner",
+      "accept by service",
+      "route by service",
+      "ship by operator",
+      "ship by operator",
+      "complete by operator",
+    ]);
+  });
+
+  it("goes as soon as the deadline has passed, before any worker has looked", async () => {
+    const { id } = await placeOrder(partner);
+    test.clock.advance({ hours: 2 });
+    expect(await stepTaken(test, id, "ship")).toMatchObject({ status: "IN_PROGRESS" });
+    expect(await runChore(test, "accept-orders")).toBe(0);
+  });
+
+  it("waits for the acceptance: the partner may still cancel", async () => {
+    const { id } = await placeOrder(partner);
+    expectRefused(await takeHouseStep(test, id, "ship"), "not_accepted", "ship", "NEW");
+    expect((await cancelOrder(partner, id)).body).toMatchObject({ status: "CANCELED" });
+    expectRefused(await takeHouseStep(test, id, "ship"), "order_settled", "ship", "CANCELED");
+  });
+
+  it("waits for the end of a hold", async () => {
+    const { id } = await placeTwoLines();
+    await stepTaken(test, id, "hold");
+    expectRefused(await takeHouseStep(test, id, "ship"), "order_on_hold", "ship", "ACCEPTED");
+    await stepTaken(test, id, "release-hold");
+    await stepTaken(test, id, "ship");
+  });
+
+  it("takes each line once, however many workers reach for it at the same time", async () => {
+    const { id, lines } = await placeTwoLines();
+    const lineIds = [lines[0].id];
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => takeHouseStep(test, id, "ship", { lineIds })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200))
+      expectRefused(answer, "nothing_to_ship", "ship");
+    const detail = await readDetail(test, id);
+    expect(detail.shipments).toHaveLength(1);
+    expect(await typesOf(id)).toEqual(["order.created", "order.shipmentCreated"]);
+  });
+
+  it("and a cancel from the house: one comes after the other, and nothing is shipped of a canceled order", async () => {
+    const { id } = await placeTwoLines();
+    const [shipped, canceled] = await Promise.all([
+      takeHouseStep(test, id, "ship"),
+      takeHouseStep(test, id, "cancel"),
+    ]);
+    expect(canceled.status).toBe(200);
+    const { status, shipments } = await readDetail(test, id);
+    expect(status).toBe("CANCELED");
+    expect(shipments).toHaveLength(shipped.status === 200 ? 1 : 0);
+  });
+
+  it.each([
+    ["a line of nobody", { lineIds: ["line_01m7y7np16fe68bxp4h91tdmdn", "x"] }, ["/lineIds/0", "/lineIds/1"]],
+    ["no text", { lineIds: [1], carrier: 2 }, ["/lineIds/0", "/carrier"]],
+    ["an address that runs", { trackingUrl: "javascript:alert(1)" }, ["/trackingUrl"]],
+    ["empty texts", { carrier: "", trackingNumber: "" }, ["/carrier", "/trackingNumber"]],
+  ])("is refused with %s", async (_title, body, pointers) => {
+    const { id } = await placeTwoLines();
+    const { status, body: problem } = await takeHouseStep(test, id, "ship", body);
+    expect(status).toBe(422);
+    expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
+    expect(await readDetail(test, id)).toMatchObject({ status: "ACCEPTED", shipments: [] });
+  });
+
+  it("with no lines at all ships nothing", async () => {
+    const { id } = await placeTwoLines();
+    expectRefused(await takeHouseStep(test, id, "ship", { lineIds: [] }), "nothing_to_ship", "ship");
+  });
+});
+
+describe("tracking", () => {
+  it("may be known at once; the address comes from carrier and number", async () => {
+    const { id } = await placeTwoLines();
+    const { shipments } = await stepTaken(test, id, "ship", { carrier: "U.P.S.", trackingNumber: "1Z 999" });
+    const trackingUrl = "https://www.ups.com/track?tracknum=1Z999";
+    expect(shipments).toMatchObject([{ carrier: "U.P.S.", trackingNumber: "1Z 999", trackingUrl }]);
+    expect((await readOrder(partner, id)).shipments).toMatchObject([
+      { trackingNumber: "1Z 999", trackingUrl },
+    ]);
+    const [, event] = await readOrderEvents(test, partner, id);
+    expect(event?.data.shipment).toMatchObject({ trackingUrl });
+    expect(JSON.stringify(event)).not.toContain("U.P.S.");
+  });
+
+  it("is on the timeline with the parcel that it is about, like its shipping and its return", async () => {
+    const { id, lines } = await placeTwoLines();
+    const first = (await stepTaken(test, id, "ship", { lineIds: [lines[0].id] })).shipments[0].id;
+    const second = (await stepTaken(test, id, "ship")).shipments[1].id;
+    await patchShipment(first, { trackingNumber: "77" });
+    await stepTaken(test, id, "return", { shipmentId: second });
+    const { timeline } = await readDetail(test, id);
+    expect(timeline.slice(-4)).toMatchObject([
+      { action: "ship", shipmentId: first },
+      { action: "ship", shipmentId: second },
+      { action: "updateShipment", shipmentId: first },
+      { action: "returnShipment", shipmentId: second },
+    ]);
+    expect(timeline[0]).toMatchObject({ action: "create", shipmentId: null });
+  });
+
+  it("may come later, also when the order is complete", async () => {
+    const { id } = await placeTwoLines();
+    const { shipments } = await stepTaken(test, id, "ship");
+    await stepTaken(test, id, "complete");
+    const { status, body } = await patchShipment(shipments[0].id, { carrier: "DHL", trackingNumber: "77" });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id: shipments[0].id,
+      orderId: id,
+      status: "pending",
+      carrier: "DHL",
+      trackingUrl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id=77",
+    });
+    expect((await readDetail(test, id)).timeline.at(-1)).toMatchObject({
+      action: "updateShipment",
+      status: "COMPLETED",
+    });
+  });
+
+  it("keeps an address of its own until the number changes", async () => {
+    const { id } = await placeTwoLines();
+    const own = { carrier: "Local Bikes", trackingNumber: "1", trackingUrl: "https://bikes.example/1" };
+    const [shipment] = (await stepTaken(test, id, "ship", own)).shipments;
+    const patched = async (body: object) => (await patchShipment(shipment.id, body)).body;
+    expect(await patched({ status: "shipped" })).toMatchObject({ ...own, status: "shipped" });
+    expect(await patched({ carrier: "Local Bikes Ltd" })).toMatchObject({ trackingUrl: own.trackingUrl });
+    expect(await patched({ trackingNumber: "2" })).toMatchObject({ trackingNumber: "2", trackingUrl: null });
+    expect(await patched({ trackingUrl: "https://bikes.example/2" })).toMatchObject({
+      trackingUrl: "https://bikes.example/2",
+    });
+    expect(await patched({ trackingNumber: null, trackingUrl: null })).toMatchObject({
+      trackingNumber: null,
+    });
+  });
+
+  it("that stays the same changes nothing", async () => {
+    const { id } = await placeTwoLines();
+    const [shipment] = (await stepTaken(test, id, "ship", { carrier: "DPD", trackingNumber: "5" })).shipments;
+    const before = await readDetail(test, id);
+    test.clock.advance({ minutes: 1 });
+    expect((await patchShipment(shipment.id, { trackingNumber: "5", status: "pending" })).status).toBe(200);
+    expect((await patchShipment(shipment.id, {})).status).toBe(200);
+    expect(await readDetail(test, id)).toEqual(before);
+  });
+
+  it.each([
+    ["status", { status: "returned" }],
+    ["status", { status: "lost" }],
+    ["trackingUrl", { trackingUrl: "ftp://x" }],
+  ])("is refused with a bad %s", async (field, body) => {
+    const { id } = await placeTwoLines();
+    const [shipment] = (await stepTaken(test, id, "ship")).shipments;
+    const refused = await patchShipment(shipment.id, body);
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors).toMatchObject([{ pointer: `/${field}` }]);
+  });
+
+  it("of no shipment is not found", async () => {
+    for (const id of ["shp_01m7y7np16fe68bxp4h91tdmdn", "x", "ord_01m7y7np16fe68bxp4h91tdmdn"])
+      expect((await patchShipment(id, { status: "shipped" })).status).toBe(404);
+  });
+});
+
+describe("returns", () => {
+  it("set RETURNED, also on a completed order, and the parcel is back for good", async () => {
+    const { id } = await placeTwoLines();
+    const [shipment] = (await stepTaken(test, id, "ship")).shipments;
+    await stepTaken(test, id, "complete");
+    const returned = await stepTaken(test, id, "return", { shipmentId: shipment.id });
+    expect(returned).toMatchObject({ status: "RETURNED", shipments: [{ status: "returned" }] });
+    expectRefused(await takeHouseStep(test, id, "return"), "no_shipment_out", "returnShipment", "RETURNED");
+    expectRefused(
+      await patchShipment(shipment.id, { status: "shipped" }),
+      "no_shipment_out",
+      "updateShipment",
+    );
+    expect((await typesOf(id)).at(-1)).toBe("order.shipmentReturned");
+  });
+
+  it("need a parcel that is out", async () => {
+    const { id } = await placeTwoLines();
+    expectRefused(await takeHouseStep(test, id, "return"), "no_shipment_out", "returnShipment", "ACCEPTED");
+    const unknown = await takeHouseStep(test, id, "return", { shipmentId: "shp_01m7y7np16fe68bxp4h91tdmdn" });
+    expect(unknown.status).toBe(422);
+    expect(unknown.body.errors).toMatchObject([{ pointer: "/shipmentId" }]);
+  });
+
+  it("happen once, however many hands take the parcel", async () => {
+    const { id } = await placeTwoLines();
+    await stepTaken(test, id, "ship");
+    const answers = await Promise.all(Array.from({ length: 6 }, () => takeHouseStep(test, id, "return")));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect((await typesOf(id)).filter((type) => type === "order.shipmentReturned")).toHaveLength(1);
+  });
+});

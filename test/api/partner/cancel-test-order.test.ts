@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
+import { readOrder } from "../../support/orders.ts";
+import { applied, eventsOf, typesOf } from "../../support/sandbox.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test, { reviewPolicy: { maxQuantity: 10 } });
+});
+afterAll(() => test.close());
+
+const cancel = (orderId: string): Promise<Answer> => partner.client.post(`/v1/orders/${orderId}/cancel`);
+
+/** A cancel that must be refused with 409 and change nothing; answers the problem without its path. */
+async function refusalOf(orderId: string): Promise<object> {
+  const before = await dumpTables(test);
+  const { status, body } = await cancel(orderId);
+  expect(status, JSON.stringify(body)).toBe(409);
+  expect(body.instance).toBe(`/v1/orders/${orderId}/cancel`);
+  expect(await dumpTables(test)).toEqual(before);
+  const { instance: _, ...problem } = body;
+  return problem;
+}
+
+describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
+  it("cancels a NEW one and publishes order.canceled with testMode true", async () => {
+    const { id } = await placeTestOrder(partner);
+    const { status, body } = await cancel(id);
+    expect(status).toBe(200);
+    expect(body).toEqual(await readOrder(partner, id));
+    expect(body).toMatchObject({ status: "CANCELED", testMode: true, cancelableUntil: null });
+    const [, canceled, ...more] = await eventsOf(test, id);
+    expect(canceled).toMatchObject({ type: "order.canceled", testMode: true, sequence: 2 });
+    expect(canceled.data).toEqual({ order: body });
+    expect(more).toEqual([]);
+  });
+
+  it("answers 200 again when it is canceled already, by whichever way, and publishes nothing more", async () => {
+    const { id } = await placeTestOrder(partner);
+    const canceled = await applied(partner, id, "cancel");
+    test.clock.advance({ minutes: 1 });
+    expect(await cancel(id)).toMatchObject({ status: 200, body: canceled });
+    expect(typesOf(await eventsOf(test, id))).toEqual(["order.created", "order.canceled"]);
+  });
+
+  it("is possible to the last moment before its erasure: a test order is never accepted by itself", async () => {
+    const { id } = await placeTestOrder(partner);
+    test.clock.advance({ hours: 2, ms: -1 });
+    expect((await cancel(id)).body).toMatchObject({ status: "CANCELED" });
+  });
+
+  it("begins in PROCESSING where a real one would, and is refused in the very same words", async () => {
+    const lines = [{ productId: partner.productIds[0], quantity: 11 }];
+    const real = await placeOrder(partner, { lines });
+    const rehearsed = await placeTestOrder(partner, { lines });
+    expect([real.status, rehearsed.status]).toEqual(["PROCESSING", "PROCESSING"]);
+    const refusal = await refusalOf(rehearsed.id);
+    expect(refusal).toEqual(await refusalOf(real.id));
+    expect(refusal).toMatchObject({ title: "Order cannot be canceled", orderStatus: "PROCESSING" });
+    expect(refusal).toMatchObject({ detail: expect.stringContaining("never had a cancel window") });
+  });
+
+  it("refuses one moved to PROCESSING in those words too", async () => {
+    const lines = [{ productId: partner.productIds[0], quantity: 11 }];
+    const real = await placeOrder(partner, { lines });
+    const { id } = await placeTestOrder(partner);
+    await applied(partner, id, "process");
+    expect(await refusalOf(id)).toEqual(await refusalOf(real.id));
+  });
+
+  it("refuses one moved past its window in the words of a real order whose window has closed", async () => {
+    const real = await placeOrder(partner);
+    test.clock.advance({ hours: 2 });
+    await cancel(real.id); // Stores the acceptance, so that the refusal compared below changes nothing.
+    const { id } = await placeTestOrder(partner);
+    await applied(partner, id, "accept");
+    const refusal = await refusalOf(id);
+    expect(refusal).toEqual(await refusalOf(real.id));
+    expect(refusal).toMatchObject({ detail: expect.stringContaining("window has closed") });
+  });
+
+  it.each([
+    ["ACCEPTED", ["accept"]],
+    ["IN_PROGRESS", ["ship"]],
+    ["COMPLETED", ["ship", "complete"]],
+    ["RETURNED", ["ship", "returnShipment"]],
+    ["ACCEPTED", ["accept", "hold"]],
+    ["PROCESSING", ["process", "hold"]],
+  ])("refuses with 409 order-not-cancelable: %s after %j", async (orderStatus, steps) => {
+    const { id } = await placeTestOrder(partner);
+    for (const step of steps) await applied(partner, id, step);
+    expect(await refusalOf(id)).toMatchObject({ status: 409, orderStatus });
+  });
+
+  it.each([[[]], [["process"]], [["accept"]], [["ship"]]])(
+    "cancels it while its payment has failed, after %j",
+    async (steps) => {
+      const { id } = await placeTestOrder(partner);
+      for (const step of steps) await applied(partner, id, step);
+      await applied(partner, id, "hold", { reasons: ["out_of_stock", "payment_failed"] });
+      const { status, body } = await cancel(id);
+      expect(status, JSON.stringify(body)).toBe(200);
+      expect(body).toMatchObject({ status: "CANCELED", onHold: false, onHoldReasons: [] });
+    },
+  );
+
+  it("does not cancel it once the failed payment was cleared", async () => {
+    const { id } = await placeTestOrder(partner);
+    await applied(partner, id, "accept");
+    await applied(partner, id, "hold", { reasons: ["payment_failed"] });
+    await applied(partner, id, "releaseHold");
+    expect(await refusalOf(id)).toMatchObject({ orderStatus: "ACCEPTED" });
+  });
+
+  it("does not cancel it once other reasons have replaced the failed payment", async () => {
+    const { id } = await placeTestOrder(partner);
+    await applied(partner, id, "process");
+    await applied(partner, id, "hold", { reasons: ["payment_failed"] });
+    await applied(partner, id, "hold");
+    expect(await refusalOf(id)).toMatchObject({ orderStatus: "PROCESSING" });
+  });
+
+  it("a held NEW one can be canceled", async () => {
+    const { id } = await placeTestOrder(partner);
+    await applied(partner, id, "hold");
+    expect((await cancel(id)).body).toMatchObject({ status: "CANCELED", onHold: false });
+  });
+});

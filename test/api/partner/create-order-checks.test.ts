@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { anAddress, anOrder, createPartner, type Partner, readEvents } from "../../support/builders.ts";
+import {
+  expectFaults,
+  expectNothingHappened,
+  expectProblem,
+  readOrder,
+  readOrderEvents,
+  readStoredOrders,
+  transition,
+} from "../../support/orders.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+});
+beforeEach(async () => {
+  partner = await createPartner(test);
+});
+afterAll(() => test.close());
+
+/** Sends a request, under an Idempotency-Key header or without one. */
+const send = (request: object, key?: string | string[], by = partner) =>
+  by.client.post("/v1/orders", request, key === undefined ? {} : { headers: { "idempotency-key": key } });
+
+const withoutExternalId = (fields: object = {}) =>
+  anOrder(partner, { externalOrderId: undefined, ...fields });
+const unknownProduct = { lines: [{ productId: "00000000-0000-7000-8000-000000000000", quantity: 1 }] };
+
+describe("POST /v1/orders, a refused request does not use its key up", () => {
+  it.each([
+    [
+      "a body that cannot be read",
+      () =>
+        partner.client.request("POST", "/v1/orders", {
+          rawBody: "{",
+          headers: { "idempotency-key": "key-1" },
+        }),
+    ],
+    ["a body that does not fit", () => send({}, "key-1")],
+    ["an unknown product", () => send(anOrder(partner, unknownProduct), "key-1")],
+  ])("%s", async (_, refuse) => {
+    expect((await refuse()).status).toBeGreaterThanOrEqual(400);
+    await expectNothingHappened(test, partner);
+    expect((await send(anOrder(partner), "key-1")).status).toBe(201);
+  });
+});
+
+describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
+  it("reads the body before it looks for a key", async () => {
+    const rawBody = "{";
+    expectProblem(await partner.client.request("POST", "/v1/orders", { rawBody }), 400, "malformed-request");
+  });
+
+  it("checks the shape before it looks for a key", async () => {
+    expectFaults(await send(withoutExternalId({ lines: [] })), [{ pointer: "/lines" }]);
+  });
+
+  it("checks the shape before it knows the key again", async () => {
+    await send(anOrder(partner), "key-1");
+    expectFaults(await send(anOrder(partner, { lines: [] }), "key-1"), [{ pointer: "/lines" }]);
+  });
+
+  it("looks for a key before it looks at products", async () => {
+    expectProblem(await send(withoutExternalId(unknownProduct)), 400, "idempotency-key-missing");
+  });
+
+  it("looks at the key before the external id", async () => {
+    await send(anOrder(partner), "key-1");
+    await send(anOrder(partner, { externalOrderId: "taken" }), "key-2");
+    const refused = await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
+    expectProblem(refused, 422, "idempotency-key-reused");
+  });
+
+  it("looks at the external id before the products", async () => {
+    await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
+    const refused = await send(anOrder(partner, { externalOrderId: "taken", ...unknownProduct }), "key-2");
+    expect([refused.status, refused.body.externalOrderId]).toEqual([409, "taken"]);
+  });
+});
+
+describe("POST /v1/orders, erased test orders free their key and external id (decision 0002)", () => {
+  it.each([
+    ["the same request", {}],
+    ["another request", { shippingAddress: anAddress({ city: "Leeds" }) }],
+    ["a real order", { testMode: false }],
+    ["the same external id under another key", {}, "key-2"],
+  ])("for %s, two hours later, before any worker has run", async (_, fields, key = "key-1") => {
+    const request = anOrder(partner, { testMode: true });
+    const { body: first } = await send(request, "key-1");
+    test.clock.advance({ hours: 2 });
+    const again = await send({ ...request, ...fields }, key);
+    expect(again.status).toBe(201);
+    expect(again.headers).not.toHaveProperty("idempotent-replayed");
+    expect(again.body.id).not.toBe(first.id);
+    expect((await readOrder(partner, request.externalOrderId)).id).toBe(again.body.id);
+  });
+
+  it("and nothing of the erased order is left", async () => {
+    const request = anOrder(partner, { testMode: true });
+    const { body: first } = await send(request);
+    await transition(partner, first.id, "ship");
+    test.clock.advance({ hours: 2 });
+    const { body: second } = await send(request);
+    expect(await readStoredOrders(test, partner)).toMatchObject([
+      { id: second.id, events: ["order.created"] },
+    ]);
+    expect(JSON.stringify(await readEvents(test))).not.toContain(first.id);
+  });
+
+  it("but a millisecond earlier the request is still replayed", async () => {
+    const request = anOrder(partner, { testMode: true });
+    const { body: first } = await send(request);
+    test.clock.advance({ hours: 2, ms: -1 });
+    expect(await send(request)).toMatchObject({ status: 200, body: { id: first.id } });
+  });
+
+  it("and refuses by its products only when nothing else stands in the way", async () => {
+    const request = anOrder(partner, { testMode: true });
+    await send(request);
+    test.clock.advance({ hours: 2 });
+    expectFaults(await send({ ...request, ...unknownProduct }), [{ pointer: "/lines/0/productId" }]);
+    expect(await readOrderEvents(test, partner)).toEqual([]);
+  });
+
+  it("never for a real order, however old", async () => {
+    const request = anOrder(partner);
+    const { body: first } = await send(request);
+    test.clock.advance({ hours: 24 * 365 });
+    expect(await send(request)).toMatchObject({ status: 200, body: { id: first.id } });
+  });
+});

@@ -1,0 +1,189 @@
+import type { PoolClient } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventRow } from "../../../src/events/event.ts";
+import { createPartner, type Partner, placeOrder, readEvents } from "../../support/builders.ts";
+import { pollFeed, readFeedPage } from "../../support/feed.ts";
+import { connectionUuid, expectProblem } from "../../support/orders.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+import { uuidIn } from "../../support/webhooks.ts";
+
+let test: TestService;
+beforeAll(async () => {
+  test = await startTestService();
+});
+afterAll(() => test.close());
+
+/** An event written in a transaction that is still open; `end` ends it. */
+async function openStep(
+  partner: Partner,
+): Promise<{ id: string; end(how: "commit" | "rollback"): Promise<void> }> {
+  const begun = Promise.withResolvers<string>();
+  const ending = Promise.withResolvers<"commit" | "rollback">();
+  const done = test.db.withClient(async (client) => {
+    await client.query("begin");
+    begun.resolve(await insertEvent(client, partner));
+    await client.query(await ending.promise);
+  });
+  done.catch(begun.reject);
+  const id = await begun.promise;
+  return {
+    id,
+    end: async (how) => {
+      ending.resolve(how);
+      await done;
+    },
+  };
+}
+
+async function insertEvent(client: PoolClient, partner: Partner, transactionId?: string): Promise<string> {
+  const event = eventRow({
+    connectionId: connectionUuid(partner),
+    id: test.context.newId(),
+    type: "product.published",
+    occurredAt: test.clock.now(),
+    testMode: false,
+    orderId: null,
+    sequence: null,
+    notAfter: null,
+    data: {},
+  });
+  await client.query(
+    `insert into events (connection_id, id, type, body, transaction_id)
+     values ($1, $2, $3, $4, coalesce($5::xid8, pg_current_xact_id()))`,
+    [event.connectionId, event.id, event.type, event.body, transactionId],
+  );
+  return JSON.parse(event.body).id;
+}
+
+describe("the feed, while steps commit out of order", () => {
+  it("waits for a step that began earlier, and then shows it before the later ones", async () => {
+    const partner = await createPartner(test);
+    const { cursor } = await pollFeed(test, partner, null);
+    const step = await openStep(partner);
+    const { id } = await placeOrder(partner);
+    expect((await pollFeed(test, partner, cursor)).ids).toEqual([]);
+    await step.end("commit");
+    const { events } = await pollFeed(test, partner, cursor);
+    expect(events).toMatchObject([{ id: step.id }, { type: "order.created", data: { order: { id } } }]);
+  });
+
+  it("never shows what is rolled back, and goes on", async () => {
+    const partner = await createPartner(test);
+    const { cursor } = await pollFeed(test, partner, null);
+    const step = await openStep(partner);
+    await placeOrder(partner);
+    await step.end("rollback");
+    const { events } = await pollFeed(test, partner, cursor);
+    expect(events.map(({ type }) => type)).toEqual(["order.created"]);
+    expectProblem(await partner.client.get(`/v1/events/${step.id}`), 404, "not-found");
+  });
+
+  it("shows the same by order", async () => {
+    const partner = await createPartner(test);
+    const step = await openStep(partner);
+    const { id } = await placeOrder(partner);
+    expect((await pollFeed(test, partner, null, `&orderId=${id}`)).ids).toEqual([]);
+    await step.end("commit");
+    expect((await pollFeed(test, partner, null, `&orderId=${id}`)).ids).toHaveLength(1);
+  });
+
+  it("skips nothing and shows nothing twice, in whatever order steps end", async () => {
+    const partner = await createPartner(test);
+    let { ids, cursor } = await pollFeed(test, partner, null);
+    const open = [await openStep(partner), await openStep(partner), await openStep(partner)];
+    const rolledBack = open[1]?.id;
+    const advance = async () => {
+      const next = await pollFeed(test, partner, cursor);
+      ids = [...ids, ...next.ids];
+      cursor = next.cursor;
+    };
+    for (const [at, how] of [
+      [2, "commit"],
+      [1, "rollback"],
+      [0, "commit"],
+    ] as const) {
+      await placeOrder(partner);
+      await advance();
+      await open[at]?.end(how);
+      await advance();
+      test.clock.advance({ minutes: 1 });
+    }
+    await advance();
+    const stored = (await readEvents(test, partner.connectionId)).map(({ id }) => id);
+    expect([...ids].sort()).toEqual(stored.sort());
+    expect(ids).not.toContain(rolledBack);
+  });
+
+  it("shows every event once to a poller, while orders are placed all the time", async () => {
+    const partner = await createPartner(test);
+    let placing = true;
+    const placed = Promise.all(
+      Array.from({ length: 5 }, async () => {
+        for (let count = 0; count < 15; count += 1) await placeOrder(partner);
+      }),
+    ).finally(() => {
+      placing = false;
+    });
+    const ids: string[] = [];
+    let cursor: string | null = null;
+    let last = false;
+    while (!last) {
+      last = !placing;
+      const next = await pollFeed(test, partner, cursor);
+      ids.push(...next.ids);
+      cursor = next.cursor;
+    }
+    await placed;
+    const stored = (await readEvents(test, partner.connectionId)).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect([...ids].sort()).toEqual(stored.sort());
+  });
+});
+
+describe("the feed on a server to which the data was restored", () => {
+  /** From a server that had counted far more transactions than this one. */
+  const restore = (partner: Partner, transactionId: string) =>
+    test.db.withClient((client) => insertEvent(client, partner, transactionId));
+
+  it("shows the restored events first, and then those of this server", async () => {
+    const partner = await createPartner(test);
+    const own = (await pollFeed(test, partner, null)).ids;
+    const restored = [
+      await restore(partner, "900000000001"),
+      await restore(partner, "900000000001"),
+      await restore(partner, "900000000007"),
+    ];
+    expect((await pollFeed(test, partner, null)).ids).toEqual([...restored, ...own]);
+  });
+
+  it("takes a poller on whose cursor is from before, without a gap or a repetition", async () => {
+    const partner = await createPartner(test);
+    const own = (await pollFeed(test, partner, null)).ids;
+    const restored = [await restore(partner, "900000000001"), await restore(partner, "900000000002")];
+    const { nextCursor } = await readFeedPage(test, partner, "?limit=1");
+    const rest = await pollFeed(test, partner, nextCursor);
+    expect(rest.ids).toEqual([restored[1], ...own]);
+    await placeOrder(partner);
+    const news = await pollFeed(test, partner, rest.cursor);
+    expect(news.events).toMatchObject([{ type: "order.created" }]);
+    expect((await pollFeed(test, partner, news.cursor)).ids).toEqual([]);
+  });
+
+  it("does so by order as well", async () => {
+    const partner = await createPartner(test);
+    const order = await placeOrder(partner);
+    const [created] = (await pollFeed(test, partner, null, `&orderId=${order.id}`)).ids;
+    await test.db.query({
+      name: "test-restore-event",
+      text: "update events set transaction_id = '900000000009' where id = $1",
+      values: [uuidIn("evt", created ?? "")],
+    });
+    const restored = await pollFeed(test, partner, null, `&orderId=${order.id}`);
+    expect(restored.ids).toEqual([created]);
+    await partner.client.post(`/v1/orders/${order.id}/cancel`);
+    const news = await pollFeed(test, partner, restored.cursor, `&orderId=${order.id}`);
+    expect(news.events.map(({ type }) => type)).toEqual(["order.canceled"]);
+    expect((await pollFeed(test, partner, news.cursor, `&orderId=${order.id}`)).ids).toEqual([]);
+    expect((await pollFeed(test, partner, null, `&orderId=${order.id}`)).ids).toEqual([created, ...news.ids]);
+  });
+});

@@ -1,0 +1,300 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { uuidAt } from "../../../src/platform/ids.ts";
+import { createPartner, type Partner, placeOrder, readEvents } from "../../support/builders.ts";
+import { sendDue, startDispatcher, startReceiverForTest } from "../../support/dispatch.ts";
+import { connectionUuid, expectFaults, expectProblem } from "../../support/orders.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
+import {
+  createEndpoint,
+  deliveryOf,
+  endpointPath,
+  pauseEndpoint,
+  readRows,
+  uuidIn,
+} from "../../support/webhooks.ts";
+
+const DAY_MS = 86_400_000;
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test);
+});
+afterAll(() => test.close());
+afterEach(() => vi.restoreAllMocks());
+
+const post = (endpointId: string, step: string, body?: object) =>
+  partner.client.post(endpointPath(endpointId, step), body);
+const inMs = (ms: number) => new Date(test.clock.now().getTime() + ms);
+
+/** The connections whose dispatchers were woken since. */
+function watchWaking(): string[] {
+  const woken: string[] = [];
+  vi.spyOn(test.context.signals, "send").mockImplementation((_signal, ids) => void woken.push(...ids));
+  return woken;
+}
+
+async function expectHealthy(endpointId: string): Promise<void> {
+  const [state] = await readRows(test, "webhook_endpoint_states", endpointId);
+  expect(state).toMatchObject({
+    consecutive_failures: 0,
+    failing_since: null,
+    last_failure_at: null,
+    held_until: null,
+    last_success_at: test.clock.now(),
+    warnings_sent: 0,
+  });
+}
+
+describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
+  it("answers 202 with a delivery that is due at once, and wakes the dispatchers", async () => {
+    const woken = watchWaking();
+    const endpoint = await createEndpoint(partner, { eventTypes: ["product.published"] });
+    const { status, body } = await post(endpoint.id, "ping");
+    const now = test.clock.now().toISOString();
+    expect(status, JSON.stringify(body)).toBe(202);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^dlv_/),
+      endpointId: endpoint.id,
+      eventId: expect.stringMatching(/^evt_/),
+      eventType: "webhook.ping",
+      orderId: null,
+      status: "pending",
+      nextAttemptAt: now,
+      createdAt: now,
+      attempts: [],
+    });
+    expect(woken).toEqual([connectionUuid(partner)]);
+    const eventId = uuidIn("evt", body.eventId);
+    expect(await readRows(test, "due_deliveries", endpoint.id)).toEqual([
+      expect.objectContaining({
+        lane_id: eventId,
+        delivery_id: uuidIn("dlv", body.id),
+        event_id: eventId,
+        cause: "schedule",
+        tries: 0,
+        due_at: test.clock.now(),
+        claim_id: null,
+        not_after: null,
+      }),
+    ]);
+  });
+
+  it("tells which endpoint it is for", async () => {
+    const { id, url } = await createEndpoint(partner);
+    const { eventId } = (await post(id, "ping")).body;
+    const [event] = (await readEvents(test, partner.connectionId)).filter((one) => one.id === eventId);
+    expect(event).toEqual({
+      id: eventId,
+      type: "webhook.ping",
+      timestamp: test.clock.now().toISOString(),
+      testMode: false,
+      connectionId: partner.connectionId,
+      sequence: null,
+      data: { endpoint: { id, url } },
+    });
+    expect((await partner.client.get(`/v1/events/${eventId}`)).body).toEqual(event);
+  });
+
+  it("goes to that endpoint alone", async () => {
+    const [one, other] = [await createEndpoint(partner), await createEndpoint(partner)];
+    await post(one.id, "ping");
+    expect(await readRows(test, "deliveries", one.id)).toHaveLength(1);
+    expect(await readRows(test, "deliveries", other.id)).toEqual([]);
+  });
+
+  it("is another event every time, with the endpoint's number in the delivery's id", async () => {
+    const own = await createPartner(test);
+    await createEndpoint(own);
+    const { id } = await createEndpoint(own);
+    const pings = await Promise.all(
+      Array.from({ length: 5 }, () => own.client.post(endpointPath(id, "ping"))),
+    );
+    for (const { body } of pings)
+      expect(uuidIn("dlv", body.id)).toBe(`${uuidIn("evt", body.eventId).slice(0, 28)}00000002`);
+    expect(new Set(pings.map(({ body }) => body.id)).size).toBe(5);
+  });
+
+  it("is refused on a paused endpoint, and nothing is stored", async () => {
+    const { id } = await createEndpoint(partner);
+    await pauseEndpoint(test, id);
+    const woken = watchWaking();
+    const before = await dumpTables(test);
+    expectProblem(await post(id, "ping"), 409, "endpoint-paused");
+    expect(await dumpTables(test)).toEqual(before);
+    expect(woken).toEqual([]);
+  });
+});
+
+describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
+  it("makes a paused endpoint active, forgets its failures, and has what waits sent", async () => {
+    const { secret: _, ...endpoint } = await createEndpoint(partner);
+    test.clock.advance({ hours: 100 });
+    await pauseEndpoint(test, endpoint.id);
+    test.clock.advance({ hours: 1 });
+    const woken = watchWaking();
+    const { status, body } = await post(endpoint.id, "resume");
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...endpoint, updatedAt: test.clock.now().toISOString() });
+    expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(body);
+    await expectHealthy(endpoint.id);
+    const since = new Date(endpoint.createdAt);
+    expect(await readRows(test, "webhook_recoveries", endpoint.id)).toEqual([
+      expect.objectContaining({
+        failed_too: false,
+        since,
+        until: inMs(60_000),
+        position: uuidAt(since),
+        created_at: test.clock.now(),
+        finished_at: null,
+      }),
+    ]);
+    expect(woken).toEqual([connectionUuid(partner)]);
+  });
+
+  it("answers an active endpoint as it is, and stores nothing", async () => {
+    const { secret: _, ...endpoint } = await createEndpoint(partner);
+    test.clock.advance({ hours: 1 });
+    const before = await dumpTables(test);
+    expect((await post(endpoint.id, "resume")).body).toEqual(endpoint);
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
+  it("resumes once when it is asked many times at once", async () => {
+    const { id } = await createEndpoint(partner);
+    await pauseEndpoint(test, id);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(id, "resume")));
+    for (const { status, body } of answers) expect([status, body.status]).toEqual([200, "active"]);
+    expect(await readRows(test, "webhook_recoveries", id)).toHaveLength(1);
+  });
+});
+
+describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
+  it("answers 202 with what will be sent again, which is left to a worker", async () => {
+    const { id } = await createEndpoint(partner);
+    const woken = watchWaking();
+    const since = inMs(-DAY_MS);
+    const { status, body } = await post(id, "recover", { since: since.toISOString() });
+    expect(status, JSON.stringify(body)).toBe(202);
+    expect(body).toEqual({
+      endpointId: id,
+      since: since.toISOString(),
+      until: inMs(60_000).toISOString(),
+    });
+    expect(await readRows(test, "webhook_recoveries", id)).toEqual([
+      expect.objectContaining({
+        failed_too: true,
+        since,
+        until: inMs(60_000),
+        position: uuidAt(since),
+        created_at: test.clock.now(),
+        finished_at: null,
+      }),
+    ]);
+    expect(woken).toEqual([connectionUuid(partner)]);
+  });
+
+  it("resumes a paused endpoint as well, so that one call is enough", async () => {
+    const { id } = await createEndpoint(partner);
+    await pauseEndpoint(test, id, "gone");
+    expect((await post(id, "recover", { since: inMs(0).toISOString() })).status).toBe(202);
+    expect((await partner.client.get(endpointPath(id))).body).toMatchObject({
+      status: "active",
+      pauseReason: null,
+      pausedAt: null,
+    });
+    await expectHealthy(id);
+    // What has waited since before `since` would else wait for ever.
+    const recoveries = await readRows(test, "webhook_recoveries", id);
+    expect(recoveries.map(({ failed_too }) => failed_too).sort()).toEqual([false, true]);
+  });
+
+  it("understands a moment in any time zone, and answers it in UTC", async () => {
+    const { id } = await createEndpoint(partner);
+    const local = `${inMs(-DAY_MS + 7_200_000)
+      .toISOString()
+      .slice(0, 19)}+02:00`;
+    expect((await post(id, "recover", { since: local })).body.since).toBe(inMs(-DAY_MS).toISOString());
+  });
+
+  it.each([0, -1, -30 * DAY_MS])("takes a moment %d ms from now", async (ms) => {
+    const { id } = await createEndpoint(partner);
+    expect((await post(id, "recover", { since: inMs(ms).toISOString() })).status).toBe(202);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["ahead by a millisecond", () => inMs(1).toISOString()],
+    ["ahead by years", () => "9999-12-31T23:59:59Z"],
+    ["30 days and a millisecond ago", () => inMs(-30 * DAY_MS - 1).toISOString()],
+    ["before the epoch", () => "0001-01-01T00:00:00Z"],
+    ["without a time zone", () => inMs(-DAY_MS).toISOString().slice(0, 19)],
+    ["a date alone", () => inMs(-DAY_MS).toISOString().slice(0, 10)],
+    ["a day that does not exist", () => "2026-02-30T00:00:00Z"],
+    ["a leap second", () => "2016-12-31T23:59:60Z"],
+    ["a number", () => 0],
+    ["null", () => null],
+    ["missing", () => undefined],
+  ])("refuses a moment that is %s, and stores nothing", async (_name, since) => {
+    const { id } = await createEndpoint(partner);
+    await pauseEndpoint(test, id);
+    const before = await dumpTables(test);
+    expectFaults(await post(id, "recover", { since: since() }), [{ pointer: "/since" }]);
+    expect(await dumpTables(test)).toEqual(before);
+  });
+});
+
+describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
+  it("gives up what was to be sent, and keeps the log; the secrets go", async () => {
+    const local = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
+    const { url } = await startReceiverForTest();
+    const own = await createPartner(local);
+    const { id } = await createEndpoint(own, { url });
+    const { id: otherId } = await createEndpoint(own, { url });
+    const order = await placeOrder(own);
+    await sendDue(startDispatcher(local));
+    await own.client.post(endpointPath(id, "rotate-secret"));
+    for (const pinged of [id, otherId]) await own.client.post(endpointPath(pinged, "ping"));
+
+    const { status, body } = await own.client.request("DELETE", endpointPath(id));
+    expect([status, body]).toEqual([204, undefined]);
+    expect(await readRows(local, "due_deliveries", id)).toEqual([]);
+    expect(await readRows(local, "webhook_secrets", id)).toEqual([]);
+    const log = (await own.client.get(`/v1/deliveries?endpointId=${id}`)).body.data;
+    expect(log.map(({ eventType, status }: Record<string, string>) => [eventType, status]).sort()).toEqual([
+      ["order.created", "succeeded"],
+      ["webhook.ping", "failed"],
+    ]);
+    const done = await deliveryOf(own, id, order.id);
+    expect((await own.client.get(`/v1/deliveries/${done}`)).status).toBe(200);
+    expect(await readRows(local, "due_deliveries", otherId)).toHaveLength(1);
+    expect(await readRows(local, "webhook_secrets", otherId)).toHaveLength(1);
+  });
+
+  it("deletes a paused endpoint too, and a repeat is 404", async () => {
+    const { id } = await createEndpoint(partner);
+    await pauseEndpoint(test, id);
+    expect((await partner.client.request("DELETE", endpointPath(id))).status).toBe(204);
+    expectProblem(await partner.client.request("DELETE", endpointPath(id)), 404, "not-found");
+  });
+
+  it("happens once when it is asked many times at once", async () => {
+    const { id } = await createEndpoint(partner);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => partner.client.request("DELETE", endpointPath(id))),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(404)]);
+  });
+
+  it("leaves nothing due when pings come at the same time", async () => {
+    const { id } = await createEndpoint(partner);
+    await Promise.all([
+      ...Array.from({ length: 10 }, () => post(id, "ping")),
+      partner.client.request("DELETE", endpointPath(id)),
+      ...Array.from({ length: 10 }, () => post(id, "ping")),
+    ]);
+    expect(await readRows(test, "due_deliveries", id)).toEqual([]);
+    for (const { status } of await readRows(test, "deliveries", id)) expect(status).toBe("failed");
+  });
+});

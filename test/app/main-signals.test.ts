@@ -1,0 +1,96 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isListening, startMain } from "../support/main-process.ts";
+import { eventually, makePartner, startService, TOKEN } from "../support/running-service.ts";
+import { openConnection, requestText } from "../support/sockets.ts";
+import { createDatabase } from "../support/test-service.ts";
+
+describe("SIGTERM", () => {
+  it("finishes the request under way, takes no new one, and exits with 0", async () => {
+    const { main, api, backOffice } = await startService();
+    const { key, anOrder } = await makePartner(backOffice);
+    const body = JSON.stringify(anOrder("under-way"));
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "content-length": String(body.length),
+      expect: "100-continue",
+    };
+    const connection = await openConnection(api);
+    connection.send(requestText("POST /v1/orders HTTP/1.1", headers));
+    // "100 Continue" says that the service has the request in hand.
+    await new Promise((resolve) => connection.socket.once("data", resolve));
+    main.child.kill("SIGTERM");
+    await main.logged("stopping: requests under way are finished");
+    await eventually(async () => expect(await isListening(api)).toBe(false));
+    connection.send(body);
+    const answer = await connection.answer();
+    expect(answer.status, answer.body).toBe(201);
+    expect(answer.headers["connection"], "no further request is taken over it").toBe("close");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+    expect(main.log().at(-1)).toMatchObject({ msg: "stopped", level: "info" });
+    expect(main.errors()).toBe("");
+  });
+
+  it("closes connections that only wait for a next request", async () => {
+    const { main, api } = await startService();
+    const connection = await openConnection(api);
+    connection.send(requestText("GET /v1/nothing HTTP/1.1"));
+    expect((await connection.answer()).status).toBe(404);
+    main.child.kill("SIGTERM");
+    await connection.closed();
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+  });
+
+  // The one limit of time here is the design's own: 0 within 10 s.
+  it("cuts off clients that never finish, on both listeners, and exits with 0 within 10 s", async () => {
+    const { main, api, backOffice } = await startService();
+    const { key } = await makePartner(backOffice);
+    for (const [url, path, token] of [
+      [api, "/v1/orders", key],
+      [backOffice, "/api/merchants", TOKEN],
+    ] as const) {
+      const connection = await openConnection(url);
+      onTestFinished(() => connection.close());
+      const headers = {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        "content-length": "100",
+        expect: "100-continue",
+      };
+      connection.send(requestText(`POST ${path} HTTP/1.1`, headers));
+      await new Promise((resolve) => connection.socket.once("data", resolve));
+    }
+    const asked = performance.now();
+    main.child.kill("SIGTERM");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - asked).toBeLessThan(10_000);
+  });
+
+  it("SIGINT does the same", async () => {
+    const { main } = await startService();
+    main.child.kill("SIGINT");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+  });
+
+  it("SIGINT twice, as Ctrl-C under npm sends it, still drains", async () => {
+    const { main } = await startService();
+    main.child.kill("SIGINT");
+    await main.logged("stopping: requests under way are finished");
+    main.child.kill("SIGINT");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+    expect(main.log().at(-1)?.msg).toBe("stopped");
+  });
+
+  it("right after the start stops as well", async () => {
+    const main = startMain({
+      DATABASE_URL: await createDatabase(),
+      PORT: "0",
+      BACK_OFFICE_PORT: "0",
+      OPERATOR_TOKEN: TOKEN,
+      LOG_LEVEL: "info",
+    });
+    await new Promise((resolve) => main.child.stdout?.once("data", resolve));
+    main.child.kill("SIGTERM");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+  });
+});

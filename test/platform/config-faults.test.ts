@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ConfigError } from "../../src/platform/config.ts";
+import { faultsOf, VARIABLES } from "../support/config-variables.ts";
+import { freePort, isListening, startMain, temporaryFolder } from "../support/main-process.ts";
+
+/** Wrong in every variable that can be wrong. */
+const ALL_WRONG = {
+  DATABASE_URL: "mysql://user:database-password@db.example",
+  PORT: "http",
+  BACK_OFFICE_PORT: "70000",
+  BASE_URL: "orders.example",
+  ERRORS_BASE_URL: "docs.example",
+  ROLES: "web",
+  OPERATOR_TOKEN: "short-token",
+  ACCEPTANCE_WINDOW_SECONDS: "0",
+  TEST_ORDER_LIFETIME_SECONDS: "two hours",
+  RATE_LIMIT_PER_MINUTE: "-1",
+  WEBHOOK_TIMEOUT_MS: "15s",
+  WEBHOOK_RETRY_SECONDS: "5,soon",
+  WEBHOOK_TEST_RETRY_SECONDS: "-5",
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: "maybe",
+  WEBHOOK_SECRET_KEYS: "sealing-key",
+  PAYMENT_RETRY_SECONDS: "3600,never",
+  STRIPE_SECRET_KEY: "stripe-secret",
+  STRIPE_WEBHOOK_SECRET: "stripe-secret",
+  STRIPE_API_URL: "api.stripe.com",
+  SMTP_URL: "imap://user:mail-password@mail.example",
+  MAIL_FROM: "nobody",
+  LOG_LEVEL: "loud",
+};
+
+describe("several faults", () => {
+  it("are told all at once, one for each variable", () => {
+    const faults = faultsOf(ALL_WRONG);
+    expect(faults.map((fault) => fault.split(" ")[0]).sort()).toEqual(Object.keys(ALL_WRONG).sort());
+  });
+
+  it("do not repeat the values, which may be secrets", () => {
+    const text = new ConfigError(faultsOf(ALL_WRONG)).message;
+    expect(text).not.toContain("database-password");
+    expect(text).not.toContain("short-token");
+    expect(text).not.toContain("sealing-key");
+    expect(text).not.toContain("mail-password");
+    expect(text).not.toContain("stripe-secret");
+  });
+
+  it("cover every variable that can be wrong", () => {
+    const canBeWrong = Object.keys(VARIABLES).filter((name) => VARIABLES[name]?.refused.length !== 0);
+    expect(Object.keys(ALL_WRONG).sort()).toEqual(canBeWrong.sort());
+  });
+});
+
+describe("a service with a fault in its environment", () => {
+  it("does not start: it tells every fault on stderr, opens no port, makes no folder, and exits with 1", async () => {
+    const dataDir = join(await temporaryFolder(), "data");
+    const port = await freePort();
+    const { PORT: _, ...wrong } = ALL_WRONG;
+    const main = startMain({ ...wrong, PORT: String(port), DATA_DIR: dataDir });
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    for (const fault of faultsOf(wrong)) expect(main.errors()).toContain(fault);
+    expect(main.errors()).toMatch(/^The configuration cannot be used:\n/);
+    expect(main.errors()).not.toMatch(
+      /database-password|short-token|sealing-key|mail-password|stripe-secret|node:internal|\.ts:/,
+    );
+    expect(main.output()).toBe("");
+    expect(await isListening(`http://127.0.0.1:${port}`)).toBe(false);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  // Each variable alone is read as above; here it is enough that one fault keeps the process from starting.
+  it("does not start with one fault alone either", async () => {
+    const wrong = { LOG_LEVEL: "loud" };
+    const main = startMain({ ...wrong, DATA_DIR: join(await temporaryFolder(), "data") });
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    expect(main.errors()).toBe(`${new ConfigError(faultsOf(wrong)).message}\n`);
+  });
+});

@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../src/platform/config.ts";
+import { faultsOf, VARIABLES } from "../support/config-variables.ts";
+
+/** Exactly one fault, about this variable. */
+function expectFault(name: string, value: string): void {
+  const faults = faultsOf({ [name]: value });
+  expect(faults, `${name}=${value}`).toHaveLength(1);
+  expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\.$`));
+}
+
+describe("the configuration without any variable", () => {
+  it("runs everything on this machine, with the specification's limits", () => {
+    expect(readConfig({})).toEqual({
+      databaseUrl: null,
+      dataDir: resolve(".data"),
+      host: "127.0.0.1",
+      port: 8080,
+      backOfficePort: 8081,
+      baseUrl: "http://localhost:8080",
+      errorsBaseUrl: "http://localhost:8081/errors",
+      roles: new Set(["api", "back-office", "worker"]),
+      operatorToken: null,
+      acceptanceWindowMs: 7_200_000,
+      testOrderLifetimeMs: 7_200_000,
+      rateLimitPerMinute: 600,
+      webhookTimeoutMs: 15_000,
+      webhookRetryMs: [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 57_600, 86_400].map(
+        (seconds) => 1_000 * seconds,
+      ),
+      webhookTestRetryMs: [5_000, 30_000, 120_000, 600_000, 1_800_000],
+      webhookAllowPrivateNetworks: false,
+      webhookSecretKeys: null,
+      paymentRetryMs: [1, 6, 24, 48, 72].map((hours) => 3_600_000 * hours),
+      stripeSecretKey: null,
+      stripeWebhookSecret: null,
+      stripeApiUrl: "https://api.stripe.com",
+      smtpUrl: null,
+      mailFrom: "partner-orders@localhost",
+      logLevel: "info",
+    });
+  });
+
+  it("cannot be changed once it is read", () => {
+    const config = readConfig({});
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.webhookRetryMs)).toBe(true);
+    expect(Object.isFrozen(config.webhookTestRetryMs)).toBe(true);
+    expect(Object.isFrozen(config.paymentRetryMs)).toBe(true);
+  });
+});
+
+describe.each(Object.entries(VARIABLES))("%s", (name, { taken, refused }) => {
+  it.each(taken)("takes %j", (value, becomes) => {
+    expect(readConfig({ [name]: value })).toEqual({ ...readConfig({}), ...becomes });
+  });
+
+  it("is trimmed, and counts as absent when it is empty", () => {
+    for (const empty of ["", "  ", "\t"]) expect(readConfig({ [name]: empty })).toEqual(readConfig({}));
+    const [value = "", becomes = {}] = taken[0] ?? [];
+    expect(readConfig({ [name]: ` ${value} ` })).toEqual({ ...readConfig({}), ...becomes });
+  });
+
+  it.each(refused)("refuses %j with one fault that names it", (value) => {
+    expectFault(name, value);
+  });
+});
+
+describe("the two ports", () => {
+  it("must differ, also from the other's default", () => {
+    expect(faultsOf({ PORT: "9000", BACK_OFFICE_PORT: "9000" })).toEqual([
+      "BACK_OFFICE_PORT must differ from PORT.",
+    ]);
+    expect(faultsOf({ PORT: "8081" })).toHaveLength(1);
+    expect(faultsOf({ PORT: "8081", BACK_OFFICE_PORT: "8082" })).toEqual([]);
+  });
+
+  it("may both be 0: the machine chooses", () => {
+    expect(readConfig({ PORT: "0", BACK_OFFICE_PORT: "0" })).toMatchObject({ port: 0, backOfficePort: 0 });
+  });
+});
+
+describe(".env.example", () => {
+  const text = readFileSync(".env.example", "utf8");
+  const documented = Object.fromEntries(
+    [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
+  );
+
+  /** The variables that the code asks for. */
+  function variablesRead(): string[] {
+    const names = new Set<string>();
+    const environment = new Proxy<Record<string, string>>(
+      {},
+      {
+        get: (_target, name) => {
+          names.add(String(name));
+          return undefined;
+        },
+      },
+    );
+    readConfig(environment);
+    return [...names].sort();
+  }
+
+  it("names every variable that the code reads, and no other", () => {
+    expect(Object.keys(documented).sort()).toEqual(variablesRead());
+  });
+
+  it("is covered by these tests", () => {
+    expect(Object.keys(VARIABLES).sort()).toEqual(variablesRead());
+  });
+
+  it("holds the defaults", () => {
+    expect(readConfig(documented)).toEqual(readConfig({}));
+  });
+
+  it("explains each variable in the lines above it", () => {
+    for (const name of Object.keys(documented))
+      expect(text, name).toMatch(new RegExp(`^# .+\\n${name}=`, "m"));
+  });
+});
+
+describe("the environment", () => {
+  it("is read by src/platform/config.ts alone; others only hand it on, to it and to PostgreSQL's programs", () => {
+    const readers = readdirSync("src", { recursive: true, encoding: "utf8" })
+      .filter(
+        (file) => file.endsWith(".ts") && readFileSync(join("src", file), "utf8").includes("process.env"),
+      )
+      .sort();
+    expect(readers).toEqual(["cli/main.ts", "database/postgres-cluster.ts", "main.ts"]);
+  });
+});

@@ -1,0 +1,27 @@
+import { expect, it, vi } from "vitest";
+import { isUnavailable } from "../../../src/platform/database/database.ts";
+import { startServiceForTest } from "../../support/test-service.ts";
+
+it("a connection lost inside a transaction fails that step alone, and the pool goes on", async () => {
+  const { db } = await startServiceForTest();
+  const lost = db.transaction(async (tx) => {
+    const [own] = await tx.query<{ pid: number }>({
+      name: "pid",
+      text: "select pg_backend_pid() as pid",
+      values: [],
+    });
+    await db.query({ name: "end", text: "select pg_terminate_backend($1)", values: [own?.pid] });
+    // Until the server has let go, and this process has heard of it while no statement was under way.
+    await vi.waitUntil(async () => {
+      const left = await db.query({
+        name: "left",
+        text: "select 1 from pg_stat_activity where pid = $1",
+        values: [own?.pid],
+      });
+      return left.length === 0;
+    });
+    await tx.query({ name: "late", text: "select 1", values: [] });
+  });
+  await expect(lost).rejects.toSatisfy(isUnavailable);
+  expect(await db.query({ name: "next", text: "select 1 as one", values: [] })).toEqual([{ one: 1 }]);
+});
