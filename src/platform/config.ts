@@ -208,7 +208,7 @@ function readerOf(environment: Environment, faults: string[]) {
 
 /** The version of the running code, from package.json. */
 export function readVersion(): string {
-  const file = join(dirname(fileURLToPath(import.meta.url)), "..", "package.json");
+  const file = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "package.json");
   const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string }; // Our own file.
   return version;
 }

@@ -5,7 +5,7 @@ import { runner } from "node-pg-migrate";
 import pg from "pg";
 import { type Queryable, sqlState } from "./database.ts";
 
-const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "migrations");
+const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "migrations");
 const MIGRATIONS_TABLE = "schema_migrations";
 const UNDEFINED_TABLE = "42P01";
 
