@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { ORDER_STATUSES, type Order, type OrderStatus } from "../../src/lifecycle/order.ts";
-import type { Transition } from "../../src/lifecycle/transition.ts";
-import { anOrder, at, NOW } from "../support/lifecycle-orders.ts";
+import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
+import { ORDER_STATUSES, type Order, type OrderStatus } from "../../../src/lifecycle/order.ts";
+import type { Transition } from "../../../src/lifecycle/transition.ts";
+import { anOrder, at, NOW } from "../../support/lifecycle-orders.ts";
 
 type Shipped = "nothing shipped" | "one line shipped" | "all shipped" | "all returned";
 function shippedOrder(shipped: Shipped, fields: Partial<Order>): Order {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/platform/config.ts";
-import { faultsOf, VARIABLES } from "../support/config-variables.ts";
+import { readConfig } from "../../../src/platform/config.ts";
+import { faultsOf, VARIABLES } from "../../support/config-variables.ts";
 
 /** Exactly one fault, about this variable. */
 function expectFault(name: string, value: string): void {
@@ -129,6 +129,6 @@ describe("the environment", () => {
         (file) => file.endsWith(".ts") && readFileSync(join("src", file), "utf8").includes("process.env"),
       )
       .sort();
-    expect(readers).toEqual(["cli/main.ts", "database/postgres-cluster.ts", "main.ts"]);
+    expect(readers).toEqual(["cli/main.ts", "main.ts", "platform/embedded-postgres/postgres-cluster.ts"]);
   });
 });

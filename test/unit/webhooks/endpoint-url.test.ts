@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endpointUrlFault, type Resolve } from "../../src/webhooks/endpoints/public-address.ts";
+import { endpointUrlFault, type Resolve } from "../../../src/webhooks/endpoints/public-address.ts";
 
 const NOT_PUBLIC = "is not a public address";
 

@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { newSigningSecret, signedHeaders, signingKey } from "../../src/webhooks/sending/signature.ts";
+import { newSigningSecret, signedHeaders, signingKey } from "../../../src/webhooks/sending/signature.ts";
 
 const body = '{"type":"order.created","data":{"note":"Grüße 🎁"}}';
 const now = () => new Date();

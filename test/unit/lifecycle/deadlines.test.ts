@@ -5,9 +5,9 @@ import {
   cancelableUntil,
   isCancelableByPartner,
   isExpired,
-} from "../../src/lifecycle/lifecycle.ts";
-import type { Order, OrderStatus } from "../../src/lifecycle/order.ts";
-import { anOrder, at, NOW } from "../support/lifecycle-orders.ts";
+} from "../../../src/lifecycle/lifecycle.ts";
+import type { Order, OrderStatus } from "../../../src/lifecycle/order.ts";
+import { anOrder, at, NOW } from "../../support/lifecycle-orders.ts";
 
 describe("acceptance of a real order: the deadline decides, not the timer", () => {
   const real = (fields: Partial<Order> = {}) =>

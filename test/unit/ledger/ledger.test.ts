@@ -6,7 +6,7 @@ import {
   type LedgerEntry,
   refundsOwed,
   retriesOf,
-} from "../../src/ledger/ledger.ts";
+} from "../../../src/ledger/ledger.ts";
 import {
   type Account,
   available,
@@ -14,7 +14,7 @@ import {
   type Decision,
   decideBookings,
   signed,
-} from "../../src/payments/account/bookings.ts";
+} from "../../../src/payments/account/bookings.ts";
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 
