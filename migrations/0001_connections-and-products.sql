@@ -1,5 +1,5 @@
--- Who may order what: merchants, their connections to partners, the keys of those connections, and the
--- products that a merchant has opened to a connection.
+-- Merchants, their connections to partners, the keys of those connections, and the products that a merchant exposes to
+-- a connection.
 --
 -- Ready for sharding by connection (decision 0022): what belongs to a connection carries its id first in every
 -- key; the small shared tables (merchants, api_keys, products) do not, and do not point at sharded ones.
@@ -18,11 +18,11 @@ create table merchants (
   constraint merchants_currency_form check (currency ~ '^[A-Z]{3}$'),
   constraint merchants_credit_limit_not_negative check (credit_limit_minor >= 0)
 );
-comment on table merchants is 'Companies whose products are opened to partners and who are charged for orders.';
-comment on column merchants.account_email is 'Where carrier tracking mail goes.';
+comment on table merchants is 'Companies that expose their products to partners and are charged for orders.';
+comment on column merchants.account_email is 'Address for mails with carrier tracking.';
 comment on column merchants.currency is 'ISO 4217; every price and charge of the merchant is in it.';
-comment on column merchants.complete_when_shipped is 'Orders complete by themselves once everything has been shipped and paid for.';
-comment on column merchants.credit_limit_minor is 'Minor units the merchant may owe; null means unlimited.';
+comment on column merchants.complete_when_shipped is 'The service completes orders once every line has shipped and every charge is paid.';
+comment on column merchants.credit_limit_minor is 'Limit of what the merchant may owe, in minor units; null means unlimited.';
 
 create table connections (
   id          uuid        not null,
@@ -43,10 +43,10 @@ create table connections (
   constraint connections_review_countries_form check (array_to_string(review_countries, ',', '-') ~ '^([A-Z]{2}(,[A-Z]{2})*)?$')
 );
 create index connections_merchant_id_idx on connections (merchant_id, id);
-comment on table connections is 'The unit of access: one partner''s line to one merchant. Everything partners see is scoped to one.';
-comment on column connections.currency is 'The merchant''s, kept here too, so that an order cannot be in any other.';
-comment on column connections.review_max_quantity is 'Review policy: an order of more pieces than this needs review; null means no limit.';
-comment on column connections.review_max_order_value_minor is 'Review policy: an order worth more than this, in minor units of the merchant''s currency, needs review; null means no limit.';
+comment on table connections is 'One partner''s access to one merchant. Everything a partner sees belongs to one connection.';
+comment on column connections.currency is 'The merchant''s currency, repeated here so that a foreign key keeps orders in it.';
+comment on column connections.review_max_quantity is 'Review policy: an order with more pieces needs review; null means no limit.';
+comment on column connections.review_max_order_value_minor is 'Review policy: an order with a higher value, in minor units of the merchant''s currency, needs review; null means no limit.';
 comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
 
 create table api_keys (
@@ -63,9 +63,9 @@ create table api_keys (
   constraint api_keys_key_hash_is_sha256 check (octet_length(key_hash) = 32)
 );
 create index api_keys_connection_id_idx on api_keys (connection_id, id);
-comment on table api_keys is 'Keys of connections, stored only as hashes. A shared table: a request shows a key before its connection is known, so there is no foreign key to connections.';
+comment on table api_keys is 'Keys of connections, stored only as hashes. A shared table: a key is looked up before its connection is known, so there is no foreign key to connections.';
 comment on column api_keys.key_hash is 'SHA-256 of the whole key; the key has 256 random bits, so no salt or stretching is needed.';
-comment on column api_keys.prefix is 'First characters of the key, to recognise it by.';
+comment on column api_keys.prefix is 'First characters of the key, by which people recognize it.';
 
 create table products (
   id           uuid        not null,
@@ -91,9 +91,9 @@ create table products (
 );
 create index products_merchant_id_idx on products (merchant_id, id);
 create index products_sku_idx on products (sku, id);
-comment on table products is 'A merchant''s catalogue. Products are discontinued, never deleted, so order lines can always name them.';
+comment on table products is 'Catalogs of merchants. Products are discontinued, never deleted, so order lines can always reference them.';
 comment on column products.sku is 'The merchant''s own article number; two products may share one.';
-comment on column products.price_minor is 'What the merchant is charged per piece, in minor units. Never shown to partners.';
+comment on column products.price_minor is 'Price per piece that the merchant is charged, in minor units. Never shown to partners.';
 
 create table exposed_products (
   connection_id uuid        not null,
@@ -106,5 +106,5 @@ create table exposed_products (
   constraint exposed_products_product_fkey foreign key (product_id, merchant_id) references products (id, merchant_id)
 );
 create index exposed_products_product_id_idx on exposed_products (product_id);
-comment on table exposed_products is 'Which products a merchant has opened to which of its own connections; merchant_id is there so that the database refuses another merchant''s product. Rows are never deleted: order lines point at them.';
-comment on column exposed_products.withdrawn_at is 'Null while the connection may see and order the product.';
+comment on table exposed_products is 'Products that a merchant has exposed to its connections. merchant_id makes the foreign keys reject another merchant''s product. Rows are never deleted: order lines reference them.';
+comment on column exposed_products.withdrawn_at is 'When the product was withdrawn; null while the connection may see and order it.';

@@ -71,7 +71,7 @@ export const chargeGoods = (placed: string): string => `
         where not test_mode and goods_minor > 0
         returning connection_id, order_id, id, created_at
       ), payable as (
-        insert into due_payments (connection_id, order_id, entry_id, due_at, tries, recheck_asked)
+        insert into due_payments (connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
         select connection_id, order_id, id, created_at, 0, false
         from charged
       )`;
@@ -96,7 +96,7 @@ export async function insertEntries(
         select $1, order_id, id, kind, attempt, refund_of, amount_minor, $10
         from input
       )
-      insert into due_payments (connection_id, order_id, entry_id, due_at, tries, recheck_asked, gateway)
+      insert into due_payments (connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
       select $1, order_id, id, due_at, 0, false, gateway
       from input`,
     values: [
@@ -140,7 +140,7 @@ export async function insertShippingCharges(
         where o.connection_id = any($1::uuid[]) and not o.test_mode
         returning connection_id, order_id, id
       )
-      insert into due_payments (connection_id, order_id, entry_id, due_at, tries, recheck_asked)
+      insert into due_payments (connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
       select connection_id, order_id, id, $6, 0, false
       from charged
       returning entry_id`,
@@ -172,7 +172,7 @@ export async function cancelUnsentEntries(
       with unsent as (
         delete from due_payments d
         using ledger_entries e
-        where d.connection_id = $1 and d.order_id = $2 and d.tries = 0
+        where d.connection_id = $1 and d.order_id = $2 and d.attempt_count = 0
           and e.connection_id = $1 and e.order_id = $2 and e.id = d.entry_id and e.kind = any($4::text[])
         returning d.entry_id
       )

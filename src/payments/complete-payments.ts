@@ -133,8 +133,8 @@ const UNKNOWN_FIRST_MS = 5_000;
 const UNKNOWN_MAX_MS = 600_000;
 
 /** The same entry goes out again: soon at first, since most failures to hear an answer are short. */
-const afterUnknown = ({ tries }: ClaimedPayment, now: Date): Date =>
-  new Date(now.getTime() + Math.min(UNKNOWN_MAX_MS, UNKNOWN_FIRST_MS * 2 ** (tries - 1)));
+const afterUnknown = ({ attemptCount }: ClaimedPayment, now: Date): Date =>
+  new Date(now.getTime() + Math.min(UNKNOWN_MAX_MS, UNKNOWN_FIRST_MS * 2 ** (attemptCount - 1)));
 
 /** What outcomes mean for their orders: holds, further attempts, refunds of what was canceled meanwhile. */
 async function followOutcomes(

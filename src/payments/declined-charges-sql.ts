@@ -8,7 +8,7 @@ export async function bringMerchantForward(db: Queryable, merchantId: string, no
       update due_payments d
       set due_at = $2
       from connections c
-      where c.merchant_id = $1 and d.connection_id = c.id and d.tries = 0 and d.due_at > $2`,
+      where c.merchant_id = $1 and d.connection_id = c.id and d.attempt_count = 0 and d.due_at > $2`,
     values: [merchantId, now],
   });
 }

@@ -44,10 +44,10 @@ export type ClaimedPayment = {
   readonly amountMinor: bigint;
   readonly currency: string;
   /** Claims so far, this one among them. */
-  readonly tries: number;
+  readonly attemptCount: number;
   /** Names the claim, which the payments of a batch share. */
   readonly claimId: string;
-  readonly firstTriedAt: Date;
+  readonly firstAttemptedAt: Date;
   /** How the gateway names what an earlier try has begun; null when that is not known. */
   readonly reference: string | null;
   /** Of a refund: how the gateway names the charge that it gives back. */
@@ -72,8 +72,8 @@ export async function claimPayments(
     kind: EntryKind;
     amount_minor: bigint;
     currency: string;
-    tries: number;
-    first_tried_at: Date;
+    attempt_count: number;
+    first_attempted_at: Date;
     gateway_reference: string | null;
     charge_reference: string | null;
     customer_id: string | null;
@@ -95,14 +95,14 @@ export async function claimPayments(
         for update skip locked -- Another worker's claims are passed over, not waited for.
       ), claimed as (
         update due_payments d
-        set tries = d.tries + 1, claim_id = $7, leased_until = $3, recheck_asked = false,
-            first_tried_at = coalesce(d.first_tried_at, $2), gateway = $4,
+        set attempt_count = d.attempt_count + 1, claim_id = $7, leased_until = $3, recheck_requested = false,
+            first_attempted_at = coalesce(d.first_attempted_at, $2), gateway = $4,
             stripe_method_id = case when d.gateway is null then (select id from in_use) else d.stripe_method_id end
         from due
         where d.connection_id = $1 and d.ctid = due.place -- Locked just before, so it has not moved.
-        returning d.order_id, d.entry_id, d.due_at, d.tries, d.first_tried_at, d.gateway_reference, d.stripe_method_id
+        returning d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at, d.gateway_reference, d.stripe_method_id
       )
-      select c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.tries, c.first_tried_at, c.gateway_reference,
+      select c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.attempt_count, c.first_attempted_at, c.gateway_reference,
              x.gateway_reference as charge_reference, m.customer_id, m.payment_method_id
       from claimed c
       join ledger_entries e on e.connection_id = $1 and e.order_id = c.order_id and e.id = c.entry_id
@@ -121,9 +121,9 @@ export async function claimPayments(
     kind: row.kind,
     amountMinor: row.amount_minor,
     currency: row.currency,
-    tries: row.tries,
+    attemptCount: row.attempt_count,
     claimId,
-    firstTriedAt: row.first_tried_at,
+    firstAttemptedAt: row.first_attempted_at,
     reference: row.gateway_reference,
     chargeReference: row.charge_reference,
     stripeMethod:
@@ -217,7 +217,7 @@ export async function postponePayments(
     name: "postpone-payments",
     text: `
       update due_payments d
-      set leased_until = null, due_at = case when d.recheck_asked then d.due_at else told.due_at end,
+      set leased_until = null, due_at = case when d.recheck_requested then d.due_at else told.due_at end,
           gateway_reference = coalesce(told.reference, d.gateway_reference)
       from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[])
         as told (order_id, entry_id, claim_id, due_at, reference)
@@ -235,7 +235,7 @@ export async function postponePayments(
 }
 
 /** Makes an entry due now because its gateway has told of news; answers false when nothing of it is under way. */
-export async function askRecheck(
+export async function requestRecheck(
   db: Queryable,
   { connectionId, orderId, entryId }: { connectionId: string; orderId: string; entryId: string },
   now: Date,
@@ -244,8 +244,8 @@ export async function askRecheck(
     name: "ask-payment-recheck",
     text: `
       update due_payments
-      set recheck_asked = true, due_at = least(due_at, $4)
-      where connection_id = $1 and order_id = $2 and entry_id = $3 and tries > 0
+      set recheck_requested = true, due_at = least(due_at, $4)
+      where connection_id = $1 and order_id = $2 and entry_id = $3 and attempt_count > 0
       returning entry_id`,
     values: [connectionId, orderId, entryId, now],
   });
@@ -266,7 +266,7 @@ export async function bringForward(
     text: `
       update due_payments
       set due_at = $4
-      where connection_id = $1 and order_id = $2 and entry_id = any($3::uuid[]) and tries = 0 and due_at > $4`,
+      where connection_id = $1 and order_id = $2 and entry_id = any($3::uuid[]) and attempt_count = 0 and due_at > $4`,
     values: [connectionId, orderId, entryIds, now],
   });
 }

@@ -63,10 +63,10 @@ async function ask({ log }: Context, gateway: Gateway, payment: ClaimedPayment):
     const answer = payment.kind === "refund" ? await gateway.refund(payment) : await gateway.charge(payment);
     return { payment, answer };
   } catch (err) {
-    const { entryId, orderId, connectionId, tries } = payment;
+    const { entryId, orderId, connectionId, attemptCount } = payment;
     const place = { entry: { id: entryId }, order: { id: orderId }, connection: { id: connectionId } };
     log.warn(
-      { err, ...place, tries, gateway: gateway.name },
+      { err, ...place, attemptCount, gateway: gateway.name },
       "nobody knows how a payment went; it is asked again",
     );
     return { payment, answer: null };

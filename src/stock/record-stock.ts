@@ -3,7 +3,7 @@ import type { Order, OrderLine } from "../lifecycle/order.ts";
 import type { OrderStep, RecordContext } from "../lifecycle/order-step.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { deleteReservations, type Reservation } from "./reservations-sql.ts";
-import { announceStock, lockStock, moveStock, type StockMove } from "./stock-sql.ts";
+import { lockStock, markSupplyChanged, moveStock, type StockMove } from "./stock-sql.ts";
 
 /**
  * What a step of an order means for stock, in the transaction that holds the order's lock. Lines that ship leave the
@@ -22,7 +22,7 @@ export async function followOrder(tx: Queryable, step: OrderStep, at: RecordCont
   await lockStock(tx, productsOf([...shipped, ...released, ...returned]));
   await moveStock(tx, shipped.map(leaving), at.now); // Nothing becomes available by it: it had been promised.
   const freed = [...released.map(givenBack), ...returned.map(putBackAt(after.facilityId))];
-  await announceStock(tx, await moveStock(tx, freed, at.now), at.newId());
+  await markSupplyChanged(tx, await moveStock(tx, freed, at.now), at.newId());
 }
 
 const idOf = ({ id }: OrderLine): string => id;

@@ -153,7 +153,7 @@ export async function moveStock(tx: Queryable, moves: readonly StockMove[], now:
 }
 
 /** Marks that more of these products became available. The caller holds the lock of their stock. */
-export async function announceStock(
+export async function markSupplyChanged(
   tx: Queryable,
   productIds: readonly string[],
   newsId: string,
@@ -161,7 +161,7 @@ export async function announceStock(
   if (productIds.length === 0) return;
   await tx.query({
     name: "announce-stock",
-    text: "update stocked_products set stock_news_id = $2 where product_id = any($1::uuid[])",
+    text: "update stocked_products set supply_change_id = $2 where product_id = any($1::uuid[])",
     values: [productIds, newsId],
   });
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { forgetNews, listNews } from "../../src/stock/news-sql.ts";
+import { clearSupplyChange, listSupplyChanges } from "../../src/stock/supply-changes-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createExposedProduct } from "../support/builders.ts";
 import {
@@ -37,21 +37,21 @@ describe("news of stock", () => {
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
       create trigger refuse before insert on stock_reservations for each row execute function refuse();`);
     await expect(routeAll(test)).rejects.toThrow();
-    expect(await listNews(test.db)).toHaveLength(1);
+    expect(await listSupplyChanges(test.db)).toHaveLength(1);
     await test.db.runScript("drop trigger refuse on stock_reservations");
     await routeAll(test);
     expect(await isRouted(...ids)).toEqual([true, true, true]);
     expect(await holdsOf(victim)).toEqual([]);
-    expect(await listNews(test.db)).toEqual([]);
+    expect(await listSupplyChanges(test.db)).toEqual([]);
   });
 
   it("is not forgotten for the sake of an older piece", async () => {
     await setStock(test, facility, product, 1);
-    const [old] = (await listNews(test.db)).filter(({ about }) => about === "stock");
+    const [old] = (await listSupplyChanges(test.db)).filter(({ about }) => about === "stock");
     if (old === undefined) throw new Error("There is news.");
     await setStock(test, facility, product, 2);
-    await forgetNews(test.db, old);
-    expect((await listNews(test.db)).filter(({ about }) => about === "stock")).toHaveLength(1);
+    await clearSupplyChange(test.db, old);
+    expect((await listSupplyChanges(test.db)).filter(({ about }) => about === "stock")).toHaveLength(1);
   });
 
   it("that comes while an order finds nothing is never missed", async () => {
@@ -108,7 +108,7 @@ describe("news of stock", () => {
     const passes = statements.mock.calls.filter(([{ name }]) => name.startsWith("list-orders-waiting"));
     expect(passes).toHaveLength(2); // A page, and a look whether there is another.
     expect(await isRouted(...ids)).toEqual(ids.map(() => true));
-    expect(await listNews(test.db)).toEqual([]);
+    expect(await listSupplyChanges(test.db)).toEqual([]);
   });
 
   it("that comes while older news is dealt with stands", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { listNews } from "../../src/stock/news-sql.ts";
+import { listSupplyChanges } from "../../src/stock/supply-changes-sql.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { placeOrder } from "../support/builders.ts";
 import { acceptAll, createSibling, routeAll, setStock } from "../support/facilities.ts";
@@ -64,7 +64,7 @@ describe("a round", () => {
     await expect(routeAll(test)).rejects.toThrow();
     const passes = statements.mock.calls.filter(([{ name }]) => name.startsWith("list-orders-waiting"));
     expect(passes).toHaveLength(2); // A page, and a look whether there is another.
-    expect(await listNews(test.db)).toHaveLength(1);
+    expect(await listSupplyChanges(test.db)).toHaveLength(1);
   });
 
   it("goes on with a connection's new orders past one that fails, and with other connections'", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../src/platform/ids.ts";
-import { listNews } from "../../src/stock/news-sql.ts";
+import { listSupplyChanges } from "../../src/stock/supply-changes-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import {
   acceptAll,
@@ -63,11 +63,11 @@ describe("an order that cannot be stored", () => {
     await setStock(test, room.facility, room.product, 4);
     expect(await told(routeAll(test))).toEqual([`Order ${ids[0]} could not be routed.`]);
     expect(await room.isRouted(...ids)).toEqual([false, true, true, true]);
-    expect(await listNews(test.db)).toHaveLength(1);
+    expect(await listSupplyChanges(test.db)).toHaveLength(1);
     await repair();
     await routeAll(test);
     expect(await room.isRouted(...ids)).toEqual([true, true, true, true]);
-    expect(await listNews(test.db)).toEqual([]);
+    expect(await listSupplyChanges(test.db)).toEqual([]);
     await expectStockAddsUp(test);
   });
 });

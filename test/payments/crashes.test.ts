@@ -205,7 +205,7 @@ describe("a claim that somebody else has taken over", () => {
     });
     await settleWith(test, slow);
     const [due] = await readDuePayments(test);
-    expect(due).toMatchObject({ tries: 2, due_at: new Date(test.clock.now().getTime() + 3_600_000) });
+    expect(due).toMatchObject({ attempt_count: 2, due_at: new Date(test.clock.now().getTime() + 3_600_000) });
     expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
   });
 });

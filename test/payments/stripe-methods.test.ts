@@ -53,7 +53,7 @@ describe("DELETE /api/merchants/{id}/stripe", () => {
     expect((await test.backOffice.request("DELETE", methodPath(partner))).status).toBe(204);
     const claim = { claimId: test.context.newId(), now, leasedUntil: now, limit: 10 };
     expect(await claimPayments(test.db, payer, claim)).toEqual([]);
-    expect(await readDuePayments(test)).toMatchObject([{ tries: 0, leased_until: null }]);
+    expect(await readDuePayments(test)).toMatchObject([{ attempt_count: 0, leased_until: null }]);
     expect(await settle(test)).toBe(1);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
   });

@@ -78,9 +78,9 @@ export async function payIn(test: TestService, { merchantId }: Partner, amount: 
 
 /** What is still to be sent to gateways, all connections together. */
 export async function readDuePayments(test: TestService) {
-  return test.db.query<{ entry_id: string; tries: number; due_at: Date; leased_until: Date | null }>({
+  return test.db.query<{ entry_id: string; attempt_count: number; due_at: Date; leased_until: Date | null }>({
     name: "test-due-payments",
-    text: "select entry_id, tries, due_at, leased_until from due_payments order by entry_id",
+    text: "select entry_id, attempt_count, due_at, leased_until from due_payments order by entry_id",
     values: [],
   });
 }

@@ -1,5 +1,5 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { announceRates, deleteRates, insertRates } from "./facilities-sql.ts";
+import { deleteRates, insertRates, markRatesChanged } from "./facilities-sql.ts";
 import type { Rate } from "./facility.ts";
 
 /**
@@ -14,7 +14,7 @@ export async function setRates(
 ): Promise<boolean> {
   return inTransaction(context, async (tx) => {
     // First, because it locks the facility: two replacements do not mix.
-    if (!(await announceRates(tx, facilityId, context.newId()))) return false;
+    if (!(await markRatesChanged(tx, facilityId, context.newId()))) return false;
     await deleteRates(tx, facilityId);
     await insertRates(tx, facilityId, rates);
     return true;

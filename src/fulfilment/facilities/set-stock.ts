@@ -1,6 +1,6 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { StockRecord } from "../../stock/stock.ts";
-import { announceStock, beginStocking, lockStock, readStock, saveOnHand } from "../../stock/stock-sql.ts";
+import { beginStocking, lockStock, markSupplyChanged, readStock, saveOnHand } from "../../stock/stock-sql.ts";
 
 export type SetStock =
   | { readonly outcome: "set"; readonly stock: StockRecord }
@@ -25,7 +25,7 @@ export async function setStock(
     if (onHand < reserved) return { outcome: "below-reserved", reserved };
     const stock = { facilityId, productId, onHand, reserved, updatedAt: context.clock.now() };
     await saveOnHand(tx, stock);
-    if (onHand > (before?.onHand ?? 0)) await announceStock(tx, [productId], context.newId());
+    if (onHand > (before?.onHand ?? 0)) await markSupplyChanged(tx, [productId], context.newId());
     return { outcome: "set", stock };
   });
 }

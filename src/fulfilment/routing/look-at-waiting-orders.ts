@@ -7,8 +7,8 @@ import {
 import type { Context } from "../../platform/context.ts";
 import { inTurn } from "../../platform/in-turn.ts";
 import { START } from "../../platform/wire/cursor.ts";
-import { forgetNews, listNews, type News } from "../../stock/news-sql.ts";
 import { readAvailability } from "../../stock/stock-sql.ts";
+import { clearSupplyChange, listSupplyChanges, type SupplyChange } from "../../stock/supply-changes-sql.ts";
 import { readRates } from "../facilities/facilities-sql.ts";
 import { routeWaitingOrders } from "./route-orders.ts";
 
@@ -24,9 +24,9 @@ type RoutingRound = {
 
 /** How far somebody has come with the orders that some news may help. */
 type Pass = {
-  readonly about: News["about"];
+  readonly about: SupplyChange["about"];
   /** What is not dealt with yet. */
-  news: readonly News[];
+  news: readonly SupplyChange[];
   afterId: string;
   hasFailures: boolean;
 };
@@ -40,7 +40,7 @@ export async function lookAtWaitingOrders(
   { lookedAt, failures }: RoutingRound,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const news = (await listNews(context.db)).filter(({ id }) => !lookedAt.has(id));
+  const news = (await listSupplyChanges(context.db)).filter(({ id }) => !lookedAt.has(id));
   for (const { id } of news) lookedAt.add(id);
   return inTurn(passesFor(news), (pass) => lookAtPage(context, pass, failures), stopping);
 }
@@ -49,7 +49,7 @@ export async function lookAtWaitingOrders(
  * All news of stock goes together: each pass reads through everybody that waits, and a delivery may bring hundreds of
  * products at once. Rates change seldom.
  */
-function passesFor(news: readonly News[]): Pass[] {
+function passesFor(news: readonly SupplyChange[]): Pass[] {
   const stock = news.filter(({ about }) => about === "stock");
   const rates = news.filter(({ about }) => about === "rates");
   const beginning = { afterId: START, hasFailures: false };
@@ -94,8 +94,9 @@ async function listHelpedByStock(context: Context, pass: Pass): Promise<WaitingO
     pass.news.map(({ subjectId }) => subjectId),
   );
   // Those that want more could not be helped anyway, and there may be thousands of them.
-  const piecesMaxOf = ({ subjectId }: News) => Math.max(0, ...(availability.get(subjectId)?.values() ?? []));
-  const isUsedUp = (news: News) => piecesMaxOf(news) === 0;
+  const piecesMaxOf = ({ subjectId }: SupplyChange) =>
+    Math.max(0, ...(availability.get(subjectId)?.values() ?? []));
+  const isUsedUp = (news: SupplyChange) => piecesMaxOf(news) === 0;
   await forgetAll(context, pass.news.filter(isUsedUp)); // The others wait for the next news.
   pass.news = pass.news.filter((news) => !isUsedUp(news));
   if (pass.news.length === 0) return [];
@@ -113,8 +114,8 @@ async function listHelpedByRates({ db }: Context, { news, afterId }: Pass): Prom
 }
 
 /** One by one: a statement for all would lock their products in an order of its own, and wait in a circle. */
-async function forgetAll({ db }: Context, news: readonly News[]): Promise<void> {
-  for (const each of news) await forgetNews(db, each);
+async function forgetAll({ db }: Context, news: readonly SupplyChange[]): Promise<void> {
+  for (const each of news) await clearSupplyChange(db, each);
 }
 
 /** Neighbours of one connection go together; the order over all connections stays. */

@@ -112,7 +112,7 @@ type Request = {
  */
 async function atMostOnce(clock: Clock, payment: ClaimedPayment, request: Request): Promise<GatewayAnswer> {
   const metadata = nameOf(payment);
-  const isForgotten = clock.now().getTime() - payment.firstTriedAt.getTime() > KEY_TRUSTED_MS;
+  const isForgotten = clock.now().getTime() - payment.firstAttemptedAt.getTime() > KEY_TRUSTED_MS;
   const earlier = isForgotten ? await request.find() : null;
   if (earlier !== null) return earlier;
   try {
@@ -120,7 +120,7 @@ async function atMostOnce(clock: Clock, payment: ClaimedPayment, request: Reques
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal !== null) return request.refused(refusal);
-    const found = isServerError(error) && payment.tries > 1 ? await request.find() : null;
+    const found = isServerError(error) && payment.attemptCount > 1 ? await request.find() : null;
     if (found !== null) return found;
     throw error; // Nobody knows.
   }
@@ -175,7 +175,7 @@ async function findIntent(
   payment: ClaimedPayment,
   customer: string,
 ): Promise<Stripe.PaymentIntent | null> {
-  const gte = Math.floor((payment.firstTriedAt.getTime() - CLOCK_SKEW_MS) / 1_000);
+  const gte = Math.floor((payment.firstAttemptedAt.getTime() - CLOCK_SKEW_MS) / 1_000);
   // A list, not Stripe's search, which may be a minute behind.
   const intents = stripe.paymentIntents.list({ customer, created: { gte }, limit: PAGE_SIZE });
   for await (const intent of intents)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import Stripe from "stripe";
-import { askRecheck } from "../../../payments/due-payments-sql.ts";
+import { requestRecheck } from "../../../payments/due-payments-sql.ts";
 import { entryNamedBy } from "../../../payments/stripe/stripe-names.ts";
 import type { Context } from "../../../platform/context.ts";
 import { malformed } from "../../../platform/wire/problems.ts";
@@ -53,7 +53,7 @@ async function takeNews({ db, clock, log }: Context, { id, type, data }: Stripe.
   const { metadata } = data.object as { metadata?: Record<string, unknown> | null }; // Not every object has it.
   const entry = entryNamedBy(metadata ?? {});
   if (entry === null) return; // About something else in the same Stripe account.
-  const isUnderWay = await askRecheck(db, entry, clock.now());
+  const isUnderWay = await requestRecheck(db, entry, clock.now());
   if (!isUnderWay && type === "refund.failed")
     log.warn(
       { event: { id }, entry: { id: entry.entryId } },

@@ -1,7 +1,7 @@
 import type { Queryable } from "../platform/database/database.ts";
 
 /** Something that waiting orders may have waited for: stock of a product, or the rates of a facility. */
-export type News = {
+export type SupplyChange = {
   readonly about: "stock" | "rates";
   /** Of the product or the facility. */
   readonly subjectId: string;
@@ -10,17 +10,17 @@ export type News = {
 };
 
 /** News that nobody has dealt with yet, oldest first. */
-export async function listNews(db: Queryable): Promise<News[]> {
-  const rows = await db.query<{ about: News["about"]; subject_id: string; id: string }>({
+export async function listSupplyChanges(db: Queryable): Promise<SupplyChange[]> {
+  const rows = await db.query<{ about: SupplyChange["about"]; subject_id: string; id: string }>({
     name: "list-news",
     text: `
-      select 'stock' as about, product_id as subject_id, stock_news_id as id
+      select 'stock' as about, product_id as subject_id, supply_change_id as id
       from stocked_products
-      where stock_news_id is not null
+      where supply_change_id is not null
       union all
-      select 'rates', id, rates_news_id
+      select 'rates', id, supply_change_id
       from facilities
-      where rates_news_id is not null
+      where supply_change_id is not null
       order by id`,
     values: [],
   });
@@ -28,17 +28,17 @@ export async function listNews(db: Queryable): Promise<News[]> {
 }
 
 /** News that came meanwhile about the same subject stands. */
-export async function forgetNews(db: Queryable, news: News): Promise<void> {
+export async function clearSupplyChange(db: Queryable, news: SupplyChange): Promise<void> {
   await db.query(
     news.about === "stock"
       ? {
           name: "forget-stock-news",
-          text: "update stocked_products set stock_news_id = null where product_id = $1 and stock_news_id = $2",
+          text: "update stocked_products set supply_change_id = null where product_id = $1 and supply_change_id = $2",
           values: [news.subjectId, news.id],
         }
       : {
           name: "forget-rates-news",
-          text: "update facilities set rates_news_id = null where id = $1 and rates_news_id = $2",
+          text: "update facilities set supply_change_id = null where id = $1 and supply_change_id = $2",
           values: [news.subjectId, news.id],
         },
   );
