@@ -57,16 +57,16 @@ export async function addBacklog({ db, partner }: Site, orders: number, body: st
          select $1, uuidv7(), 'order.created', uuidv7(), 1, $2 from generate_series(1, $3::integer)
          returning id, type, order_id
        ), owed as (
-         insert into deliveries (connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, lane_id, status)
+         insert into deliveries (connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id, status)
          select $1, (left(t.id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id, t.id, t.type, t.order_id, 1,
                 t.order_id, 'pending'
          from told t cross join webhook_endpoints w
          where w.connection_id = $1
-         returning endpoint_id, lane_id, id, event_id
+         returning endpoint_id, stream_id, id, event_id
        )
-       insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
+       insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
                                    is_followed)
-       select $1, endpoint_id, lane_id, id, event_id, 'schedule', 0, now(), false from owed`,
+       select $1, endpoint_id, stream_id, id, event_id, 'schedule', 0, now(), false from owed`,
       [partner.connectionUuid, body, orders],
     );
     await client.query(

@@ -15,13 +15,13 @@ export async function listConnectionsWithDueMails(db: Queryable, now: Date): Pro
   return rows.map((row) => row.connection_id);
 }
 
-/** A mail that this worker sends. `tries` counts this one. */
+/** A mail that this worker sends. `attemptCount` counts this one. */
 export type ClaimedMail = {
   readonly id: string;
   readonly recipient: string;
   readonly subject: string;
   readonly body: string;
-  readonly tries: number;
+  readonly attemptCount: number;
 };
 
 /** Claims the mail of a connection that is due the longest. Nobody else sends it before `leasedUntil`. */
@@ -35,7 +35,7 @@ export async function claimMail(
     name: "claim-mail",
     text: `
       update outgoing_mails
-      set due_at = $3, tries = tries + 1
+      set due_at = $3, attempt_count = attempt_count + 1
       where connection_id = $1 and id = (
         select m.id
         from outgoing_mails m
@@ -44,7 +44,7 @@ export async function claimMail(
         limit 1
         for update skip locked
       )
-      returning id, recipient, subject, body, tries`,
+      returning id, recipient, subject, body, attempt_count as "attemptCount"`,
     values: [connectionId, now, leasedUntil],
   });
   return mail ?? null;
@@ -69,18 +69,18 @@ export async function markMailSent(
 export async function markMailFailed(
   db: Queryable,
   connectionId: string,
-  { id, tries }: ClaimedMail,
+  { id, attemptCount }: ClaimedMail,
   next: { dueAt: Date } | { failedAt: Date },
 ): Promise<void> {
   await db.query({
     name: "mark-mail-failed",
     text: `
       update outgoing_mails set due_at = coalesce($4, due_at), failed_at = $5
-      where connection_id = $1 and id = $2 and tries = $3 and sent_at is null and failed_at is null`,
+      where connection_id = $1 and id = $2 and attempt_count = $3 and sent_at is null and failed_at is null`,
     values: [
       connectionId,
       id,
-      tries,
+      attemptCount,
       "dueAt" in next ? next.dueAt : null,
       "failedAt" in next ? next.failedAt : null,
     ],

@@ -20,7 +20,7 @@ export async function queueMail(
   await tx.query({
     name: "queue-mail",
     text: `
-      insert into outgoing_mails (connection_id, id, recipient, subject, body, due_at, tries)
+      insert into outgoing_mails (connection_id, id, recipient, subject, body, due_at, attempt_count)
       values ($1, $2, $3, $4, $5, $6, 0)
       on conflict (connection_id, id) do nothing`,
     values: [connectionId, id, recipient, subject, body, now],

@@ -17,10 +17,10 @@ const LEASE_MS = 60_000;
 /** Within the lease, so that no other worker sends the same mail meanwhile. */
 const DEADLINE_MS = 45_000;
 /** Mails that are under way at a time: a mail server that is far away takes its time for each. */
-const LANES = 4;
+const CONCURRENCY = 4;
 const RETRY_FIRST_MS = 60_000;
 const RETRY_MAX_MS = 3_600_000;
-export const TRIES_MAX = 20;
+export const ATTEMPTS_MAX = 20;
 
 /** Sends what is due; answers how many mails were tried. */
 export async function sendDueMails(context: Context, stopping?: AbortSignal): Promise<number> {
@@ -29,10 +29,10 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
   const mailer = createMailer(context.config);
   try {
     // Each takes what the others have not claimed, be it of one connection or of many.
-    const lanes = Array.from({ length: LANES }, () =>
+    const senders = Array.from({ length: CONCURRENCY }, () =>
       inTurn(listDue, (connectionId) => sendNext(context, mailer, connectionId), stopping),
     );
-    const ends = await Promise.allSettled(lanes);
+    const ends = await Promise.allSettled(senders);
     const failed = ends.find((end) => end.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
@@ -50,7 +50,11 @@ async function sendNext(context: Context, mailer: Mailer, connectionId: string):
   try {
     await withinDeadline(mailer.send({ ...mail, date: now }));
   } catch (error) {
-    const failed = { mail: { id: mail.id }, connection: { id: connectionId }, tries: mail.tries };
+    const failed = {
+      mail: { id: mail.id },
+      connection: { id: connectionId },
+      attemptCount: mail.attemptCount,
+    };
     // Not the error itself: mail servers repeat the address in their words.
     log.warn({ ...failed, ...codesOf(error) }, "a mail could not be sent");
     await markMailFailed(db, connectionId, mail, nextStep(mail, clock.now()));
@@ -60,9 +64,11 @@ async function sendNext(context: Context, mailer: Mailer, connectionId: string):
   return 1;
 }
 
-function nextStep({ tries }: ClaimedMail, now: Date): { dueAt: Date } | { failedAt: Date } {
-  if (tries >= TRIES_MAX) return { failedAt: now };
-  return { dueAt: new Date(now.getTime() + Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (tries - 1))) };
+function nextStep({ attemptCount }: ClaimedMail, now: Date): { dueAt: Date } | { failedAt: Date } {
+  if (attemptCount >= ATTEMPTS_MAX) return { failedAt: now };
+  return {
+    dueAt: new Date(now.getTime() + Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (attemptCount - 1))),
+  };
 }
 
 function codesOf(error: unknown): { code?: unknown; responseCode?: unknown } {

@@ -19,7 +19,7 @@ export async function readDueDeliveries(
         from due_deliveries d
         where d.connection_id = w.connection_id and d.endpoint_id = w.id and d.due_at <= $1
           and (d.leased_until is null or d.leased_until <= $1)) as due
-      where w.status = 'active' and (s.held_until is null or s.held_until <= $1)`,
+      where w.status = 'active' and (s.backoff_until is null or s.backoff_until <= $1)`,
     values: [now],
   });
   const oldest = row?.oldest_due_at ?? now;

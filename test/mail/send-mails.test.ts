@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { queueMail } from "../../src/mail/queue-mail.ts";
-import { TRIES_MAX } from "../../src/mail/send-mails.ts";
+import { ATTEMPTS_MAX } from "../../src/mail/send-mails.ts";
 import { inTransaction } from "../../src/platform/context.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
@@ -34,13 +34,13 @@ async function queue({ context }: TestService, partner: Partner, fields: object 
   return id;
 }
 
-type StoredMail = { tries: number; dueAt: Date; sentAt: Date | null; failedAt: Date | null };
+type StoredMail = { attemptCount: number; dueAt: Date; sentAt: Date | null; failedAt: Date | null };
 
 const stored = ({ db }: TestService): Promise<StoredMail[]> =>
   db.query({
     name: "test-mails",
     text: `
-      select tries, due_at as "dueAt", sent_at as "sentAt", failed_at as "failedAt" from outgoing_mails order by id`,
+      select attempt_count as "attemptCount", due_at as "dueAt", sent_at as "sentAt", failed_at as "failedAt" from outgoing_mails order by id`,
     values: [],
   });
 
@@ -71,7 +71,7 @@ describe("send-mails", () => {
       },
       body: expect.stringMatching(/^Zwei\r?\nZeilen$/),
     });
-    expect(await stored(test)).toMatchObject([{ tries: 1, sentAt: test.clock.now(), failedAt: null }]);
+    expect(await stored(test)).toMatchObject([{ attemptCount: 1, sentAt: test.clock.now(), failedAt: null }]);
     test.clock.advance({ hours: 24 });
     expect(await send(test)).toBe(0);
     expect(server.mails).toHaveLength(1);
@@ -140,7 +140,7 @@ describe("a mail that cannot be sent", () => {
     test.clock.advance({ ms: 1 });
     expect(await send(test)).toBe(1);
     expect(server.mails.map(({ headers }) => headers["message-id"])).toEqual([`<${id}@fulfilment.example>`]);
-    expect(await stored(test)).toMatchObject([{ tries: 2, sentAt: test.clock.now() }]);
+    expect(await stored(test)).toMatchObject([{ attemptCount: 2, sentAt: test.clock.now() }]);
   });
 
   it("is tried again when the server was down, and holds up no other", async () => {
@@ -150,23 +150,23 @@ describe("a mail that cannot be sent", () => {
     await queue(test, await createPartner(test));
     expect(await send(test)).toBe(2);
     expect(await stored(test)).toMatchObject([
-      { tries: 1, sentAt: null, failedAt: null },
-      { tries: 1, sentAt: null, failedAt: null },
+      { attemptCount: 1, sentAt: null, failedAt: null },
+      { attemptCount: 1, sentAt: null, failedAt: null },
     ]);
     const again = await startMailServer();
     test.clock.advance({ minutes: 1 });
     const { context } = test;
-    const mended = { ...test, service: { ...context, config: { ...context.config, smtpUrl: again.url } } };
+    const mended = { ...test, context: { ...context, config: { ...context.config, smtpUrl: again.url } } };
     expect(await send(mended)).toBe(2);
     expect(again.mails).toHaveLength(2);
   });
 
-  it("waits twice as long each time, up to an hour, and is given up after twenty tries", async () => {
+  it("waits twice as long each time, up to an hour, and is given up after twenty attempts", async () => {
     const { test, partner, server } = await start();
     await queue(test, partner);
     server.refuseWith(550);
     const waitsMinutes: number[] = [];
-    for (let tries = 1; tries < TRIES_MAX; tries += 1) {
+    for (let attempts = 1; attempts < ATTEMPTS_MAX; attempts += 1) {
       await send(test);
       const [mail] = await stored(test);
       const waitMs = (mail?.dueAt.getTime() ?? 0) - test.clock.now().getTime();
@@ -175,7 +175,9 @@ describe("a mail that cannot be sent", () => {
     }
     expect(waitsMinutes).toEqual([1, 2, 4, 8, 16, 32, ...Array(13).fill(60)]);
     await send(test);
-    expect(await stored(test)).toMatchObject([{ tries: 20, sentAt: null, failedAt: test.clock.now() }]);
+    expect(await stored(test)).toMatchObject([
+      { attemptCount: 20, sentAt: null, failedAt: test.clock.now() },
+    ]);
     server.refuseWith(null);
     test.clock.advance({ hours: 24 });
     expect(await send(test)).toBe(0);
@@ -193,7 +195,7 @@ describe("a mail that cannot be sent", () => {
         {
           mail: { id },
           connection: { id: connectionUuid(partner) },
-          tries: 1,
+          attemptCount: 1,
           code: "EENVELOPE",
           responseCode: 450,
         },
@@ -234,7 +236,7 @@ describe("without SMTP_URL", () => {
       body: "Your endpoint fails.",
     });
     expect((await stat(file)).mode & 0o077).toBe(0);
-    expect(await stored(test)).toMatchObject([{ tries: 1, sentAt: test.clock.now() }]);
+    expect(await stored(test)).toMatchObject([{ attemptCount: 1, sentAt: test.clock.now() }]);
   });
 });
 

@@ -112,7 +112,7 @@ describe("the metrics of what waits", () => {
       update due_deliveries set due_at = '${later}' where endpoint_id = '${ids[0]}';
       update due_deliveries set claim_id = delivery_id, claimed_at = due_at, leased_until = '${later}'
         where endpoint_id = '${ids[1]}';
-      update webhook_endpoint_states set held_until = '${later}' where endpoint_id = '${ids[2]}';
+      update webhook_endpoint_states set backoff_until = '${later}' where endpoint_id = '${ids[2]}';
       update webhook_endpoints set status = 'paused', pause_reason = 'failing', paused_at = now()
         where id = '${ids[3]}';`);
     expect(await scrape(test)).toMatchObject({ [DUE]: 0, [AGE]: 0, [PAUSED]: 1 });

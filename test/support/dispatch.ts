@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
 import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
+import type { Signal } from "../../src/platform/signals.ts";
 import { isProblem } from "../../src/platform/wire/problems.ts";
 import { createEndpoint } from "../../src/webhooks/endpoints/create-endpoint.ts";
 import type { EndpointSettings } from "../../src/webhooks/endpoints/endpoint.ts";
@@ -37,8 +38,16 @@ export function startDispatcher(
     ...senderSettings,
   });
   const dispatcher = createDispatcher(context, sender);
-  // As in a process that does both. Of what is due it is not told: a test says when that is sent.
-  Object.assign(context, { endpointsChanged: (connectionId: string) => dispatcher.takeBack([connectionId]) });
+  // As in a process with both roles, except for due deliveries: a test decides when those are sent.
+  const { send } = context.signals;
+  Object.assign(context, {
+    signals: {
+      send(signal: Signal, connectionIds: Iterable<string>) {
+        send(signal, connectionIds);
+        if (signal === "endpoints_changed") dispatcher.takeBack(connectionIds);
+      },
+    },
+  });
   onTestFinished(async () => {
     await dispatcher.stop();
     await sender.close();
@@ -68,7 +77,7 @@ export const received = (receiver: Receiver): { type: string; sequence: number |
 
 export type StoredAttempt = {
   deliveryId: string;
-  cause: string;
+  trigger: string;
   responseStatus: number | null;
   error: string | null;
 };
@@ -78,7 +87,7 @@ export const readAttempts = ({ db }: TestService): Promise<StoredAttempt[]> =>
   db.query({
     name: "test-read-attempts",
     text: `
-      select delivery_id as "deliveryId", cause, response_status as "responseStatus", error
+      select delivery_id as "deliveryId", trigger, response_status as "responseStatus", error
       from attempts order by started_at, id`,
     values: [],
   });

@@ -56,7 +56,7 @@ export async function pauseEndpoint(
     name: "test-fail-endpoint",
     text: `
       update webhook_endpoint_states
-      set consecutive_failures = 9, failing_since = $2, last_failure_at = $2, held_until = $2, warnings_sent = 3
+      set consecutive_failures = 9, failing_since = $2, last_failure_at = $2, backoff_until = $2, warnings_sent = 3
       where endpoint_id = $1
       returning connection_id`,
     values: [id, clock.now()],

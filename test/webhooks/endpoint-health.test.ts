@@ -17,7 +17,7 @@ const HEALTHY: EndpointHealth = {
   failingSince: null,
   lastFailureAt: null,
   lastSuccessAt: START,
-  heldUntil: null,
+  backoffUntil: null,
   warningsSent: 0,
 };
 const fail = (health: EndpointHealth, when: Date, gone = false) =>
@@ -61,7 +61,7 @@ describe("an endpoint that fails", () => {
     expect(recovered).toMatchObject({
       consecutiveFailures: 0,
       failingSince: null,
-      heldUntil: null,
+      backoffUntil: null,
       warningsSent: 0,
     });
   });
@@ -72,7 +72,7 @@ describe("an endpoint that fails", () => {
     let now = START.getTime();
     for (let count = 1; count <= 18; count += 1) {
       health = fail(health, new Date(now)).health;
-      const held = health.heldUntil === null ? null : health.heldUntil.getTime() - now;
+      const held = health.backoffUntil === null ? null : health.backoffUntil.getTime() - now;
       holds.push(held);
       now += held ?? 1_000;
     }
@@ -84,7 +84,7 @@ describe("an endpoint that fails", () => {
     let health = HEALTHY;
     for (let count = 1; count <= 10; count += 1) health = fail(health, at(1)).health;
     const later = fail(health, new Date(at(1).getTime() + 10)).health;
-    expect(later).toMatchObject({ consecutiveFailures: 10, heldUntil: health.heldUntil });
+    expect(later).toMatchObject({ consecutiveFailures: 10, backoffUntil: health.backoffUntil });
   });
 });
 

@@ -21,12 +21,12 @@ const refuse: ReceiverHandler = (_, response) => {
 };
 const config = { webhookAllowPrivateNetworks: true };
 
-/** Puts a delivery into a lane of its own, as when a partner asks for it again. */
+/** Puts a delivery into a stream of its own, as when a partner asks for it again. */
 const askAgain = ({ db, clock }: TestService, deliveryId: string) =>
   db.query({
     name: "test-ask-again",
     text: `
-      insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at)
+      insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at)
       select connection_id, endpoint_id, id, id, event_id, 'manual', 0, $2 from deliveries where id = $1`,
     values: [deliveryId, clock.now()],
   });
@@ -68,8 +68,8 @@ describe("a test order that is erased", () => {
     await placeOrder(other);
     await sendDue(startDispatcher(test));
     const tables = async () => {
-      const { attempts, deliveries, due_deliveries: lanes, events } = await dumpTables(test);
-      return { attempts, deliveries, lanes, events };
+      const { attempts, deliveries, due_deliveries: streams, events } = await dumpTables(test);
+      return { attempts, deliveries, streams, events };
     };
     const before = await tables();
     await placeTestOrder(partner);

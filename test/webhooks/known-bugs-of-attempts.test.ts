@@ -67,7 +67,7 @@ describe("a try by hand", () => {
     await redeliver(partner, id);
     await send();
     expect(await tell()).toEqual(["1 schedule", "2 manual", "3 schedule", "4 manual"]);
-    // The next step of the schedule is its second, 30 s: tries by hand have not used any up.
+    // The next step of the schedule is its second, 30 s: manual attempts have not used any up.
     const { nextAttemptAt } = await readDelivery(partner, id);
     const waitMs = Date.parse(nextAttemptAt) - test.clock.now().getTime();
     expect(waitMs).toBeGreaterThanOrEqual(24_000);

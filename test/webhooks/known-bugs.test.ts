@@ -115,7 +115,7 @@ describe("an endpoint that cannot be sent to", () => {
 
   it("because its secret cannot be opened stops no other, and keeps no worker busy (outpost #957)", async () => {
     const { test, partner, receiver, dispatcher } = await startSending();
-    const strange = { ...test, service: { ...test.context, secrets: createSecretBox([randomBytes(32)]) } };
+    const strange = { ...test, context: { ...test.context, secrets: createSecretBox([randomBytes(32)]) } };
     const unopened = await startReceiverForTest();
     await storeEndpoint(strange, partner, { url: unopened.url });
     await placeOrder(partner);

@@ -31,14 +31,14 @@ const endpointOf = (test: TestService, partner: Partner): Promise<StoredEndpoint
 
 const statuses = async (test: TestService) => (await readDeliveries(test)).map(({ status }) => status);
 
-type Head = { deliveryId: string; laneId: string; tries: number; claimId: string | null };
+type Head = { deliveryId: string; streamId: string; attemptCount: number; claimId: string | null };
 
 const heads = ({ db }: TestService): Promise<Head[]> =>
   db.query({
     name: "test-heads",
     text: `
-      select delivery_id as "deliveryId", lane_id as "laneId", tries, claim_id as "claimId"
-      from due_deliveries order by due_at, lane_id`,
+      select delivery_id as "deliveryId", stream_id as "streamId", attempt_count as "attemptCount", claim_id as "claimId"
+      from due_deliveries order by due_at, stream_id`,
     values: [],
   });
 
@@ -48,7 +48,7 @@ const pause = ({ db }: TestService, { id }: StoredEndpoint) =>
     delete from due_deliveries where endpoint_id = '${id}';`);
 
 describe("what waits although its event is older than thirty days", () => {
-  it("is given up, and its head taken out of the lane; not a moment earlier", async () => {
+  it("is given up, and its head taken out of the stream; not a moment earlier", async () => {
     const { test, partner } = await start();
     await endpointOf(test, partner);
     await placeTestOrder(partner);
@@ -63,7 +63,7 @@ describe("what waits although its event is older than thirty days", () => {
     expect(await forget(test)).toBe(0);
   });
 
-  it("leaves its lane to what is younger, which is then sent", async () => {
+  it("leaves its stream to what is younger, which is then sent", async () => {
     const { test, partner } = await start();
     const receiver = await startReceiverForTest();
     await storeEndpoint(test, partner, { url: receiver.url });
@@ -85,13 +85,13 @@ describe("what waits although its event is older than thirty days", () => {
     await placeTestOrder(partner);
     await test.db.runScript(`
       update deliveries set status = 'failed';
-      update due_deliveries set lane_id = delivery_id, cause = 'manual';`);
+      update due_deliveries set stream_id = delivery_id, trigger = 'manual';`);
     test.clock.advance(days(31));
     expect(await forget(test)).toBe(1);
     expect(await heads(test)).toEqual([]);
   });
 
-  it("is given up at a paused endpoint, where nothing is in a lane", async () => {
+  it("is given up at a paused endpoint, where nothing is in a stream", async () => {
     const { test, partner } = await start();
     const endpoint = await endpointOf(test, partner);
     await placeTestOrder(partner);
@@ -193,7 +193,7 @@ describe("what belongs to endpoints", () => {
         name: "test-recovery",
         text: `
           insert into webhook_recoveries (
-            connection_id, id, endpoint_id, failed_too, since, until, position, created_at, finished_at)
+            connection_id, id, endpoint_id, includes_failed, since, until, position, created_at, finished_at)
           values ($1, $2, $3, true, $4, $4, $2, $4, $5)`,
         values: [connectionId, test.context.newId(), id, test.clock.now(), finishedAt],
       });

@@ -3,9 +3,9 @@ import { PING } from "../../events/event-types.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { type Endpoint, wireEndpointId } from "../endpoints/endpoint.ts";
-import { holdEndpoint } from "../endpoints/endpoints-sql.ts";
+import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
 import { insertEvents } from "../publishing/events-sql.ts";
-import { endHold, insertPingDelivery } from "./send-by-hand-sql.ts";
+import { endBackoff, insertPingDelivery } from "./send-by-hand-sql.ts";
 
 export const ENDPOINT_PAUSED: Problem = {
   problem: "endpoint-paused",
@@ -19,7 +19,7 @@ export async function pingEndpoint(
 ): Promise<{ deliveryId: string } | Problem> {
   const { clock, newId } = context;
   const sent = await inTransaction(context, async (tx) => {
-    const endpoint = await holdEndpoint(tx, connectionId, id);
+    const endpoint = await shareEndpoint(tx, connectionId, id);
     if (endpoint === null) return notFound("webhook endpoint");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
     const now = clock.now();
@@ -35,7 +35,7 @@ export async function pingEndpoint(
       data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
     });
     await insertEvents(tx, [event], now);
-    await endHold(tx, connectionId, id);
+    await endBackoff(tx, connectionId, id);
     return { deliveryId: await insertPingDelivery(tx, endpoint, event, now) };
   });
   if (!isProblem(sent)) context.signals.send("deliveries_due", [connectionId]);

@@ -2,11 +2,11 @@ import { oldestShownId } from "../../events/event-feed.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
-import { holdEndpoint } from "../endpoints/endpoints-sql.ts";
+import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
 import type { Delivery } from "../log/delivery.ts";
 import { readDelivery } from "../log/delivery-log-sql.ts";
 import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
-import { endHold, insertManualDue } from "./send-by-hand-sql.ts";
+import { endBackoff, insertManualDue } from "./send-by-hand-sql.ts";
 
 /**
  * Sends a delivery once more, whatever became of it so far, and at once: it waits for no other of its order. A request
@@ -21,13 +21,13 @@ export async function redeliver(
     const now = context.clock.now();
     const delivery = await readDelivery(tx, connectionId, deliveryId, now);
     if (delivery === null) return notFound("delivery");
-    const endpoint = await holdEndpoint(tx, connectionId, delivery.endpointId);
+    const endpoint = await shareEndpoint(tx, connectionId, delivery.endpointId);
     if (endpoint === null) return notFound("webhook endpoint");
     const body = await readEventBody(tx, connectionId, delivery.eventId, oldestShownId(now), now);
     if (body === null) return notFound("event");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
     await insertManualDue(tx, connectionId, delivery, now);
-    await endHold(tx, connectionId, endpoint.id);
+    await endBackoff(tx, connectionId, endpoint.id);
     return delivery;
   });
   if (!isProblem(asked)) context.signals.send("deliveries_due", [connectionId]);

@@ -13,7 +13,7 @@ export async function insertPingDelivery(
   const [row] = await tx.query<{ id: string }>({
     name: "insert-ping-delivery",
     text: `
-      insert into deliveries (connection_id, id, endpoint_id, event_id, event_type, lane_id, status)
+      insert into deliveries (connection_id, id, endpoint_id, event_id, event_type, stream_id, status)
       select $1, (left($3::text, 28) || lpad(to_hex($5::integer), 8, '0'))::uuid, $2, $3::uuid, $4, $3::uuid, 'pending'
       returning id`,
     values: [connectionId, id, event.id, event.type, number],
@@ -22,7 +22,7 @@ export async function insertPingDelivery(
   await tx.query({
     name: "insert-ping-due",
     text: `
-      insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
+      insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
                                   is_followed)
       values ($1, $2, $3, $4, $3, 'schedule', 0, $5, false)`,
     values: [connectionId, id, event.id, row.id, now],
@@ -31,7 +31,7 @@ export async function insertPingDelivery(
 }
 
 /**
- * Makes a delivery due beside its lane, so that it waits for no other. While one asked for by hand is still to be sent
+ * Makes a delivery due beside its stream, so that it waits for no other. While one asked for by hand is still to be sent
  * or under way, another is the same.
  */
 export async function insertManualDue(
@@ -43,22 +43,22 @@ export async function insertManualDue(
   await tx.query({
     name: "insert-manual-due",
     text: `
-      insert into due_deliveries (connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at,
+      insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
                                   not_after)
       values ($1, $2, $3, $3, $4, 'manual', 0, $5, $6)
-      on conflict (connection_id, endpoint_id, lane_id) do nothing`,
+      on conflict (connection_id, endpoint_id, stream_id) do nothing`,
     values: [connectionId, delivery.endpointId, delivery.id, delivery.eventId, now, delivery.notAfter],
   });
 }
 
 /** Lets an endpoint that is left alone after failures be tried at once: somebody has asked for it by hand. */
-export async function endHold(tx: Queryable, connectionId: string, endpointId: string): Promise<void> {
+export async function endBackoff(tx: Queryable, connectionId: string, endpointId: string): Promise<void> {
   await tx.query({
-    name: "end-hold",
+    name: "end-backoff",
     text: `
       update webhook_endpoint_states
-      set held_until = null
-      where connection_id = $1 and endpoint_id = $2 and held_until is not null`,
+      set backoff_until = null
+      where connection_id = $1 and endpoint_id = $2 and backoff_until is not null`,
     values: [connectionId, endpointId],
   });
 }

@@ -56,7 +56,7 @@ async function giveUpPendingDeliveries(
       with page as materialized (
         select d.id, d.status, exists (
                  select from due_deliveries q
-                 where q.connection_id = $1 and q.endpoint_id = $2 and q.lane_id = d.lane_id and q.delivery_id = d.id
+                 where q.connection_id = $1 and q.endpoint_id = $2 and q.stream_id = d.stream_id and q.delivery_id = d.id
                ) as is_under_way
         from deliveries d
         where d.connection_id = $1 and d.endpoint_id = $2 and d.id > $3

@@ -78,13 +78,13 @@ export async function lockEndpoint(
 }
 
 /** Reads an endpoint that must stay as it is until the transaction ends: neither paused nor deleted meanwhile. */
-export async function holdEndpoint(
+export async function shareEndpoint(
   tx: Queryable,
   connectionId: string,
   endpointId: string,
 ): Promise<Endpoint | null> {
   const [row] = await tx.query<EndpointRow>({
-    name: "hold-endpoint",
+    name: "share-endpoint",
     text: `
       select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
@@ -177,7 +177,7 @@ export async function activateEndpoint(
     name: "reset-endpoint-state",
     text: `
       update webhook_endpoint_states
-      set consecutive_failures = 0, failing_since = null, last_failure_at = null, held_until = null,
+      set consecutive_failures = 0, failing_since = null, last_failure_at = null, backoff_until = null,
           last_success_at = $3, warnings_sent = 0
       where connection_id = $1 and endpoint_id = $2`,
     values: [connectionId, id, now],

@@ -9,7 +9,7 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
     text: `
       update webhook_endpoint_states
       set consecutive_failures = $4, failing_since = $5, last_failure_at = $6, last_success_at = $7,
-          held_until = $8, warnings_sent = $9
+          backoff_until = $8, warnings_sent = $9
       where connection_id = $1 and endpoint_id = $2 and worker_id = $3`,
     values: [
       connectionId,
@@ -19,14 +19,14 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
       health.failingSince,
       health.lastFailureAt,
       health.lastSuccessAt,
-      health.heldUntil,
+      health.backoffUntil,
       health.warningsSent,
     ],
   });
 }
 
 /**
- * Pauses an endpoint. Its deliveries stay in the log and wait there; what is due is taken out of the lanes, apart from
+ * Pauses an endpoint. Its deliveries stay in the log and wait there; what is due is taken out of the streams, apart from
  * what is under way. Answers whether it was active before.
  */
 export async function pauseEndpoint(
@@ -46,7 +46,7 @@ export async function pauseEndpoint(
   });
   if (paused.length === 0) return false;
   await tx.query({
-    name: "park-lanes",
+    name: "park-streams",
     text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2 and claim_id is null",
     values: [connectionId, endpointId],
   });

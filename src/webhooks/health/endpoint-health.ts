@@ -7,7 +7,7 @@ export type EndpointHealth = {
   /** To the hour: at least one hour must have passed before a later success is noted. */
   readonly lastSuccessAt: Date;
   /** Nothing is sent until then; afterwards a single delivery tries the way. */
-  readonly heldUntil: Date | null;
+  readonly backoffUntil: Date | null;
   readonly warningsSent: number;
 };
 
@@ -30,8 +30,8 @@ export type HealthReport = {
 };
 
 /** Failures in a row after which an endpoint is left alone for a while. */
-export const HOLD_AFTER_FAILURES = 10;
-const HOLD_MAX_MS = 5 * 60_000;
+export const BACKOFF_AFTER_FAILURES = 10;
+const BACKOFF_MAX_MS = 5 * 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PAUSE_AFTER_MS = 5 * DAY_MS;
@@ -42,7 +42,7 @@ const NOTED_MS = HOUR_MS;
 
 /** True when the endpoint has failed so often that one delivery at a time has to try the way first. */
 export const isOnProbation = ({ consecutiveFailures }: EndpointHealth): boolean =>
-  consecutiveFailures >= HOLD_AFTER_FAILURES;
+  consecutiveFailures >= BACKOFF_AFTER_FAILURES;
 
 /** Null when the success changes nothing worth a write. */
 export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth | null {
@@ -53,7 +53,7 @@ export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth |
     failingSince: null,
     lastFailureAt: health.lastFailureAt,
     lastSuccessAt: at,
-    heldUntil: null,
+    backoffUntil: null,
     warningsSent: 0,
   };
 }
@@ -68,23 +68,23 @@ export function afterFailure(
   { at, gone, retryMs }: { at: Date; gone: boolean; retryMs: readonly number[] },
 ): HealthChange {
   // Requests that were under way when the hold began tell nothing new.
-  const held = health.heldUntil !== null && at < health.heldUntil;
+  const held = health.backoffUntil !== null && at < health.backoffUntil;
   const consecutiveFailures = health.consecutiveFailures + (held ? 0 : 1);
   const failed: EndpointHealth = {
     ...health,
     consecutiveFailures,
     failingSince: health.failingSince ?? at,
     lastFailureAt: at,
-    heldUntil: held ? health.heldUntil : holdUntil(consecutiveFailures, at, retryMs),
+    backoffUntil: held ? health.backoffUntil : backoffEnd(consecutiveFailures, at, retryMs),
   };
   if (gone) return { health: failed, pause: "gone", warning: 3 };
   return withWarning(failed, at);
 }
 
-function holdUntil(consecutiveFailures: number, at: Date, retryMs: readonly number[]): Date | null {
-  if (consecutiveFailures < HOLD_AFTER_FAILURES) return null;
-  const longest = Math.min(HOLD_MAX_MS, Math.max(0, ...retryMs));
-  const doubled = (retryMs[0] ?? 0) * 2 ** Math.min(consecutiveFailures - HOLD_AFTER_FAILURES, 30);
+function backoffEnd(consecutiveFailures: number, at: Date, retryMs: readonly number[]): Date | null {
+  if (consecutiveFailures < BACKOFF_AFTER_FAILURES) return null;
+  const longest = Math.min(BACKOFF_MAX_MS, Math.max(0, ...retryMs));
+  const doubled = (retryMs[0] ?? 0) * 2 ** Math.min(consecutiveFailures - BACKOFF_AFTER_FAILURES, 30);
   return new Date(at.getTime() + Math.min(longest, doubled));
 }
 

@@ -22,7 +22,7 @@ export type DeliveryFilter = {
 };
 
 /**
- * Deliveries as `toDelivery` reads them; $1 is the connection. One is due in its lane, or beside it when it was asked
+ * Deliveries as `toDelivery` reads them; $1 is the connection. One is due in its stream, or beside it when it was asked
  * for by hand, or both. Each is looked up by its whole key: an endpoint that is down may have very many rows there.
  */
 const SELECT_DELIVERIES = `
@@ -30,11 +30,11 @@ const SELECT_DELIVERIES = `
              least(
                (select q.due_at
                 from due_deliveries q
-                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.lane_id = d.lane_id
+                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
                   and q.delivery_id = d.id and q.claim_id is null),
                (select q.due_at
                 from due_deliveries q
-                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.lane_id = d.id
+                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
                   and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at
       from deliveries d`;
 
@@ -109,7 +109,7 @@ export async function listDeliveriesOfOrder(
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-order",
     text: `${SELECT_DELIVERIES}
-      where d.connection_id = $1 and d.lane_id = $8 and ($9::uuid is null or d.endpoint_id = $9) ${PAGE_OF_THEM}`,
+      where d.connection_id = $1 and d.stream_id = $8 and ($9::uuid is null or d.endpoint_id = $9) ${PAGE_OF_THEM}`,
     values: [...pageValues(connectionId, filter, position, now), filter.orderId, filter.endpointId],
   });
   return rows.map(toDelivery);
@@ -140,7 +140,7 @@ export async function listAttempts(
   return db.query<Attempt>({
     name: "list-attempts",
     text: `
-      select a.delivery_id as "deliveryId", a.cause, a.started_at as "startedAt", a.duration_ms as "durationMs",
+      select a.delivery_id as "deliveryId", a.trigger, a.started_at as "startedAt", a.duration_ms as "durationMs",
              a.response_status as "responseStatus", a.response_body as "responseBody", a.error
       from attempts a
       where a.connection_id = $1 and a.delivery_id = any($2::uuid[]) and a.id >= $3

@@ -26,7 +26,7 @@ export type Delivery = {
 /** One try to deliver. */
 export type Attempt = {
   readonly deliveryId: string;
-  readonly cause: AttemptCause;
+  readonly trigger: AttemptCause;
   readonly startedAt: Date;
   /** Null when it is not known how it ended. */
   readonly durationMs: number | null;
@@ -88,7 +88,7 @@ export const toWireDelivery = (
   createdAt: momentOf(delivery.id).toISOString(),
   attempts: attempts.map((attempt, index) => ({
     number: index + 1,
-    trigger: attempt.cause,
+    trigger: attempt.trigger,
     startedAt: attempt.startedAt.toISOString(),
     durationMs: attempt.durationMs,
     responseStatus: attempt.responseStatus,

@@ -5,8 +5,8 @@ import { momentOf, uuidAt } from "../../platform/ids.ts";
 const CLOCKS_DIFFER_MS = 3_600_000;
 
 /**
- * Erases what was owed and sent about test orders, together with the orders themselves. The lanes go first: whoever
- * is just storing the outcome of an attempt holds its lane, so that attempt is there to be erased afterwards.
+ * Erases what was owed and sent about test orders, together with the orders themselves. The streams go first: whoever
+ * is just storing the outcome of an attempt holds its stream, so that attempt is there to be erased afterwards.
  */
 export async function deleteDeliveriesOfOrders(
   tx: Queryable,
@@ -16,7 +16,7 @@ export async function deleteDeliveriesOfOrders(
   const deliveries = await listDeliveriesOfOrders(tx, connectionId, orderIds);
   const [oldest] = deliveries;
   if (oldest === undefined) return;
-  await deleteLanes(tx, connectionId, deliveries);
+  await deleteStreams(tx, connectionId, deliveries);
   await deleteDeliveries(tx, connectionId, deliveries);
   await deleteAttempts(
     tx,
@@ -26,9 +26,9 @@ export async function deleteDeliveriesOfOrders(
   );
 }
 
-type Delivery = { readonly id: string; readonly endpointId: string; readonly laneId: string };
+type Delivery = { readonly id: string; readonly endpointId: string; readonly streamId: string };
 
-/** Oldest first. Uses deliveries_lane_idx. */
+/** Oldest first. Uses deliveries_stream_idx. */
 const listDeliveriesOfOrders = (
   tx: Queryable,
   connectionId: string,
@@ -37,39 +37,39 @@ const listDeliveriesOfOrders = (
   tx.query<Delivery>({
     name: "list-deliveries-of-orders",
     text: `
-      select id, endpoint_id as "endpointId", lane_id as "laneId"
+      select id, endpoint_id as "endpointId", stream_id as "streamId"
       from deliveries
-      where connection_id = $1 and lane_id = any($2::uuid[])
+      where connection_id = $1 and stream_id = any($2::uuid[])
       order by id`,
     values: [connectionId, orderIds],
   });
 
-/** The order's lane, and the one that a delivery has of its own while it is sent by hand. */
-async function deleteLanes(
+/** The order's stream, and the one that a delivery has of its own while it is sent by hand. */
+async function deleteStreams(
   tx: Queryable,
   connectionId: string,
   deliveries: readonly Delivery[],
 ): Promise<void> {
   await tx.query({
-    name: "delete-lanes-of-deliveries",
+    name: "delete-streams-of-deliveries",
     text: `
       with locked as materialized (
-        select d.endpoint_id, d.lane_id
+        select d.endpoint_id, d.stream_id
         from due_deliveries d
         where d.connection_id = $1
-          and (d.endpoint_id, d.lane_id) in (
-            select lane.endpoint_id, lane.lane_id
-            from unnest($2::uuid[] || $2::uuid[], $3::uuid[] || $4::uuid[]) as lane (endpoint_id, lane_id))
-        order by d.connection_id, d.endpoint_id, d.lane_id -- As everybody locks them, so nobody waits in a circle.
+          and (d.endpoint_id, d.stream_id) in (
+            select stream.endpoint_id, stream.stream_id
+            from unnest($2::uuid[] || $2::uuid[], $3::uuid[] || $4::uuid[]) as stream (endpoint_id, stream_id))
+        order by d.connection_id, d.endpoint_id, d.stream_id -- As everybody locks them, so nobody waits in a circle.
         for update
       )
       delete from due_deliveries d
       using locked l
-      where d.connection_id = $1 and d.endpoint_id = l.endpoint_id and d.lane_id = l.lane_id`,
+      where d.connection_id = $1 and d.endpoint_id = l.endpoint_id and d.stream_id = l.stream_id`,
     values: [
       connectionId,
       deliveries.map(({ endpointId }) => endpointId),
-      deliveries.map(({ laneId }) => laneId),
+      deliveries.map(({ streamId }) => streamId),
       deliveries.map(({ id }) => id),
     ],
   });

@@ -3,13 +3,13 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { inTurn } from "../../platform/in-turn.ts";
 import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/retention.ts";
-import { advanceLanes } from "../sending/complete-sql.ts";
+import { advanceStreams } from "../sending/complete-sql.ts";
 import {
   deleteExpiredSecrets,
   deleteOldDeliveries,
   deleteOldRecoveries,
-  failExpiredInLanes,
-  failExpiredOutsideLanes,
+  failExpiredInStreams,
+  failExpiredOutsideStreams,
   listConnectionsWithOldLog,
   lockExpiredHeads,
 } from "./retention-sql.ts";
@@ -39,27 +39,27 @@ const limitsAt = (now: Date) => ({
 
 async function forgetBatch(context: Context, connectionId: string, limits: Limits): Promise<number> {
   const { db } = context;
-  const expired = await inTransaction(context, (tx) => expireLanes(tx, connectionId, limits));
+  const expired = await inTransaction(context, (tx) => expireStreams(tx, connectionId, limits));
   if (expired.goesOn) context.signals.send("deliveries_due", [connectionId]);
   return (
     expired.count +
-    (await failExpiredOutsideLanes(db, connectionId, limits.eventsFrom, BATCH_SIZE)) +
+    (await failExpiredOutsideStreams(db, connectionId, limits.eventsFrom, BATCH_SIZE)) +
     (await deleteOldDeliveries(db, connectionId, limits.logFromId, BATCH_SIZE)) +
     (await deleteExpiredSecrets(db, connectionId, limits.now)) +
     (await deleteOldRecoveries(db, connectionId, limits.logFrom))
   );
 }
 
-/** What waits behind an expired head and is younger moves up: a lane must never lose its head alone. */
-async function expireLanes(
+/** What waits behind an expired head and is younger moves up: a stream must never lose its head alone. */
+async function expireStreams(
   tx: Queryable,
   connectionId: string,
   { now, eventsFrom }: Limits,
 ): Promise<{ count: number; goesOn: boolean }> {
   const heads = await lockExpiredHeads(tx, connectionId, { now, eventsFrom, limit: BATCH_SIZE });
   if (heads.length === 0) return { count: 0, goesOn: false };
-  await failExpiredInLanes(tx, connectionId, heads, eventsFrom);
+  await failExpiredInStreams(tx, connectionId, heads, eventsFrom);
   const ended = heads.map((head) => ({ ...head, connectionId, goesOn: head.endpointIsActive }));
-  const connectionsThatGoOn = await advanceLanes(tx, ended, now);
+  const connectionsThatGoOn = await advanceStreams(tx, ended, now);
   return { count: heads.length, goesOn: connectionsThatGoOn.length > 0 };
 }

@@ -26,16 +26,16 @@ export async function listConnectionsWithOldLog(
   return rows.map((row) => row.connection_id);
 }
 
-/** A lane whose head tells of an event that is no longer kept. */
+/** A stream whose head tells of an event that is no longer kept. */
 export type ExpiredHead = {
   readonly endpointId: string;
-  readonly laneId: string;
+  readonly streamId: string;
   readonly deliveryId: string;
   readonly claimId: string | null;
   readonly endpointIsActive: boolean;
 };
 
-/** Locks lanes whose head is too old to be sent, apart from those where an attempt is under way. */
+/** Locks streams whose head is too old to be sent, apart from those where an attempt is under way. */
 export async function lockExpiredHeads(
   tx: Queryable,
   connectionId: string,
@@ -43,65 +43,65 @@ export async function lockExpiredHeads(
 ): Promise<ExpiredHead[]> {
   const rows = await tx.query<{
     endpoint_id: string;
-    lane_id: string;
+    stream_id: string;
     delivery_id: string;
     claim_id: string | null;
     endpoint_is_active: boolean;
   }>({
     name: "lock-expired-heads",
     text: `
-      select d.endpoint_id, d.lane_id, d.delivery_id, d.claim_id, w.status = 'active' as endpoint_is_active
+      select d.endpoint_id, d.stream_id, d.delivery_id, d.claim_id, w.status = 'active' as endpoint_is_active
       from due_deliveries d
       join webhook_endpoints w on w.connection_id = $1 and w.id = d.endpoint_id
       where d.connection_id = $1 and d.event_id < $2 and (d.leased_until is null or d.leased_until <= $3)
-      order by d.endpoint_id, d.lane_id
+      order by d.endpoint_id, d.stream_id
       limit $4
       for update of d skip locked`,
     values: [connectionId, eventsFrom, now, limit],
   });
   return rows.map((row) => ({
     endpointId: row.endpoint_id,
-    laneId: row.lane_id,
+    streamId: row.stream_id,
     deliveryId: row.delivery_id,
     claimId: row.claim_id,
     endpointIsActive: row.endpoint_is_active,
   }));
 }
 
-/** Gives up what waits in these lanes and is too old to be sent, and the heads themselves. */
-export async function failExpiredInLanes(
+/** Gives up what waits in these streams and is too old to be sent, and the heads themselves. */
+export async function failExpiredInStreams(
   tx: Queryable,
   connectionId: string,
   heads: readonly ExpiredHead[],
   eventsFrom: string,
 ): Promise<void> {
   await tx.query({
-    name: "fail-expired-in-lanes",
+    name: "fail-expired-in-streams",
     text: `
       update deliveries d
       set status = 'failed'
-      from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as head (endpoint_id, lane_id, delivery_id)
+      from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as head (endpoint_id, stream_id, delivery_id)
       where d.connection_id = $1 and d.endpoint_id = head.endpoint_id and d.status = 'pending' and d.id < $5
-        and (d.lane_id = head.lane_id or d.id = head.delivery_id)`,
+        and (d.stream_id = head.stream_id or d.id = head.delivery_id)`,
     values: [
       connectionId,
       heads.map(({ endpointId }) => endpointId),
-      heads.map(({ laneId }) => laneId),
+      heads.map(({ streamId }) => streamId),
       heads.map(({ deliveryId }) => deliveryId),
       eventsFrom,
     ],
   });
 }
 
-/** Gives up a batch of what is too old to be sent and not in any lane, as after a long pause; answers how many. */
-export async function failExpiredOutsideLanes(
+/** Gives up a batch of what is too old to be sent and not in any stream, as after a long pause; answers how many. */
+export async function failExpiredOutsideStreams(
   db: Queryable,
   connectionId: string,
   eventsFrom: string,
   limit: number,
 ): Promise<number> {
   const rows = await db.query({
-    name: "fail-expired-outside-lanes",
+    name: "fail-expired-outside-streams",
     text: `
       update deliveries
       set status = 'failed'
@@ -111,7 +111,7 @@ export async function failExpiredOutsideLanes(
         where d.connection_id = $1 and d.status = 'pending' and d.id < $2
           and not exists (
             select from due_deliveries h
-            where h.connection_id = $1 and h.endpoint_id = d.endpoint_id and h.lane_id in (d.lane_id, d.id))
+            where h.connection_id = $1 and h.endpoint_id = d.endpoint_id and h.stream_id in (d.stream_id, d.id))
         order by d.id
         limit $3
         for update skip locked -- What somebody is just changing is looked at in the next round.

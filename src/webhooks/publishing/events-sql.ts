@@ -1,6 +1,6 @@
 import type { EventRow } from "../../events/event.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { fanOut, holdLanes } from "./fan-out-sql.ts";
+import { fanOut, lockStreams } from "./fan-out-sql.ts";
 
 /**
  * Writes events of one connection with their deliveries. Must run in the transaction of their cause; after its commit
@@ -8,9 +8,9 @@ import { fanOut, holdLanes } from "./fan-out-sql.ts";
  */
 export async function insertEvents(tx: Queryable, events: readonly EventRow[], now: Date): Promise<void> {
   if (events.length === 0) return;
-  await holdLanes(
+  await lockStreams(
     tx,
-    events.map(({ connectionId, orderId, id }) => ({ connectionId, laneId: orderId ?? id })),
+    events.map(({ connectionId, orderId, id }) => ({ connectionId, streamId: orderId ?? id })),
   );
   await tx.query({
     name: "insert-events",

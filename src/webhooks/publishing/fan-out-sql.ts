@@ -1,83 +1,83 @@
 import type { Queryable } from "../../platform/database/database.ts";
 
 /**
- * Part of a statement that stores events: what each of them is owed to whom, and the heads of the lanes that begin
+ * Part of a statement that stores events: what each of them is owed to whom, and the heads of the streams that begin
  * with them. Nothing can fall between an event and its deliveries, because they are one statement.
  *
  * Two properties everything else rests on:
  * - A delivery's id is its event's with the endpoint's number in the last 32 bits, so the same event is owed to an
  *   endpoint once (decision 0028).
- * - Who adds a delivery to a lane that has a head locks that head's row and notes on it that it is followed, and who
+ * - Who adds a delivery to a stream that has a head locks that head's row and notes on it that it is followed, and who
  *   takes a head away that is followed looks for the next delivery after having locked it. So either of them sees the
- *   other, and no lane is left behind.
+ *   other, and no stream is left behind.
  *
- * A lane that is not new is to be locked by `holdLanes` in a statement before this one: only then does this one see
+ * A stream that is not new is to be locked by `lockStreams` in a statement before this one: only then does this one see
  * what has become of its deliveries.
  *
  * @param events name of an earlier part with the columns connection_id, event_id, event_type, order_id, sequence and
  *   not_after
  * @param now the parameter that holds the present time
- * @param lanesAreNew true for events that begin their lanes, such as `order.created`: nothing can be waiting there
- * @returns the parts `owed` and `headed`; `headed` has a row for each lane with something to send
+ * @param streamsAreNew true for events that begin their streams, such as `order.created`: nothing can be waiting there
+ * @returns the parts `owed` and `headed`; `headed` has a row for each stream with something to send
  */
-export const fanOut = (events: string, now: `$${number}`, lanesAreNew: boolean): string => `
+export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean): string => `
       owed as (
         insert into deliveries (
-          connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, lane_id, not_after, status)
+          connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id, not_after, status)
         select t.connection_id, (left(t.event_id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id,
                t.event_id, t.event_type, t.order_id, t.sequence, coalesce(t.order_id, t.event_id), t.not_after, 'pending'
         from ${events} t
         join webhook_endpoints w on w.connection_id = t.connection_id
         where w.status <> 'deleted' and t.event_type = any(w.event_types)
-        returning connection_id, id, endpoint_id, event_id, sequence, lane_id, not_after
+        returning connection_id, id, endpoint_id, event_id, sequence, stream_id, not_after
       ), headed as (
         insert into due_deliveries (
-          connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at, not_after, is_followed)
-        select distinct on (o.connection_id, o.endpoint_id, o.lane_id)
-               o.connection_id, o.endpoint_id, o.lane_id, ${headOf(lanesAreNew)}, 'schedule', 0, ${now}, o.not_after,
-               ${isFollowed(lanesAreNew)}
+          connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after, is_followed)
+        select distinct on (o.connection_id, o.endpoint_id, o.stream_id)
+               o.connection_id, o.endpoint_id, o.stream_id, ${headOf(streamsAreNew)}, 'schedule', 0, ${now}, o.not_after,
+               ${isFollowed(streamsAreNew)}
         from owed o
         join webhook_endpoints w on w.connection_id = o.connection_id and w.id = o.endpoint_id
-        ${lanesAreNew ? "" : EARLIER}
+        ${streamsAreNew ? "" : EARLIER}
         where w.status = 'active'
-        order by o.connection_id, o.endpoint_id, o.lane_id, o.sequence, o.id
-        on conflict (connection_id, endpoint_id, lane_id) do update set is_followed = true
+        order by o.connection_id, o.endpoint_id, o.stream_id, o.sequence, o.id
+        on conflict (connection_id, endpoint_id, stream_id) do update set is_followed = true
         returning connection_id
       )`;
 
-const headOf = (lanesAreNew: boolean): string =>
-  lanesAreNew ? "o.id, o.event_id" : "coalesce(earlier.id, o.id), coalesce(earlier.event_id, o.event_id)";
+const headOf = (streamsAreNew: boolean): string =>
+  streamsAreNew ? "o.id, o.event_id" : "coalesce(earlier.id, o.id), coalesce(earlier.event_id, o.event_id)";
 
-const isFollowed = (lanesAreNew: boolean): string => {
-  const several = "count(*) over (partition by o.connection_id, o.endpoint_id, o.lane_id) > 1";
-  return lanesAreNew ? several : `earlier.id is not null or ${several}`;
+const isFollowed = (streamsAreNew: boolean): string => {
+  const several = "count(*) over (partition by o.connection_id, o.endpoint_id, o.stream_id) > 1";
+  return streamsAreNew ? several : `earlier.id is not null or ${several}`;
 };
 
-// What has been waiting since before a pause goes first, even if nobody has put it back into its lane yet.
+// What has been waiting since before a pause goes first, even if nobody has put it back into its stream yet.
 const EARLIER = `
         left join lateral (
           select d.id, d.event_id
           from deliveries d
-          where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.lane_id = o.lane_id
+          where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
             and d.status = 'pending'
           order by d.sequence, d.id
           limit 1) as earlier on true`;
 
-/** Waits for whoever is at the heads of these lanes, and holds them: see `fanOut`. */
-export async function holdLanes(
+/** Waits for whoever is at the heads of these streams, and holds them: see `fanOut`. */
+export async function lockStreams(
   tx: Queryable,
-  lanes: readonly { connectionId: string; laneId: string }[],
+  streams: readonly { connectionId: string; streamId: string }[],
 ): Promise<void> {
   await tx.query({
-    name: "hold-lanes",
+    name: "lock-streams",
     text: `
-      select due.lane_id
-      from unnest($1::uuid[], $2::uuid[]) as lane (connection_id, id)
-      join webhook_endpoints w on w.connection_id = lane.connection_id
-      join due_deliveries due on due.connection_id = w.connection_id and due.endpoint_id = w.id and due.lane_id = lane.id
+      select due.stream_id
+      from unnest($1::uuid[], $2::uuid[]) as stream (connection_id, id)
+      join webhook_endpoints w on w.connection_id = stream.connection_id
+      join due_deliveries due on due.connection_id = w.connection_id and due.endpoint_id = w.id and due.stream_id = stream.id
       where w.status <> 'deleted'
-      order by due.connection_id, due.endpoint_id, due.lane_id
+      order by due.connection_id, due.endpoint_id, due.stream_id
       for update of due`,
-    values: [lanes.map(({ connectionId }) => connectionId), lanes.map(({ laneId }) => laneId)],
+    values: [streams.map(({ connectionId }) => connectionId), streams.map(({ streamId }) => streamId)],
   });
 }

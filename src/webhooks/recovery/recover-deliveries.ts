@@ -12,7 +12,7 @@ import {
   saveRecovery,
 } from "./recovery-sql.ts";
 
-/** Deliveries looked at in one step: small enough that the lanes' locks are short. */
+/** Deliveries looked at in one step: small enough that the streams' locks are short. */
 const BATCH_SIZE = 1_000;
 
 /**
@@ -40,12 +40,12 @@ async function recoverBatch(tx: Queryable, recovery: Recovery, now: Date): Promi
   }
   const page = await listDeliveriesAfter(tx, recovery, uuidAt(recovery.until), BATCH_SIZE);
   const failed = page.filter(({ status }) => status === "failed").map(({ id }) => id);
-  const isReopening = recovery.failedToo && recovery.pass === 1;
-  // First, so that the statements after it see what has become of the lanes' heads.
-  await lockHeads(tx, recovery, [...new Set(page.map(({ laneId }) => laneId))]);
+  const isReopening = recovery.includesFailed && recovery.pass === 1;
+  // First, so that the statements after it see what has become of the streams' heads.
+  await lockHeads(tx, recovery, [...new Set(page.map(({ streamId }) => streamId))]);
   const reopened = new Set(await reopenDeliveries(tx, recovery.connectionId, isReopening ? failed : [], now));
   const waiting = page.filter(({ id, status }) => status === "pending" || reopened.has(id));
-  await restoreHeads(tx, recovery, [...new Set(waiting.map(({ laneId }) => laneId))], now);
+  await restoreHeads(tx, recovery, [...new Set(waiting.map(({ streamId }) => streamId))], now);
   const last = page.at(-1);
   if (page.length === BATCH_SIZE && last !== undefined)
     await saveRecovery(tx, { ...recovery, position: last.id }, null);

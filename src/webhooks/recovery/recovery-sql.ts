@@ -6,7 +6,7 @@ export type Recovery = {
   readonly id: string;
   readonly endpointId: string;
   /** Whether what was given up is sent again as well, not only what waits. */
-  readonly failedToo: boolean;
+  readonly includesFailed: boolean;
   readonly since: Date;
   readonly until: Date;
   /** The delivery up to which the present pass is done. */
@@ -32,7 +32,7 @@ export async function lockRecovery(tx: Queryable, connectionId: string, now: Dat
   const [row] = await tx.query<{
     id: string;
     endpoint_id: string;
-    failed_too: boolean;
+    includes_failed: boolean;
     since: Date;
     until: Date;
     position: string;
@@ -40,7 +40,7 @@ export async function lockRecovery(tx: Queryable, connectionId: string, now: Dat
   }>({
     name: "lock-recovery",
     text: `
-      select id, endpoint_id, failed_too, since, until, position, pass
+      select id, endpoint_id, includes_failed, since, until, position, pass
       from webhook_recoveries
       where connection_id = $1 and finished_at is null and (pass = 1 or until <= $2)
       order by id
@@ -53,7 +53,7 @@ export async function lockRecovery(tx: Queryable, connectionId: string, now: Dat
     connectionId,
     id: row.id,
     endpointId: row.endpoint_id,
-    failedToo: row.failed_too,
+    includesFailed: row.includes_failed,
     since: row.since,
     until: row.until,
     position: row.position,
@@ -76,7 +76,7 @@ export async function saveRecovery(
   });
 }
 
-type LoggedDelivery = { id: string; laneId: string; status: "pending" | "succeeded" | "failed" };
+type LoggedDelivery = { id: string; streamId: string; status: "pending" | "succeeded" | "failed" };
 
 /** The endpoint's deliveries after a recovery's position, by id, whatever became of them: so that a page is never long. */
 export async function listDeliveriesAfter(
@@ -85,34 +85,34 @@ export async function listDeliveriesAfter(
   before: string,
   limit: number,
 ): Promise<LoggedDelivery[]> {
-  const rows = await tx.query<{ id: string; lane_id: string; status: LoggedDelivery["status"] }>({
+  const rows = await tx.query<{ id: string; stream_id: string; status: LoggedDelivery["status"] }>({
     name: "list-deliveries-after",
     text: `
-      select id, lane_id, status
+      select id, stream_id, status
       from deliveries
       where connection_id = $1 and endpoint_id = $2 and id > $3 and id < $4
       order by id
       limit $5`,
     values: [connectionId, endpointId, position, before, limit],
   });
-  return rows.map((row) => ({ id: row.id, laneId: row.lane_id, status: row.status }));
+  return rows.map((row) => ({ id: row.id, streamId: row.stream_id, status: row.status }));
 }
 
-/** Waits for whoever is at the heads of these lanes, and holds them. */
+/** Waits for whoever is at the heads of these streams, and holds them. */
 export async function lockHeads(
   tx: Queryable,
   { connectionId, endpointId }: Recovery,
-  laneIds: readonly string[],
+  streamIds: readonly string[],
 ): Promise<void> {
   await tx.query({
     name: "lock-heads",
     text: `
-      select lane_id
+      select stream_id
       from due_deliveries
-      where connection_id = $1 and endpoint_id = $2 and lane_id = any($3::uuid[])
-      order by lane_id
+      where connection_id = $1 and endpoint_id = $2 and stream_id = any($3::uuid[])
+      order by stream_id
       for update`,
-    values: [connectionId, endpointId, laneIds],
+    values: [connectionId, endpointId, streamIds],
   });
 }
 
@@ -139,39 +139,39 @@ export async function reopenDeliveries(
 }
 
 /**
- * Gives lanes their heads: the first delivery that waits in each. A lane that has one keeps it, but its row is locked,
+ * Gives streams their heads: the first delivery that waits in each. A stream that has one keeps it, but its row is locked,
  * so that who takes it away sees what waits behind it.
  */
 export async function restoreHeads(
   tx: Queryable,
   { connectionId, endpointId }: Recovery,
-  laneIds: readonly string[],
+  streamIds: readonly string[],
   now: Date,
 ): Promise<void> {
-  if (laneIds.length === 0) return;
+  if (streamIds.length === 0) return;
   await tx.query({
     name: "restore-heads",
     text: `
       insert into due_deliveries (
-        connection_id, endpoint_id, lane_id, delivery_id, event_id, cause, tries, due_at, not_after)
-      select $1, $2, lane.id, head.id, head.event_id, 'recovery', 0, $4, head.not_after
-      from unnest($3::uuid[]) as lane (id)
+        connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after)
+      select $1, $2, stream.id, head.id, head.event_id, 'recovery', 0, $4, head.not_after
+      from unnest($3::uuid[]) as stream (id)
       cross join lateral (
         select d.id, d.event_id, d.not_after
         from deliveries d
-        where d.connection_id = $1 and d.endpoint_id = $2 and d.lane_id = lane.id and d.status = 'pending'
+        where d.connection_id = $1 and d.endpoint_id = $2 and d.stream_id = stream.id and d.status = 'pending'
         order by d.sequence, d.id
         limit 1) as head
-      order by lane.id
-      on conflict (connection_id, endpoint_id, lane_id) do update set is_followed = true`,
-    values: [connectionId, endpointId, laneIds, now],
+      order by stream.id
+      on conflict (connection_id, endpoint_id, stream_id) do update set is_followed = true`,
+    values: [connectionId, endpointId, streamIds, now],
   });
 }
 
 /** Whether the endpoint may be sent to. Holds it, so that no pause comes in between. */
 export async function isActive(tx: Queryable, { connectionId, endpointId }: Recovery): Promise<boolean> {
   const rows = await tx.query({
-    name: "hold-active-endpoint",
+    name: "share-active-endpoint",
     text: "select id from webhook_endpoints where connection_id = $1 and id = $2 and status = 'active' for share",
     values: [connectionId, endpointId],
   });

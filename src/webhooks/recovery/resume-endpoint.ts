@@ -45,7 +45,7 @@ export async function recoverEndpoint(
     const endpoint = await lockEndpoint(tx, connectionId, id);
     if (endpoint === null) return null;
     if (endpoint.status === "paused") await resumePaused(tx, endpoint, context);
-    return insertRecovery(tx, endpoint, { since, failedToo: true }, context);
+    return insertRecovery(tx, endpoint, { since, includesFailed: true }, context);
   });
   if (recovery !== null) context.signals.send("deliveries_due", [connectionId]);
   return recovery;
@@ -54,14 +54,14 @@ export async function recoverEndpoint(
 async function resumePaused(tx: Queryable, endpoint: Endpoint, context: Context): Promise<Endpoint> {
   const now = context.clock.now();
   await activateEndpoint(tx, endpoint, now);
-  await insertRecovery(tx, endpoint, { since: endpoint.createdAt, failedToo: false }, context);
+  await insertRecovery(tx, endpoint, { since: endpoint.createdAt, includesFailed: false }, context);
   return { ...endpoint, status: "active", pauseReason: null, pausedAt: null, updatedAt: now };
 }
 
 async function insertRecovery(
   tx: Queryable,
   { connectionId, id }: EndpointKey,
-  { since, failedToo }: { since: Date; failedToo: boolean },
+  { since, includesFailed }: { since: Date; includesFailed: boolean },
   { clock, newId }: Context,
 ): Promise<Recovery> {
   const now = clock.now();
@@ -69,9 +69,9 @@ async function insertRecovery(
   await tx.query({
     name: "insert-recovery",
     text: `
-      insert into webhook_recoveries (connection_id, id, endpoint_id, failed_too, since, until, position, created_at)
+      insert into webhook_recoveries (connection_id, id, endpoint_id, includes_failed, since, until, position, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [connectionId, newId(), id, failedToo, since, until, uuidAt(since), now],
+    values: [connectionId, newId(), id, includesFailed, since, until, uuidAt(since), now],
   });
   return { since, until };
 }

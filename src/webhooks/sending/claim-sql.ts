@@ -17,7 +17,7 @@ export async function listConnectionsWithDueDeliveries(
       join webhook_endpoints w on w.connection_id = s.connection_id and w.id = s.endpoint_id
       where w.status = 'active'
         and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
-        and (s.held_until is null or s.held_until <= $2)
+        and (s.backoff_until is null or s.backoff_until <= $2)
         and exists (
           select from due_deliveries d
           where d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id and d.due_at <= $2
@@ -51,7 +51,7 @@ export async function leaseEndpoints(
     failing_since: Date | null;
     last_failure_at: Date | null;
     last_success_at: Date;
-    held_until: Date | null;
+    backoff_until: Date | null;
     warnings_sent: number;
   }>({
     name: "lease-endpoints",
@@ -61,7 +61,7 @@ export async function leaseEndpoints(
       from webhook_endpoints w
       where s.connection_id = $1 and w.connection_id = $1 and w.id = s.endpoint_id and w.status = 'active'
         and (s.worker_id is null or s.worker_id = $2 or s.leased_until <= $3)
-        and (s.held_until is null or s.held_until <= $3)
+        and (s.backoff_until is null or s.backoff_until <= $3)
         and (s.consecutive_failures = 0 or not $6)
         and s.endpoint_id <> all($5::uuid[])
         and (s.endpoint_id = any($7::uuid[]) or exists (
@@ -69,7 +69,7 @@ export async function leaseEndpoints(
           where d.connection_id = $1 and d.endpoint_id = s.endpoint_id and d.due_at <= $3
             and (d.leased_until is null or d.leased_until <= $3)))
       returning w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since, s.last_failure_at,
-                s.last_success_at, s.held_until, s.warnings_sent,
+                s.last_success_at, s.backoff_until, s.warnings_sent,
                 array(
                   select k.sealed
                   from webhook_secrets k
@@ -88,7 +88,7 @@ export async function leaseEndpoints(
       failingSince: row.failing_since,
       lastFailureAt: row.last_failure_at,
       lastSuccessAt: row.last_success_at,
-      heldUntil: row.held_until,
+      backoffUntil: row.backoff_until,
       warningsSent: row.warnings_sent,
     },
   }));
@@ -136,12 +136,12 @@ export async function claimDeliveries(
 ): Promise<ClaimedDelivery[]> {
   const rows = await db.query<{
     endpoint_id: string;
-    lane_id: string;
-    own_lane_id: string;
+    stream_id: string;
+    own_stream_id: string;
     delivery_id: string;
     event_id: string;
-    cause: Cause;
-    tries: number;
+    trigger: Cause;
+    attempt_count: number;
     not_after: Date | null;
   }>({
     name: "claim-deliveries",
@@ -150,7 +150,7 @@ export async function claimDeliveries(
         select room.endpoint_id, due.*
         from unnest($5::uuid[], $6::integer[]) as room (endpoint_id, size)
         cross join lateral (
-          select d.ctid as place, d.delivery_id, d.cause, d.claim_id as lost_claim_id, d.claimed_at as lost_at
+          select d.ctid as place, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
           where d.connection_id = $1 and d.endpoint_id = room.endpoint_id and d.due_at <= $2
             and (d.leased_until is null or d.leased_until <= $2)
@@ -158,23 +158,23 @@ export async function claimDeliveries(
           limit room.size
           for update skip locked) as due
       ), lost as (
-        insert into attempts (connection_id, id, delivery_id, cause, started_at, error)
-        select $1, p.lost_claim_id, p.delivery_id, p.cause, p.lost_at, $7
+        insert into attempts (connection_id, id, delivery_id, trigger, started_at, error)
+        select $1, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $7
         from picked p
         where p.lost_claim_id is not null
         on conflict do nothing
       ), claimed as (
         update due_deliveries d
-        set claim_id = case d.cause when 'manual' then $8::uuid else $4::uuid end, claimed_at = $2, leased_until = $3,
-            tries = d.tries + case when p.lost_claim_id is null then 0 else 1 end
+        set claim_id = case d.trigger when 'manual' then $8::uuid else $4::uuid end, claimed_at = $2, leased_until = $3,
+            attempt_count = d.attempt_count + case when p.lost_claim_id is null then 0 else 1 end
         from picked p
         where d.connection_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
-        returning d.endpoint_id, d.lane_id, d.delivery_id, d.event_id, d.cause, d.tries, d.not_after
+        returning d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger, d.attempt_count, d.not_after
       )
-      select c.endpoint_id, c.lane_id, c.delivery_id, c.event_id, c.cause, c.tries, c.not_after,
-             case when c.cause <> 'manual' then c.lane_id else (
-               select d.lane_id from deliveries d where d.connection_id = $1 and d.id = c.delivery_id
-             ) end as own_lane_id
+      select c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger, c.attempt_count, c.not_after,
+             case when c.trigger <> 'manual' then c.stream_id else (
+               select d.stream_id from deliveries d where d.connection_id = $1 and d.id = c.delivery_id
+             ) end as own_stream_id
       from claimed c`,
     values: [
       connectionId,
@@ -191,12 +191,12 @@ export async function claimDeliveries(
   return rows.map((row) => ({
     connectionId,
     endpointId: row.endpoint_id,
-    laneId: row.lane_id,
-    ownLaneId: row.own_lane_id,
+    streamId: row.stream_id,
+    ownStreamId: row.own_stream_id,
     deliveryId: row.delivery_id,
-    claimId: row.cause === "manual" ? ids.manual : ids.scheduled,
-    cause: row.cause,
-    tries: row.tries,
+    claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
+    trigger: row.trigger,
+    attemptCount: row.attempt_count,
     notAfter: row.not_after,
     leasedUntil,
     event: events.get(row.event_id) ?? null,

@@ -4,14 +4,14 @@ import type { HealthReport } from "../health/endpoint-health.ts";
 import { pauseEndpoint, saveHealth } from "../health/endpoint-health-sql.ts";
 import { warnMerchant } from "../health/warn-merchant.ts";
 import {
-  advanceLanes,
+  advanceStreams,
   type DeliveryState,
   type EndedHead,
+  finishDeliveries,
   insertAttempts,
-  lockLanes,
+  lockClaimedStreams,
   readStatuses,
-  returnToLanes,
-  settleDeliveries,
+  returnToStreams,
 } from "./complete-sql.ts";
 import type { Completion } from "./due-delivery.ts";
 
@@ -24,8 +24,8 @@ export type Reported = {
 };
 
 /**
- * Makes outcomes true: attempts go on record, deliveries end or go back, lanes move on, and endpoints are noted as
- * healthy, failing or paused; all in one step. Answers the connections whose lanes have moved on. The outcome of a
+ * Makes outcomes true: attempts go on record, deliveries end or go back, streams move on, and endpoints are noted as
+ * healthy, failing or paused; all in one step. Answers the connections whose streams have moved on. The outcome of a
  * claim that somebody else has taken over goes on record, and changes nothing.
  */
 export async function completeDeliveries(
@@ -36,7 +36,7 @@ export async function completeDeliveries(
   const completions = reported.map(({ completion }) => completion);
   return inTransaction(context, async (tx) => {
     const now = context.clock.now();
-    const live = await lockLanes(tx, completions);
+    const live = await lockClaimedStreams(tx, completions);
     for (const report of newestReports(reported)) {
       await saveHealth(tx, workerId, report);
       const isNews = report.pause === null || (await pauseEndpoint(tx, report, report.pause, now));
@@ -55,10 +55,10 @@ export async function completeDeliveries(
       tx,
       completions.filter((one) => live.has(one) || statusOf(one) !== null), // Nothing stays behind of one that was erased.
     );
-    const lanes = reported
+    const streams = reported
       .filter(({ completion }) => live.has(completion))
       .map(({ completion }) => ({ completion, ...(statusOf(completion) ?? USUAL) }));
-    return moveLanes(tx, lanes, now);
+    return moveStreams(tx, streams, now);
   });
 }
 
@@ -81,21 +81,21 @@ type Live = { readonly completion: Completion } & DeliveryState;
 
 const USUAL: DeliveryState = { isPending: true, endpointStatus: "active" };
 
-async function moveLanes(tx: Queryable, live: readonly Live[], now: Date): Promise<string[]> {
+async function moveStreams(tx: Queryable, live: readonly Live[], now: Date): Promise<string[]> {
   const settled = (status: "succeeded" | "failed") =>
     live.filter((one) => statusAfter(one) === status).map(({ completion }) => completion);
-  await settleDeliveries(tx, "succeeded", settled("succeeded"));
-  await settleDeliveries(tx, "failed", settled("failed"));
-  const returned = live.filter((one) => staysInLane(one));
-  await returnToLanes(
+  await finishDeliveries(tx, "succeeded", settled("succeeded"));
+  await finishDeliveries(tx, "failed", settled("failed"));
+  const returned = live.filter((one) => staysInStream(one));
+  await returnToStreams(
     tx,
     returned.map(({ completion }) => ({
       completion,
       dueAt: completion.verdict.is === "retry" ? completion.verdict.at : now,
-      tries: completion.delivery.tries + (completion.verdict.is === "retry" ? 1 : 0),
+      attemptCount: completion.delivery.attemptCount + (completion.verdict.is === "retry" ? 1 : 0),
     })),
   );
-  return advanceLanes(tx, live.filter((one) => !staysInLane(one)).flatMap(endedHeads), now);
+  return advanceStreams(tx, live.filter((one) => !staysInStream(one)).flatMap(endedHeads), now);
 }
 
 /** A try by hand that fails changes nothing: neither what was delivered before, nor the schedule that goes on. */
@@ -106,19 +106,26 @@ function statusAfter({
 }: Live): "succeeded" | "failed" | null {
   if (verdict.is === "succeeded") return "succeeded";
   const isGivenUp = verdict.is === "failed" || endpointStatus === "deleted";
-  return isGivenUp && delivery.cause !== "manual" && isPending ? "failed" : null;
+  return isGivenUp && delivery.trigger !== "manual" && isPending ? "failed" : null;
 }
 
-const staysInLane = ({ completion: { verdict, delivery }, isPending, endpointStatus }: Live): boolean =>
+const staysInStream = ({ completion: { verdict, delivery }, isPending, endpointStatus }: Live): boolean =>
   (verdict.is === "retry" || verdict.is === "returned") &&
   endpointStatus === "active" &&
-  (isPending || delivery.cause === "manual");
+  (isPending || delivery.trigger === "manual");
 
 function endedHeads({ completion: { delivery, verdict }, endpointStatus }: Live): EndedHead[] {
-  const { connectionId, endpointId, laneId, deliveryId, claimId, ownLaneId } = delivery;
-  const head = { connectionId, endpointId, laneId, deliveryId, claimId, goesOn: endpointStatus === "active" };
-  if (delivery.cause !== "manual") return [head];
+  const { connectionId, endpointId, streamId, deliveryId, claimId, ownStreamId } = delivery;
+  const head = {
+    connectionId,
+    endpointId,
+    streamId,
+    deliveryId,
+    claimId,
+    goesOn: endpointStatus === "active",
+  };
+  if (delivery.trigger !== "manual") return [head];
   const ended = { ...head, goesOn: false };
   // A try by hand that succeeds makes the scheduled one needless, unless that is under way itself.
-  return verdict.is === "succeeded" ? [ended, { ...head, laneId: ownLaneId, claimId: null }] : [ended];
+  return verdict.is === "succeeded" ? [ended, { ...head, streamId: ownStreamId, claimId: null }] : [ended];
 }

@@ -4,28 +4,31 @@ import type { Completion } from "./due-delivery.ts";
 const keyOf = (connectionId: string, deliveryId: string): string => `${connectionId} ${deliveryId}`;
 
 /**
- * Locks the lanes of outcomes, always in the order of their keys. Whoever adds a delivery to one of these lanes from
+ * Locks the streams of outcomes, always in the order of their keys. Whoever adds a delivery to one of these streams from
  * now on waits, so a later statement of the transaction sees all that was added before. Answers the outcomes whose
  * claims are still theirs who made them.
  */
-export async function lockLanes(tx: Queryable, completions: readonly Completion[]): Promise<Set<Completion>> {
-  // A delivery that is sent by hand has a lane of its own beside the one it belongs to.
-  const lanes = completions.flatMap(({ delivery }) =>
-    [...new Set([delivery.laneId, delivery.ownLaneId])].map((laneId) => ({ ...delivery, laneId })),
+export async function lockClaimedStreams(
+  tx: Queryable,
+  completions: readonly Completion[],
+): Promise<Set<Completion>> {
+  // A delivery that is sent by hand has a stream of its own beside the one it belongs to.
+  const streams = completions.flatMap(({ delivery }) =>
+    [...new Set([delivery.streamId, delivery.ownStreamId])].map((streamId) => ({ ...delivery, streamId })),
   );
   const rows = await tx.query<{ connection_id: string; delivery_id: string; claim_id: string | null }>({
-    name: "lock-lanes",
+    name: "lock-claimed-streams",
     text: `
       select due.connection_id, due.delivery_id, due.claim_id
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as lane (connection_id, endpoint_id, lane_id)
-      join due_deliveries due on due.connection_id = lane.connection_id and due.endpoint_id = lane.endpoint_id
-        and due.lane_id = lane.lane_id
-      order by due.connection_id, due.endpoint_id, due.lane_id
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (connection_id, endpoint_id, stream_id)
+      join due_deliveries due on due.connection_id = stream.connection_id and due.endpoint_id = stream.endpoint_id
+        and due.stream_id = stream.stream_id
+      order by due.connection_id, due.endpoint_id, due.stream_id
       for update of due`,
     values: [
-      lanes.map(({ connectionId }) => connectionId),
-      lanes.map(({ endpointId }) => endpointId),
-      lanes.map(({ laneId }) => laneId),
+      streams.map(({ connectionId }) => connectionId),
+      streams.map(({ endpointId }) => endpointId),
+      streams.map(({ streamId }) => streamId),
     ],
   });
   const held = new Set(rows.map((row) => `${keyOf(row.connection_id, row.delivery_id)} ${row.claim_id}`));
@@ -40,7 +43,7 @@ export async function lockLanes(tx: Queryable, completions: readonly Completion[
 export type DeliveryState = {
   /** False when a try by hand has succeeded meanwhile. */
   readonly isPending: boolean;
-  /** The lanes of one that is paused stop where they are; those of a deleted one end. */
+  /** The streams of one that is paused stop where they are; those of a deleted one end. */
   readonly endpointStatus: "active" | "paused" | "deleted";
 };
 
@@ -89,7 +92,7 @@ export async function insertAttempts(tx: Queryable, completions: readonly Comple
     name: "insert-attempts",
     text: `
       insert into attempts (
-        connection_id, id, delivery_id, cause, started_at, duration_ms, response_status, response_body, error)
+        connection_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body, error)
       select *
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::integer[], $7::integer[],
                   $8::text[], $9::text[])
@@ -98,7 +101,7 @@ export async function insertAttempts(tx: Queryable, completions: readonly Comple
       made.map(({ delivery }) => delivery.connectionId),
       made.map(({ delivery }) => delivery.claimId),
       made.map(({ delivery }) => delivery.deliveryId),
-      made.map(({ delivery }) => delivery.cause),
+      made.map(({ delivery }) => delivery.trigger),
       made.map(({ attempt }) => attempt.startedAt),
       made.map(({ attempt }) => attempt.durationMs),
       made.map(({ attempt }) => attempt.responseStatus),
@@ -109,14 +112,14 @@ export async function insertAttempts(tx: Queryable, completions: readonly Comple
 }
 
 /** Ends deliveries. */
-export async function settleDeliveries(
+export async function finishDeliveries(
   tx: Queryable,
   status: "succeeded" | "failed",
   completions: readonly Completion[],
 ): Promise<void> {
   if (completions.length === 0) return;
   await tx.query({
-    name: "settle-deliveries",
+    name: "finish-deliveries",
     text: `
       update deliveries d
       set status = $3
@@ -130,86 +133,90 @@ export async function settleDeliveries(
   });
 }
 
-/** Puts claims back into their lanes, due again at a moment of their own. */
-export async function returnToLanes(
+/** Puts claims back into their streams, due again at a moment of their own. */
+export async function returnToStreams(
   tx: Queryable,
-  returned: readonly { completion: Completion; dueAt: Date; tries: number }[],
+  returned: readonly { completion: Completion; dueAt: Date; attemptCount: number }[],
 ): Promise<void> {
   if (returned.length === 0) return;
   await tx.query({
-    name: "return-to-lanes",
+    name: "return-to-streams",
     text: `
       update due_deliveries d
-      set due_at = o.due_at, tries = o.tries, claim_id = null, claimed_at = null, leased_until = null
+      set due_at = o.due_at, attempt_count = o.attempt_count, claim_id = null, claimed_at = null, leased_until = null
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
-        as o (connection_id, endpoint_id, lane_id, claim_id, due_at, tries)
-      where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.lane_id = o.lane_id
+        as o (connection_id, endpoint_id, stream_id, claim_id, due_at, attempt_count)
+      where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
         and d.claim_id = o.claim_id`,
     values: [
       returned.map(({ completion }) => completion.delivery.connectionId),
       returned.map(({ completion }) => completion.delivery.endpointId),
-      returned.map(({ completion }) => completion.delivery.laneId),
+      returned.map(({ completion }) => completion.delivery.streamId),
       returned.map(({ completion }) => completion.delivery.claimId),
       returned.map(({ dueAt }) => dueAt),
-      returned.map(({ tries }) => tries),
+      returned.map(({ attemptCount }) => attemptCount),
     ],
   });
 }
 
-/** A head to be taken out of its lane: that of a claim, or one that nobody has claimed. */
+/** A head to be taken out of its stream: that of a claim, or one that nobody has claimed. */
 export type EndedHead = {
   readonly connectionId: string;
   readonly endpointId: string;
-  readonly laneId: string;
+  readonly streamId: string;
   readonly deliveryId: string;
   readonly claimId: string | null;
-  /** False for a lane whose endpoint is paused: its deliveries wait for the resume. */
+  /** False for a stream whose endpoint is paused: its deliveries wait for the resume. */
   readonly goesOn: boolean;
 };
 
 /**
- * Takes heads out of their lanes, which must be locked; the next delivery that waits becomes the head. Answers the
- * connections of lanes that go on.
+ * Takes heads out of their streams, which must be locked; the next delivery that waits becomes the head. Answers the
+ * connections of streams that go on.
  */
-export async function advanceLanes(tx: Queryable, ended: readonly EndedHead[], now: Date): Promise<string[]> {
+export async function advanceStreams(
+  tx: Queryable,
+  ended: readonly EndedHead[],
+  now: Date,
+): Promise<string[]> {
   if (ended.length === 0) return [];
   const rows = await tx.query<{ connection_id: string }>({
-    name: "advance-lanes",
+    name: "advance-streams",
     text: `
       with ended as materialized (
         select *
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[])
-          as ended (connection_id, endpoint_id, lane_id, delivery_id, claim_id, goes_on)
+          as ended (connection_id, endpoint_id, stream_id, delivery_id, claim_id, goes_on)
       ), following as materialized (
-        select e.connection_id, e.endpoint_id, e.lane_id, e.delivery_id, e.claim_id,
+        select e.connection_id, e.endpoint_id, e.stream_id, e.delivery_id, e.claim_id,
                n.id as next_id, n.event_id as next_event_id, n.not_after as next_not_after
         from ended e
         left join lateral (
           select d.id, d.event_id, d.not_after
           from deliveries d
-          where d.connection_id = e.connection_id and d.endpoint_id = e.endpoint_id and d.lane_id = e.lane_id
+          where d.connection_id = e.connection_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
             and d.status = 'pending' and e.goes_on
           order by d.sequence, d.id
           limit 1) as n on true
       ), emptied as (
         delete from due_deliveries d
         using following f
-        where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
+        where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
           and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
           and f.next_id is null
       )
       update due_deliveries d
       set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
-          is_followed = true, cause = 'schedule', tries = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
+          is_followed = true, trigger = 'schedule', attempt_count = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
       from following f
-      where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.lane_id = f.lane_id
+      where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
         and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
         and f.next_id is not null
       returning d.connection_id`,
     values: [
       ended.map(({ connectionId }) => connectionId),
       ended.map(({ endpointId }) => endpointId),
-      ended.map(({ laneId }) => laneId),
+      ended.map(({ streamId }) => streamId),
       ended.map(({ deliveryId }) => deliveryId),
       ended.map(({ claimId }) => claimId),
       ended.map(({ goesOn }) => goesOn),

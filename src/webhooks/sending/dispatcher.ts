@@ -157,7 +157,7 @@ export function createDispatcher(
   }
 
   function sendWaiting(queue: EndpointQueue): void {
-    if (stopping || queue.isHeld(clock.now())) {
+    if (stopping || queue.isBackingOff(clock.now())) {
       for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
       return;
     }
@@ -183,7 +183,7 @@ export function createDispatcher(
     askForMore(queue);
     await store(queue, { completion, report, wasPaused: queue.isPaused });
     if (verdict.is === "retry") wakeAt(queue.connectionId, verdict.at);
-    if (report?.health.heldUntil != null) wakeAt(queue.connectionId, report.health.heldUntil);
+    if (report?.health.backoffUntil != null) wakeAt(queue.connectionId, report.health.backoffUntil);
   }
 
   function askForMore(queue: EndpointQueue): void {
@@ -213,7 +213,7 @@ export function createDispatcher(
   function letGoIfDone(queue: EndpointQueue): void {
     if (queue.claimed > 0 || queue.isReleasing || beingClaimed.has(queue.connectionId)) return;
     queue.isReleasing = true;
-    queue.mayHaveMore = queue.mayHaveMore && !queue.isHeld(clock.now());
+    queue.mayHaveMore = queue.mayHaveMore && !queue.isBackingOff(clock.now());
     releasing += 1;
     release(queue)
       .catch((err: unknown) => log.warn({ err }, "an endpoint could not be released; its lease runs out"))

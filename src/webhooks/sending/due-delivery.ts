@@ -7,14 +7,14 @@ export type Cause = "schedule" | "manual" | "recovery";
 export type ClaimedDelivery = {
   readonly connectionId: string;
   readonly endpointId: string;
-  readonly laneId: string;
-  /** The lane that the delivery belongs to: another one when it is sent by hand. */
-  readonly ownLaneId: string;
+  readonly streamId: string;
+  /** The stream that the delivery belongs to: another one when it is sent by hand. */
+  readonly ownStreamId: string;
   readonly deliveryId: string;
   readonly claimId: string;
-  readonly cause: Cause;
+  readonly trigger: Cause;
   /** Tries of the schedule that have failed so far. */
-  readonly tries: number;
+  readonly attemptCount: number;
   /** Nothing is sent from this moment on: the erasure of a test order. */
   readonly notAfter: Date | null;
   readonly leasedUntil: Date;
@@ -62,5 +62,5 @@ export type Verdict =
   | { readonly is: "failed" }
   /** Tried in vain; again at `at`. */
   | { readonly is: "retry"; readonly at: Date }
-  /** Not tried at all: back into its lane as it was. */
+  /** Not tried at all: back into its stream as it was. */
   | { readonly is: "returned" };

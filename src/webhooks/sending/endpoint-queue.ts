@@ -64,7 +64,7 @@ export class EndpointQueue {
   }
 
   #takesMore(now: Date, waitingMax: number): boolean {
-    if (this.isHeld(now) || this.isReleasing) return false;
+    if (this.isBackingOff(now) || this.isReleasing) return false;
     if (isOnProbation(this.health)) return this.claimed === 0;
     return this.#waiting.length <= waitingMax;
   }
@@ -120,8 +120,8 @@ export class EndpointQueue {
     return count;
   }
 
-  isHeld(now: Date): boolean {
-    return this.isPaused || (this.health.heldUntil !== null && now < this.health.heldUntil);
+  isBackingOff(now: Date): boolean {
+    return this.isPaused || (this.health.backoffUntil !== null && now < this.health.backoffUntil);
   }
 
   takeWaiting(): ClaimedDelivery[] {

@@ -3,7 +3,7 @@ import { isUnavailable } from "../../platform/database/database.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { completeDeliveries, type Reported } from "./complete-deliveries.ts";
-import { endLanes, type Success } from "./succeed-sql.ts";
+import { endStreams, type Success } from "./succeed-sql.ts";
 
 export type OutcomeStore = {
   /** Resolves when the outcome is stored, or when it is lost with its lease: then somebody else sends again. */
@@ -20,7 +20,7 @@ const SUCCESSES_AT_ONCE = 2;
 const BESIDE_MIN = 192;
 const AGAIN_MS = 250;
 
-/** Stores outcomes that come in together in one step. Calls `onMoved` with the connections whose lanes have moved on. */
+/** Stores outcomes that come in together in one step. Calls `onMoved` with the connections whose streams have moved on. */
 export function createOutcomeStore(
   context: Context,
   workerId: string,
@@ -28,7 +28,7 @@ export function createOutcomeStore(
 ): OutcomeStore {
   let isGivenUp = false;
   const succeed = groupCalls<Success, boolean>({
-    run: (successes) => retried(context.db, context.clock, () => endLanes(context.db, successes)),
+    run: (successes) => retried(context.db, context.clock, () => endStreams(context.db, successes)),
     sizeMax: TOGETHER_MAX,
     concurrencyMax: SUCCESSES_AT_ONCE,
     besideMin: BESIDE_MIN,
@@ -71,9 +71,10 @@ export function createOutcomeStore(
   };
 }
 
-/** Null for what is no success, says something of its endpoint, or was sent by hand: that changes more than its lane. */
+/** Null for what is no success, says something of its endpoint, or was sent by hand: that changes more than its stream. */
 function plainSuccess({ completion, report, wasPaused }: Reported): Success | null {
   const { delivery, attempt, verdict } = completion;
-  const isPlain = verdict.is === "succeeded" && report === null && !wasPaused && delivery.cause !== "manual";
+  const isPlain =
+    verdict.is === "succeeded" && report === null && !wasPaused && delivery.trigger !== "manual";
   return isPlain && attempt !== null ? { delivery, attempt } : null;
 }

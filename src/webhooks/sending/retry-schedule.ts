@@ -2,13 +2,13 @@ const JITTER = 0.2;
 const ALWAYS_OBEYED_MS = 60_000;
 const OBEYED_MAX_MS = 24 * 60 * 60 * 1_000;
 
-type FailedTry = {
+type FailedAttempt = {
   /** Tries that have failed so far: 1 after the first. */
-  tries: number;
+  attemptCount: number;
   now: Date;
   /** How long to wait after each failed try, in milliseconds. */
   retryMs: readonly number[];
-  /** From 0 to 1; spreads tries that failed together. */
+  /** From 0 to 1; spreads attempts that failed together. */
   random: number;
   /** The answer's `Retry-After` as it came. */
   retryAfter: string | null;
@@ -25,9 +25,9 @@ type FailedTry = {
  * step, or up to 60 s where that is more, since early steps are short and a rate limit often lasts a minute; and never
  * beyond 24 h, so that no receiver can put a delivery off for ever. Whatever else stands there is ignored.
  */
-export function nextTryAt(failed: FailedTry): Date | null {
-  const { tries, now, retryMs, random, notAfter } = failed;
-  const stepMs = retryMs[tries - 1];
+export function nextAttemptAt(failed: FailedAttempt): Date | null {
+  const { attemptCount, now, retryMs, random, notAfter } = failed;
+  const stepMs = retryMs[attemptCount - 1];
   if (stepMs === undefined) return null;
   const scheduledMs = Math.round(stepMs * (1 + JITTER * (2 * random - 1)));
   const obeyedMaxMs = Math.min(Math.max(2 * stepMs, ALWAYS_OBEYED_MS), OBEYED_MAX_MS);
@@ -37,7 +37,7 @@ export function nextTryAt(failed: FailedTry): Date | null {
 }
 
 /** The wait that the receiver asks for; 0 when it asks for none. */
-function askedMs({ retryAfter, responseStatus, now }: FailedTry): number {
+function askedMs({ retryAfter, responseStatus, now }: FailedAttempt): number {
   if (retryAfter === null || (responseStatus !== 429 && responseStatus !== 503)) return 0;
   const text = retryAfter.trim();
   if (/^\d+$/.test(text)) return 1_000 * Number(text);

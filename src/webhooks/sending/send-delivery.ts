@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { Config } from "../../platform/config.ts";
 import type { Context } from "../../platform/context.ts";
 import type { ClaimedDelivery, Completion, Verdict } from "./due-delivery.ts";
-import { nextTryAt } from "./retry-schedule.ts";
+import { nextAttemptAt } from "./retry-schedule.ts";
 import type { Sender, SendOutcome } from "./sender.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -31,7 +31,7 @@ export async function sendDelivery(
   });
   const { event } = delivery;
   if (event === null || isPast(delivery.notAfter, startedAt)) return unsent({ is: "failed" });
-  if (delivery.tries > scheduleOf(delivery, config).length + LOST_MAX) return unsent({ is: "failed" });
+  if (delivery.attemptCount > scheduleOf(delivery, config).length + LOST_MAX) return unsent({ is: "failed" });
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return unsent({ is: "returned" });
   const { wireId: id, body } = event;
@@ -57,8 +57,11 @@ export async function sendDelivery(
 }
 
 /** From the event to its first attempt; null when this was a later one. */
-export const firstDelayMs = ({ delivery: { event, tries, cause }, attempt }: Completion): number | null =>
-  event !== null && attempt !== null && tries === 0 && cause === "schedule"
+export const firstDelayMs = ({
+  delivery: { event, attemptCount, trigger },
+  attempt,
+}: Completion): number | null =>
+  event !== null && attempt !== null && attemptCount === 0 && trigger === "schedule"
     ? attempt.startedAt.getTime() - event.happenedAt.getTime()
     : null;
 
@@ -78,9 +81,9 @@ function verdictOf(delivery: ClaimedDelivery, outcome: SendOutcome, config: Conf
   if (isSuccess(outcome)) return { is: "succeeded" };
   // Cut off by our own stop: on record, but no try of the schedule is used up.
   if (outcome.error === "canceled") return { is: "returned" };
-  if (delivery.cause === "manual") return { is: "failed" };
-  const at = nextTryAt({
-    tries: delivery.tries + 1,
+  if (delivery.trigger === "manual") return { is: "failed" };
+  const at = nextAttemptAt({
+    attemptCount: delivery.attemptCount + 1,
     now,
     retryMs: scheduleOf(delivery, config),
     random: Math.random(),

@@ -2,41 +2,41 @@ import { plainArray } from "../../platform/database/array-literal.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Completion } from "./due-delivery.ts";
 
-/** What nearly every claim ends as: sent, answered well, and the last of its lane. */
+/** What nearly every claim ends as: sent, answered well, and the last of its stream. */
 export type Success = Pick<Completion, "delivery"> & { readonly attempt: NonNullable<Completion["attempt"]> };
 
 /**
- * Records successes whose lanes end with them, and ends those lanes: all in one statement, since there is nothing to
+ * Records successes whose streams end with them, and ends those streams: all in one statement, since there is nothing to
  * look at in between. Answers for each whether that was so. Where it was not, nothing has changed: the claim is
  * somebody else's by now, or other deliveries may wait behind it.
  *
- * Deleting the head is also what locks the lane. Whoever adds a delivery behind it notes that on the head, so either
+ * Deleting the head is also what locks the stream. Whoever adds a delivery behind it notes that on the head, so either
  * the head is not deleted here, or the delivery becomes a head itself (decision 0033).
  */
-export async function endLanes(db: Queryable, successes: readonly Success[]): Promise<boolean[]> {
+export async function endStreams(db: Queryable, successes: readonly Success[]): Promise<boolean[]> {
   const rows = await db.query<{ place: number }>({
-    name: "end-lanes",
+    name: "end-streams",
     text: `
       with outcome as materialized (
         select *
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::integer[],
                     $8::integer[], $9::text[])
           with ordinality
-          as o (connection_id, endpoint_id, lane_id, delivery_id, claim_id, started_at, duration_ms, response_status,
+          as o (connection_id, endpoint_id, stream_id, delivery_id, claim_id, started_at, duration_ms, response_status,
                 response_body, place)
-        order by o.connection_id, o.endpoint_id, o.lane_id -- As everybody locks them, so nobody waits in a circle.
+        order by o.connection_id, o.endpoint_id, o.stream_id -- As everybody locks them, so nobody waits in a circle.
       ), ended as (
         delete from due_deliveries d
         using outcome o
-        where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.lane_id = o.lane_id
+        where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
           and d.delivery_id = o.delivery_id and d.claim_id = o.claim_id and not d.is_followed
-        returning o.*, d.cause
+        returning o.*, d.trigger
       ), recorded as (
         insert into attempts (
-          connection_id, id, delivery_id, cause, started_at, duration_ms, response_status, response_body)
-        select connection_id, claim_id, delivery_id, cause, started_at, duration_ms, response_status, response_body
+          connection_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body)
+        select connection_id, claim_id, delivery_id, trigger, started_at, duration_ms, response_status, response_body
         from ended
-      ), settled as (
+      ), finished as (
         update deliveries d
         set status = 'succeeded'
         from ended e
@@ -46,7 +46,7 @@ export async function endLanes(db: Queryable, successes: readonly Success[]): Pr
     values: [
       plainArray(successes.map(({ delivery }) => delivery.connectionId)),
       plainArray(successes.map(({ delivery }) => delivery.endpointId)),
-      plainArray(successes.map(({ delivery }) => delivery.laneId)),
+      plainArray(successes.map(({ delivery }) => delivery.streamId)),
       plainArray(successes.map(({ delivery }) => delivery.deliveryId)),
       plainArray(successes.map(({ delivery }) => delivery.claimId)),
       plainArray(successes.map(({ attempt }) => attempt.startedAt.toISOString())),

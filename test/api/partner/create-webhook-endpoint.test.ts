@@ -76,7 +76,7 @@ describe("POST /v1/webhook-endpoints", () => {
         failing_since: null,
         last_failure_at: null,
         last_success_at: now,
-        held_until: null,
+        backoff_until: null,
         warnings_sent: 0,
       }),
     ]);

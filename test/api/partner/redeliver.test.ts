@@ -70,11 +70,11 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect(asked.body.attempts).toHaveLength(1);
     expect(await dueRows()).toEqual([
       expect.objectContaining({
-        lane_id: uuidIn("dlv", id),
+        stream_id: uuidIn("dlv", id),
         delivery_id: uuidIn("dlv", id),
         event_id: uuidIn("evt", before.eventId),
-        cause: "manual",
-        tries: 0,
+        trigger: "manual",
+        attempt_count: 0,
         due_at: test.clock.now(),
         claim_id: null,
         not_after: null,
@@ -108,7 +108,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect(await dueRows()).toEqual(
       expect.arrayContaining([
         ...planned,
-        expect.objectContaining({ cause: "manual", due_at: test.clock.now() }),
+        expect.objectContaining({ trigger: "manual", due_at: test.clock.now() }),
       ]),
     );
     await send();

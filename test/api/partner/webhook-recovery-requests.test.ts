@@ -42,7 +42,7 @@ async function expectHealthy(endpointId: string): Promise<void> {
     consecutive_failures: 0,
     failing_since: null,
     last_failure_at: null,
-    held_until: null,
+    backoff_until: null,
     last_success_at: test.clock.now(),
     warnings_sent: 0,
   });
@@ -70,11 +70,11 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
     const eventId = uuidIn("evt", body.eventId);
     expect(await readRows(test, "due_deliveries", endpoint.id)).toEqual([
       expect.objectContaining({
-        lane_id: eventId,
+        stream_id: eventId,
         delivery_id: uuidIn("dlv", body.id),
         event_id: eventId,
-        cause: "schedule",
-        tries: 0,
+        trigger: "schedule",
+        attempt_count: 0,
         due_at: test.clock.now(),
         claim_id: null,
         not_after: null,
@@ -143,7 +143,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     const since = new Date(endpoint.createdAt);
     expect(await readRows(test, "webhook_recoveries", endpoint.id)).toEqual([
       expect.objectContaining({
-        failed_too: false,
+        includes_failed: false,
         since,
         until: inMs(60_000),
         position: uuidAt(since),
@@ -185,7 +185,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     });
     expect(await readRows(test, "webhook_recoveries", id)).toEqual([
       expect.objectContaining({
-        failed_too: true,
+        includes_failed: true,
         since,
         until: inMs(60_000),
         position: uuidAt(since),
@@ -208,7 +208,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     await expectHealthy(id);
     // What has waited since before `since` would else wait for ever.
     const recoveries = await readRows(test, "webhook_recoveries", id);
-    expect(recoveries.map(({ failed_too }) => failed_too).sort()).toEqual([false, true]);
+    expect(recoveries.map(({ includes_failed }) => includes_failed).sort()).toEqual([false, true]);
   });
 
   it("understands a moment in any time zone, and answers it in UTC", async () => {

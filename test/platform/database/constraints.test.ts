@@ -76,7 +76,7 @@ describe("facts that no code can make false", () => {
              select connection_id, endpoint_id, gen_random_uuid(), sealed, created_at, expires_at from webhook_secrets`,
       UNIQUE,
     ],
-    ["a lane has one head", () => "insert into due_deliveries select * from due_deliveries", UNIQUE],
+    ["a stream has one head", () => "insert into due_deliveries select * from due_deliveries", UNIQUE],
     ["a paused endpoint has a reason", () => "update webhook_endpoints set status = 'paused'", CHECK],
   ])("%s", async (_, sql, state) => {
     expect(await refusalOf(sql())).toBe(state);

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/platform/config.ts";
-import { nextTryAt } from "../../../src/webhooks/sending/retry-schedule.ts";
+import { nextAttemptAt } from "../../../src/webhooks/sending/retry-schedule.ts";
 
 const HOUR_MS = 3_600_000;
 const now = new Date("2026-03-01T12:00:00Z");
 const DEFAULTS = readConfig({});
 
-const failed = (fields: Partial<Parameters<typeof nextTryAt>[0]> = {}) => ({
-  tries: 1,
+const failed = (fields: Partial<Parameters<typeof nextAttemptAt>[0]> = {}) => ({
+  attemptCount: 1,
   now,
   retryMs: DEFAULTS.webhookRetryMs,
   random: 0.5,
@@ -20,7 +20,7 @@ const failed = (fields: Partial<Parameters<typeof nextTryAt>[0]> = {}) => ({
 
 /** The wait until the next try, or null. */
 const waitMs = (fields: Parameters<typeof failed>[0]): number | null => {
-  const next = nextTryAt(failed(fields));
+  const next = nextAttemptAt(failed(fields));
   return next && next.getTime() - now.getTime();
 };
 
@@ -39,30 +39,32 @@ const responseStatus = fc.oneof(
 );
 
 describe("the schedule", () => {
-  it("is 13 tries in about 68 hours by default", () => {
-    const waits = DEFAULTS.webhookRetryMs.map((_, index) => waitMs({ tries: index + 1 }) ?? Number.NaN);
+  it("is 13 attempts in about 68 hours by default", () => {
+    const waits = DEFAULTS.webhookRetryMs.map(
+      (_, index) => waitMs({ attemptCount: index + 1 }) ?? Number.NaN,
+    );
     expect(waits.map((wait) => wait / 1_000)).toEqual([
       5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 57_600, 86_400,
     ]);
     expect(waits.reduce((sum, wait) => sum + wait, 0) / HOUR_MS).toBeCloseTo(67.7, 1);
-    expect(waitMs({ tries: 13 })).toBeNull();
+    expect(waitMs({ attemptCount: 13 })).toBeNull();
   });
 
   it("is five retries for test events", () => {
     const retries = DEFAULTS.webhookTestRetryMs;
-    expect(retries.map((_, index) => waitMs({ tries: index + 1, retryMs: retries }))).toEqual([
+    expect(retries.map((_, index) => waitMs({ attemptCount: index + 1, retryMs: retries }))).toEqual([
       5_000, 30_000, 120_000, 600_000, 1_800_000,
     ]);
-    expect(waitMs({ tries: 6, retryMs: retries })).toBeNull();
+    expect(waitMs({ attemptCount: 6, retryMs: retries })).toBeNull();
   });
 
   it("spreads each step from 20 % less to 20 % more", () => {
-    expect(waitMs({ tries: 4, random: 0 })).toBe(480_000);
-    expect(waitMs({ tries: 4, random: 1 })).toBe(720_000);
+    expect(waitMs({ attemptCount: 4, random: 0 })).toBe(480_000);
+    expect(waitMs({ attemptCount: 4, random: 1 })).toBe(720_000);
     fc.assert(
       fc.property(retryMs, random, fc.nat(60), (retryMs, random, index) => {
         const step = retryMs[index];
-        const wait = waitMs({ tries: index + 1, retryMs, random });
+        const wait = waitMs({ attemptCount: index + 1, retryMs, random });
         if (step === undefined) {
           expect(wait).toBeNull();
           return;
@@ -81,10 +83,12 @@ describe("the schedule", () => {
         retryAfter,
         responseStatus,
         (retryMs, random, retryAfter, responseStatus) => {
-          const tries = retryMs.length;
-          const wait = waitMs({ tries, retryMs, random, retryAfter, responseStatus });
+          const attemptCount = retryMs.length;
+          const wait = waitMs({ attemptCount, retryMs, random, retryAfter, responseStatus });
           expect(wait).toBeGreaterThanOrEqual(0);
-          expect(waitMs({ tries: tries + 1, retryMs, random, retryAfter, responseStatus })).toBeNull();
+          expect(
+            waitMs({ attemptCount: attemptCount + 1, retryMs, random, retryAfter, responseStatus }),
+          ).toBeNull();
         },
       ),
     );
@@ -132,22 +136,22 @@ describe("Retry-After", () => {
     expect(obeyed("0")).toBe(5_000);
     expect(obeyed("4")).toBe(5_000);
     expect(obeyed("Sun, 01 Mar 2020 12:00:00 GMT")).toBe(5_000);
-    expect(obeyed("500", { tries: 4, random: 1 })).toBe(720_000);
+    expect(obeyed("500", { attemptCount: 4, random: 1 })).toBe(720_000);
   });
 
   it("is obeyed up to 60 s also where the step is shorter, then up to twice the step", () => {
     expect(obeyed("60")).toBe(60_000);
     expect(obeyed("3600")).toBe(60_000);
     expect(obeyed("60", { retryMs: [0] })).toBe(60_000);
-    expect(obeyed("1200", { tries: 4 })).toBe(1_200_000);
-    expect(obeyed("1201", { tries: 4 })).toBe(1_200_000);
+    expect(obeyed("1200", { attemptCount: 4 })).toBe(1_200_000);
+    expect(obeyed("1201", { attemptCount: 4 })).toBe(1_200_000);
     expect(obeyed("99999999999999999999")).toBe(60_000);
   });
 
   it("cannot put a try off for more than 24 hours", () => {
-    expect(obeyed("86400", { tries: 11 })).toBe(24 * HOUR_MS);
-    expect(obeyed("86401", { tries: 11 })).toBe(24 * HOUR_MS);
-    expect(obeyed("999999", { tries: 12 })).toBe(24 * HOUR_MS);
+    expect(obeyed("86400", { attemptCount: 11 })).toBe(24 * HOUR_MS);
+    expect(obeyed("86401", { attemptCount: 11 })).toBe(24 * HOUR_MS);
+    expect(obeyed("999999", { attemptCount: 12 })).toBe(24 * HOUR_MS);
   });
 
   it.each(["", "soon", "-5", "1.5", "2026-03-01T13:00:00Z", "1e3", "0x10", "20, 30", "Never, GMT"])(

@@ -24,7 +24,7 @@ it("an event written while the outcome of the one before it is being stored is s
   const receiver = await startReceiverForTest();
   await storeEndpoint(test, partner, { url: receiver.url });
   const order = await placeTestOrder(partner);
-  // A worker that has delivered the first event, and holds its lane while it stores the outcome.
+  // A worker that has delivered the first event, and holds its stream while it stores the outcome.
   const stepped = await test.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("select from due_deliveries for update");
