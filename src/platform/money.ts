@@ -1,6 +1,4 @@
-import { Type } from "typebox";
-
-/** Whole minor units (cents) of one currency. Inside the service money is never a fraction. */
+/** Whole minor units (cents) of one currency. Inside the service an amount is never a fraction. */
 export type Money = { minor: bigint; currency: string };
 
 // Kept below the point where price × 100 000 pieces × 100 lines would leave a 64-bit integer.
@@ -8,24 +6,9 @@ const AMOUNT_MAX_MINOR = 100_000_000_000n;
 
 export const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
 
-/** Money on the wire: a decimal string, so that no JSON parser rounds it. */
-export const MoneySchema = Type.Object(
-  { amount: Type.String({ examples: ["12.50"] }), currency: Type.String({ examples: ["EUR"] }) },
-  { title: "Money" },
-);
-
-/** Money as it is sent to the service. */
-export const MoneyRequestSchema = Type.Object(
-  {
-    amount: Type.String({ format: "amount", description: "Decimal amount.", examples: ["12.50"] }),
-    currency: Type.String({ format: "currency", description: "ISO 4217 code.", examples: ["EUR"] }),
-  },
-  { title: "MoneyRequest" },
-);
-
 const digitsByCurrency = new Map<string, number>();
 
-/** Decimal places of a currency: 2 for EUR, 0 for JPY. */
+/** Decimals of a currency: 2 for EUR, 0 for JPY. */
 export function fractionDigits(currency: string): number {
   const known = digitsByCurrency.get(currency);
   if (known !== undefined) return known;
@@ -39,7 +22,7 @@ const AMOUNT = /^(\d{1,15})(?:\.(\d{1,6}))?$/;
 
 export const isAmount = (text: string): boolean => AMOUNT.test(text);
 
-/** Reads a wire amount; null when the currency has fewer decimals than were sent, or the amount is too large. */
+/** Parses an amount of the wire; null when it has more decimals than its currency, or is too large. */
 export function parseMoney(wire: { amount: string; currency: string }): Money | null {
   const match = AMOUNT.exec(wire.amount);
   const [, whole = "", fraction = ""] = match ?? [];
@@ -49,7 +32,7 @@ export function parseMoney(wire: { amount: string; currency: string }): Money | 
   return minor <= AMOUNT_MAX_MINOR ? { minor, currency: wire.currency } : null;
 }
 
-/** What is below zero, such as the balance of who owes, gets a minus sign. */
+/** Money as a decimal string for the wire. A negative amount, such as the balance of a merchant that owes, has a minus sign. */
 export function formatMoney({ minor, currency }: Money): { amount: string; currency: string } {
   const digits = fractionDigits(currency);
   const text = (minor < 0n ? -minor : minor).toString().padStart(digits + 1, "0");

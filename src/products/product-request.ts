@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { MoneyRequestSchema } from "../platform/money.ts";
+import { MoneyRequestSchema } from "../platform/wire/money-schema.ts";
 import { nullable, shortText } from "../platform/wire/schemas.ts";
 import { PRODUCT_STATUSES } from "./product.ts";
 

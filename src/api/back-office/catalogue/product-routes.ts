@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import type { Context } from "../../../platform/context.ts";
 import { parseUuid, toTypeId } from "../../../platform/ids.ts";
-import { formatMoney, MoneySchema } from "../../../platform/money.ts";
+import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { type Fault, isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import { cursorField, limitField, pageOf, searchField, toSearched } from "../../../platform/wire/schemas.ts";
 import { isStorableText } from "../../../platform/wire/text.ts";

@@ -6,8 +6,9 @@ import { createConnection } from "../../../merchants/create-connection.ts";
 import type { ReviewPolicy } from "../../../merchants/review-policy.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
-import { formatMoney, MoneyRequestSchema, MoneySchema } from "../../../platform/money.ts";
+import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
   cursorField,

@@ -5,8 +5,9 @@ import { changeMerchant } from "../../../payments/account/change-merchant.ts";
 import { retryDeclinedCharges } from "../../../payments/retry-declined-charges.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
-import { formatMoney, MoneyRequestSchema, MoneySchema } from "../../../platform/money.ts";
+import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
   cursorField,

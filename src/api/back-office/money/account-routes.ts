@@ -5,8 +5,9 @@ import { available, BOOKING_KINDS } from "../../../payments/account/bookings.ts"
 import { recordPayment } from "../../../payments/account/record-payment.ts";
 import type { Context } from "../../../platform/context.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import { formatMoney, isAmount, MoneyRequestSchema, MoneySchema } from "../../../platform/money.ts";
+import { formatMoney, isAmount } from "../../../platform/money.ts";
 import { NEWEST_FIRST, pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { type Fault, isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import {
   cursorField,

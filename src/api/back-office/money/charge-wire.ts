@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import { ENTRY_STATUSES, type LedgerEntry } from "../../../ledger/ledger.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import { formatMoney, MoneySchema } from "../../../platform/money.ts";
+import { formatMoney } from "../../../platform/money.ts";
+import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, nullable } from "../../../platform/wire/schemas.ts";
 
 /** An entry of an order's ledger, as the back office shows it. */

@@ -5,7 +5,8 @@ import type { TimelineEntry } from "../../../lifecycle/order-step.ts";
 import type { OrderPlace, OrderPrices } from "../../../orders/lists/list-orders-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
-import { formatMoney, MoneySchema } from "../../../platform/money.ts";
+import { formatMoney } from "../../../platform/money.ts";
+import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, nullable } from "../../../platform/wire/schemas.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
 
