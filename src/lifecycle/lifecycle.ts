@@ -1,5 +1,5 @@
 import type { Order, Shipment } from "./order.ts";
-import { AFTER_SETTLING, ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
+import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
 import type { RefusalRule, Tracking, Transition, TransitionName } from "./transition.ts";
 
 type OrderEventType =
@@ -53,10 +53,8 @@ export function asOf<T extends TimedOrder>(order: T, now: Date): T {
   return { ...order, status: ORDER_CHART.accept.to ?? order.status, updatedAt };
 }
 
-export function isCancelableByPartner(order: Order, now: Date): boolean {
-  const current = asOf(order, now);
-  return !isSettled(current) && (current.status === "NEW" || hasFailedPayment(current));
-}
+export const isCancelableByPartner = (order: Order, now: Date): boolean =>
+  barredBy(asOf(order, now), "cancelByPartner") === null;
 
 /**
  * The one place that decides a change of status: the sandbox, the partner's cancel, the warehouse and the timers
@@ -78,12 +76,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     return { outcome: "applied", from: order, order: changed, facts };
   };
 
-  if (transition.name === "cancelByPartner") {
-    if (order.status === "CANCELED") return nothing; // A retry is safe.
-    return isCancelableByPartner(order, now)
-      ? apply({}, { type: "order.canceled" })
-      : refuse("not_cancelable");
-  }
+  if (transition.name === "cancelByPartner" && order.status === "CANCELED") return nothing; // A retry is safe.
   const barred = barredBy(order, transition.name);
   if (barred !== null) return refuse(barred);
 
@@ -131,6 +124,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       return apply({}, { type: "order.completed" });
     case "reject":
     case "cancel":
+    case "cancelByPartner":
       return apply({}, { type: "order.canceled" });
     default:
       return transition satisfies never;
@@ -139,11 +133,14 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
 
 /** Why an order as it stands cannot take a step, whatever else the step says; null when it may. */
 function barredBy(order: Order, name: TransitionName): RefusalRule | null {
-  if (isSettled(order) && !AFTER_SETTLING.has(name)) return "order_settled";
+  const { from, otherwise } = ORDER_CHART[name];
+  const onChart = from.includes(order.status);
+  if (name === "cancelByPartner")
+    return onChart || (hasFailedPayment(order) && !isSettled(order)) ? null : otherwise;
+  if (isSettled(order) && !onChart) return "order_settled";
   if (name === "ship" && order.holdReasons.length > 0) return "order_on_hold";
   if (order.testMode) return null;
-  const { from, otherwise } = ORDER_CHART[name];
-  if (!from.includes(order.status)) return otherwise;
+  if (!onChart) return otherwise;
   // Shipping is charged and stock is taken by the routing of an order; nothing leaves the house before that.
   return name === "ship" && order.routedAt === null ? "not_routed" : null;
 }

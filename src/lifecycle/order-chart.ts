@@ -5,14 +5,15 @@ import type { RefusalRule, TransitionName } from "./transition.ts";
 export const SETTLED_STATUSES: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
 
 const UNSETTLED = ORDER_STATUSES.filter((status) => !SETTLED_STATUSES.includes(status));
+/** Parcels are on their way for longer than orders are open. */
 const SHIPPED: readonly OrderStatus[] = ["IN_PROGRESS", ...SETTLED_STATUSES];
 
 type Edge = {
   readonly from: readonly OrderStatus[];
   /** Null: the status stays. */
   readonly to: OrderStatus | null;
-  /** Why it is refused from another status. */
-  readonly otherwise: RefusalRule;
+  /** Why it is refused from another status that is not settled; null: there is none. */
+  readonly otherwise: RefusalRule | null;
 };
 
 /**
@@ -27,15 +28,12 @@ export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
   process: { from: [], to: "PROCESSING", otherwise: "not_new" },
   approve: { from: ["PROCESSING"], to: "ACCEPTED", otherwise: "not_in_review" },
   reject: { from: ["PROCESSING"], to: "CANCELED", otherwise: "not_in_review" },
-  hold: { from: UNSETTLED, to: null, otherwise: "order_settled" },
-  addHold: { from: UNSETTLED, to: null, otherwise: "order_settled" },
-  releaseHold: { from: UNSETTLED, to: null, otherwise: "order_settled" },
+  hold: { from: UNSETTLED, to: null, otherwise: null },
+  addHold: { from: UNSETTLED, to: null, otherwise: null },
+  releaseHold: { from: UNSETTLED, to: null, otherwise: null },
   ship: { from: ["ACCEPTED", "IN_PROGRESS"], to: "IN_PROGRESS", otherwise: "not_accepted" },
   updateShipment: { from: SHIPPED, to: null, otherwise: "no_shipment_out" },
   complete: { from: ["IN_PROGRESS"], to: "COMPLETED", otherwise: "unshipped_lines" },
-  cancel: { from: UNSETTLED, to: "CANCELED", otherwise: "order_settled" },
+  cancel: { from: UNSETTLED, to: "CANCELED", otherwise: null },
   returnShipment: { from: SHIPPED, to: "RETURNED", otherwise: "no_shipment_out" },
 };
-
-/** What may still happen to an order that is settled: parcels are on their way for longer than orders are open. */
-export const AFTER_SETTLING: ReadonlySet<TransitionName> = new Set(["returnShipment", "updateShipment"]);
