@@ -12,8 +12,8 @@ import {
 } from "../orders/deadlines/erase-test-orders.ts";
 import { listConnectionsWithShippedOrders } from "../orders/deadlines/shipped-orders-sql.ts";
 import { accountGateway } from "../payments/account/account-gateway.ts";
-import { settlePayments } from "../payments/settle-payments.ts";
-import { settleStripePayments } from "../payments/stripe/settle-stripe-payments.ts";
+import { processPayments } from "../payments/process-payments.ts";
+import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { inTurn } from "../platform/in-turn.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
@@ -38,7 +38,7 @@ export const CHORES: readonly Chore[] = [
   { name: "route-orders", everyMs: 500, run: routeAllOrders },
   { name: "complete-shipped-orders", everyMs: 5_000, run: completeAllShippedOrders },
   { name: "settle-payments", everyMs: 500, run: settleAccountPayments },
-  { name: "settle-stripe-payments", everyMs: 1_000, run: settleStripePayments },
+  { name: "settle-stripe-payments", everyMs: 1_000, run: processStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
   { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
@@ -59,7 +59,7 @@ async function acceptAllDueOrders(context: WebhookContext, stopping?: AbortSigna
 }
 
 async function settleAccountPayments(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
-  return settlePayments(context, accountGateway(context), stopping);
+  return processPayments(context, accountGateway(context), stopping);
 }
 
 async function completeAllShippedOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {

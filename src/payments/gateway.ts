@@ -1,8 +1,8 @@
+import type { ClaimedPayment } from "../ledger/due-payments-sql.ts";
 import type { GatewayName } from "../ledger/ledger.ts";
-import type { ClaimedPayment } from "./due-payments-sql.ts";
 
 /** What a gateway says of a charge or a refund. */
-export type GatewayAnswer =
+export type GatewayResponse =
   /** The money has moved. `reference` is the gateway's name of it, which a refund of a charge goes by. */
   | { readonly answer: "succeeded"; readonly reference: string }
   /** The money has not moved and never will under this id. `reason` is the gateway's code. */
@@ -20,7 +20,7 @@ export type Gateway = {
   /** Payments that it is asked about at the same time, for one connection. */
   readonly batchSize: number;
   /** Connections that it is asked for at the same time. */
-  readonly lanes: number;
-  charge(payment: ClaimedPayment): Promise<GatewayAnswer>;
-  refund(payment: ClaimedPayment): Promise<GatewayAnswer>;
+  readonly concurrency: number;
+  charge(payment: ClaimedPayment): Promise<GatewayResponse>;
+  refund(payment: ClaimedPayment): Promise<GatewayResponse>;
 };

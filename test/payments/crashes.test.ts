@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
-import { settlePayments } from "../../src/payments/settle-payments.ts";
+import { processPayments } from "../../src/payments/process-payments.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
 import { cancelOrder, readOrder } from "../support/orders.ts";
@@ -25,7 +25,7 @@ async function settleAndDie(
   applied: boolean,
 ): Promise<boolean> {
   const dying = { ...context, db: dyingDatabase(context.db, statements, applied) };
-  return settlePayments(dying, accountGateway(dying)).then(
+  return processPayments(dying, accountGateway(dying)).then(
     () => false,
     () => true,
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settlePayments } from "../../src/payments/settle-payments.ts";
+import { processPayments } from "../../src/payments/process-payments.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { routeAll, ship } from "../support/facilities.ts";
@@ -26,7 +26,7 @@ describe("a charge that is declined for the last time", () => {
         if (orderId === orderUuid(canceled.id)) await cancelOrder(partner, canceled.id);
       },
     });
-    expect(await settlePayments(service, gateway)).toBe(3);
+    expect(await processPayments(service, gateway)).toBe(3);
     for (const { id } of [completed, held, canceled])
       expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
     expect((await readOrder(partner, held.id)).onHoldReasons).toEqual(["payment_failed"]);

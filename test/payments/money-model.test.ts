@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClaimedPayment } from "../../src/ledger/due-payments-sql.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
-import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
-import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
-import { settlePayments } from "../../src/payments/settle-payments.ts";
+import type { Gateway, GatewayResponse } from "../../src/payments/gateway.ts";
+import { processPayments } from "../../src/payments/process-payments.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
@@ -85,7 +85,7 @@ type World = { partner: Partner; orders: string[]; paidIn: bigint };
 function losing(gateway: Gateway, afterwards: boolean): Gateway {
   let calls = 0;
   const lossy =
-    (ask: (payment: ClaimedPayment) => Promise<GatewayAnswer>) => async (payment: ClaimedPayment) => {
+    (ask: (payment: ClaimedPayment) => Promise<GatewayResponse>) => async (payment: ClaimedPayment) => {
       calls += 1;
       const isLost = calls % 2 === 1;
       if (isLost && !afterwards) throw new Error("The request was lost.");
@@ -135,11 +135,11 @@ async function take(world: World, step: Step): Promise<void> {
       return payIn(test, partner, "10.00");
     case "die": {
       const service = dying(step.statement, step.applied);
-      await settlePayments(service, accountGateway(service)).catch(() => undefined);
+      await processPayments(service, accountGateway(service)).catch(() => undefined);
       return;
     }
     case "lose":
-      await settlePayments(test.context, losing(accountGateway(test.context), step.afterwards));
+      await processPayments(test.context, losing(accountGateway(test.context), step.afterwards));
   }
 }
 

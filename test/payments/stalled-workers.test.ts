@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
-import { settlePayments } from "../../src/payments/settle-payments.ts";
+import { processPayments } from "../../src/payments/process-payments.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { cancelOrder } from "../support/orders.ts";
 import { balanceOf, moves, payIn, setCreditLimit, settle } from "../support/payments.ts";
@@ -18,7 +18,7 @@ beforeEach(async () => {
 async function settleStalled(meanwhile: () => Promise<void>): Promise<void> {
   const real = accountGateway(test.context);
   let stalls = true;
-  await settlePayments(test.context, {
+  await processPayments(test.context, {
     ...real,
     async charge(payment) {
       if (stalls) {

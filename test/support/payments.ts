@@ -1,11 +1,11 @@
 import { expect } from "vitest";
+import type { ClaimedPayment } from "../../src/ledger/due-payments-sql.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { readLedger } from "../../src/ledger/ledger-sql.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import type { ClaimedPayment } from "../../src/payments/due-payments-sql.ts";
-import type { Gateway, GatewayAnswer } from "../../src/payments/gateway.ts";
-import { retryPayment } from "../../src/payments/retry-payment.ts";
-import { settlePayments } from "../../src/payments/settle-payments.ts";
+import type { Gateway, GatewayResponse } from "../../src/payments/gateway.ts";
+import { processPayments } from "../../src/payments/process-payments.ts";
+import { retryPayment } from "../../src/payments/retry/retry-payment.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import type { Partner } from "./builders.ts";
@@ -93,15 +93,15 @@ export type ScriptedGateway = Gateway & {
   /** What really moved, by entry; refunds below zero. */
   readonly moved: Map<string, bigint>;
   /** Decides what it does with an id that it has not decided about; it succeeds unless told otherwise. */
-  decide(payment: ClaimedPayment): GatewayAnswer["answer"];
+  decide(payment: ClaimedPayment): GatewayResponse["answer"];
   /** Runs with every call, before the money moves and after; what it throws the worker sees as no answer. */
   beforeMove(payment: ClaimedPayment): Promise<void> | void;
   afterMove(payment: ClaimedPayment): Promise<void> | void;
 };
 
 export function scriptedGateway(test: TestService, fields: Partial<ScriptedGateway> = {}): ScriptedGateway {
-  const decided = new Map<string, GatewayAnswer>();
-  async function call(kind: Call["kind"], payment: ClaimedPayment): Promise<GatewayAnswer> {
+  const decided = new Map<string, GatewayResponse>();
+  async function call(kind: Call["kind"], payment: ClaimedPayment): Promise<GatewayResponse> {
     gateway.calls.push({ kind, payment });
     await gateway.beforeMove(payment);
     const known = decided.get(payment.entryId);
@@ -112,7 +112,7 @@ export function scriptedGateway(test: TestService, fields: Partial<ScriptedGatew
     await gateway.afterMove(payment);
     return answer;
   }
-  function answerOf(payment: ClaimedPayment): GatewayAnswer {
+  function answerOf(payment: ClaimedPayment): GatewayResponse {
     const answer = gateway.decide(payment);
     const reference = `ref-${payment.entryId}`;
     if (answer === "succeeded") return { answer, reference };
@@ -122,7 +122,7 @@ export function scriptedGateway(test: TestService, fields: Partial<ScriptedGatew
   const gateway: ScriptedGateway = {
     name: "account",
     batchSize: 100,
-    lanes: 1,
+    concurrency: 1,
     calls: [],
     moved: new Map(),
     decide: () => "succeeded",
@@ -137,4 +137,4 @@ export function scriptedGateway(test: TestService, fields: Partial<ScriptedGatew
 
 /** Sends what is due through a gateway of the test. */
 export const settleWith = (test: TestService, gateway: Gateway): Promise<number> =>
-  settlePayments(test.context, gateway);
+  processPayments(test.context, gateway);

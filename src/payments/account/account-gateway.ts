@@ -1,17 +1,17 @@
+import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import type { ClaimedPayment } from "../due-payments-sql.ts";
-import type { Gateway, GatewayAnswer } from "../gateway.ts";
+import type { Gateway, GatewayResponse } from "../gateway.ts";
 import { insertBookings, insertDeclines, lockAccounts, readDecided } from "./account-sql.ts";
-import { type Booking, decideBookings, NO_ROOM } from "./bookings.ts";
+import { type Booking, CREDIT_LIMIT_EXCEEDED, decideBookings } from "./bookings.ts";
 
 /** Payments in one claim and in one transaction: the lock of a busy merchant's account is taken once for all of them. */
 const BATCH_SIZE = 500;
 
 /** The merchant's account with the service itself: a charge takes from its balance, down to its credit limit. */
 export function accountGateway(context: Context): Gateway {
-  const book = groupCalls<Booking, GatewayAnswer>({
+  const book = groupCalls<Booking, GatewayResponse>({
     run: (bookings) => bookAll(context, bookings),
     sizeMax: BATCH_SIZE,
     concurrencyMax: 1,
@@ -19,7 +19,7 @@ export function accountGateway(context: Context): Gateway {
   return {
     name: "account",
     batchSize: BATCH_SIZE,
-    lanes: 1,
+    concurrency: 1,
     charge: (payment) => book(bookingOf("charge", payment)),
     refund: (payment) => book(bookingOf("refund", payment)),
   };
@@ -33,7 +33,7 @@ const bookingOf = (kind: Booking["kind"], { merchantId, entryId, amountMinor }: 
 });
 
 /** Books what arrived together in one transaction; each charge is still decided for itself, in the order of arrival. */
-function bookAll(context: Context, bookings: readonly Booking[]): Promise<GatewayAnswer[]> {
+function bookAll(context: Context, bookings: readonly Booking[]): Promise<GatewayResponse[]> {
   return inTransaction(context, async (tx) => {
     const accounts = await lockAccounts(tx, [...new Set(bookings.map(({ merchantId }) => merchantId))]);
     const { made, declined } = decideBookings(accounts, bookings, await readDecided(tx, bookings));
@@ -41,7 +41,7 @@ function bookAll(context: Context, bookings: readonly Booking[]): Promise<Gatewa
     await insertDeclines(tx, [...declined], context.clock.now());
     return bookings.map((booking) =>
       declined.has(booking)
-        ? { answer: "declined", reason: NO_ROOM }
+        ? { answer: "declined", reason: CREDIT_LIMIT_EXCEEDED }
         : { answer: "succeeded", reference: toTypeId("chg", booking.id) },
     );
   });

@@ -116,7 +116,7 @@ export async function insertDeclines(tx: Queryable, declined: readonly Booking[]
  * A merchant's account, on which nobody books, and whose limit nobody changes, until the transaction ends. Null when
  * there is none yet. Read after the lock: a statement that waits for one goes on with what it saw before.
  */
-export async function holdAccount(tx: Queryable, merchantId: string): Promise<Account | null> {
+export async function lockAccountShared(tx: Queryable, merchantId: string): Promise<Account | null> {
   const held = await tx.query({
     name: "hold-account",
     text: "select merchant_id from merchant_accounts where merchant_id = $1 for share",

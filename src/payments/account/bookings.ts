@@ -23,21 +23,21 @@ export const signed = ({ kind, amountMinor }: Booking): bigint =>
   kind === "charge" ? -amountMinor : amountMinor;
 
 /** What is still free to be charged; null means unlimited. Never below zero, also when a limit was lowered. */
-export function available({ balanceMinor, creditLimitMinor }: Account): bigint | null {
+export function availableCredit({ balanceMinor, creditLimitMinor }: Account): bigint | null {
   if (creditLimitMinor === null) return null;
   const free = balanceMinor + creditLimitMinor;
   return free > 0n ? free : 0n;
 }
 
 /** Why a charge was declined. */
-export const NO_ROOM = "credit_limit_exceeded";
+export const CREDIT_LIMIT_EXCEEDED = "credit_limit_exceeded";
 
 /** Whether an account has room for a booking; only charges need any. */
 export function isAffordable(
   account: Account,
   { kind, amountMinor }: Pick<Booking, "kind" | "amountMinor">,
 ): boolean {
-  const free = available(account);
+  const free = availableCredit(account);
   return kind !== "charge" || free === null || amountMinor <= free;
 }
 

@@ -1,7 +1,7 @@
+import type { PaymentOutcome } from "../../ledger/due-payments-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { Settlement } from "../due-payments-sql.ts";
-import { holdAccount } from "./account-sql.ts";
-import { isAffordable, NO_ROOM } from "./bookings.ts";
+import { lockAccountShared } from "./account-sql.ts";
+import { CREDIT_LIMIT_EXCEEDED, isAffordable } from "./bookings.ts";
 
 /**
  * Which charges, of those that one merchant's account had no room for, it has room for by now; their entries' ids. To
@@ -10,13 +10,13 @@ import { isAffordable, NO_ROOM } from "./bookings.ts";
  */
 export async function findPayable(
   tx: Queryable,
-  declined: readonly Settlement[],
+  declined: readonly PaymentOutcome[],
 ): Promise<ReadonlySet<string>> {
   const charges = declined
-    .filter(({ payment, reason }) => payment.gateway === "account" && reason === NO_ROOM)
+    .filter(({ payment, reason }) => payment.gateway === "account" && reason === CREDIT_LIMIT_EXCEEDED)
     .map(({ payment }) => payment);
   const [first] = charges;
-  const account = first === undefined ? null : await holdAccount(tx, first.merchantId);
+  const account = first === undefined ? null : await lockAccountShared(tx, first.merchantId);
   if (account === null) return new Set();
   const payable = charges.filter(({ amountMinor }) => isAffordable(account, { kind: "charge", amountMinor }));
   return new Set(payable.map(({ entryId }) => entryId));

@@ -1,6 +1,6 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { retryDeclinedCharges } from "../retry-declined-charges.ts";
+import { retryDeclinedCharges } from "../retry/retry-declined-charges.ts";
 import {
   endStripeMethod,
   insertStripeMethod,

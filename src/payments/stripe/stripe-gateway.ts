@@ -1,14 +1,14 @@
 import type Stripe from "stripe";
+import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { ClaimedPayment } from "../due-payments-sql.ts";
-import type { Gateway, GatewayAnswer } from "../gateway.ts";
+import type { Gateway, GatewayResponse } from "../gateway.ts";
 import { toStripeAmount } from "./stripe-amount.ts";
 import { isServerError, reasonOf, refusalOf, withoutDetails } from "./stripe-errors.ts";
 import { nameOf, type PaymentName } from "./stripe-names.ts";
 
 /** Requests at a time for one connection, and connections at a time; below what Stripe takes of one account. */
 const BATCH_SIZE = 8;
-const LANES = 8;
+const CONCURRENCY = 8;
 /** What Stripe has not decided is looked at again then, if it has not told by a webhook before. */
 const RECHECK_MS = 3_600_000;
 /** Stripe forgets idempotency keys after 24 hours; from now on we look first whether it has the payment. */
@@ -22,13 +22,13 @@ export function stripeGateway(stripe: Stripe, clock: Clock): Gateway {
   return {
     name: "stripe",
     batchSize: BATCH_SIZE,
-    lanes: LANES,
+    concurrency: CONCURRENCY,
     charge: (payment) => discreetly(() => charge(stripe, clock, payment)),
     refund: (payment) => discreetly(() => refund(stripe, clock, payment)),
   };
 }
 
-async function discreetly(ask: () => Promise<GatewayAnswer>): Promise<GatewayAnswer> {
+async function discreetly(ask: () => Promise<GatewayResponse>): Promise<GatewayResponse> {
   try {
     return await ask();
   } catch (error) {
@@ -36,7 +36,7 @@ async function discreetly(ask: () => Promise<GatewayAnswer>): Promise<GatewayAns
   }
 }
 
-async function charge(stripe: Stripe, clock: Clock, payment: ClaimedPayment): Promise<GatewayAnswer> {
+async function charge(stripe: Stripe, clock: Clock, payment: ClaimedPayment): Promise<GatewayResponse> {
   const { stripeMethod, reference } = payment;
   if (stripeMethod === null) throw new Error("A charge at Stripe has no method.");
   const amount = toStripeAmount(payment.amountMinor, payment.currency);
@@ -72,7 +72,7 @@ async function charge(stripe: Stripe, clock: Clock, payment: ClaimedPayment): Pr
   });
 }
 
-async function refund(stripe: Stripe, clock: Clock, payment: ClaimedPayment): Promise<GatewayAnswer> {
+async function refund(stripe: Stripe, clock: Clock, payment: ClaimedPayment): Promise<GatewayResponse> {
   const { chargeReference, reference } = payment;
   const amount = toStripeAmount(payment.amountMinor, payment.currency);
   if (chargeReference === null || amount === null) throw new Error("A refund has no charge at Stripe.");
@@ -100,9 +100,9 @@ async function refund(stripe: Stripe, clock: Clock, payment: ClaimedPayment): Pr
 
 type Request = {
   /** What an earlier try has left at Stripe, if anything. */
-  find(): Promise<GatewayAnswer | null>;
-  make(name: { metadata: PaymentName; idempotencyKey: string }): Promise<GatewayAnswer>;
-  refused(error: Stripe.errors.StripeError): Promise<GatewayAnswer>;
+  find(): Promise<GatewayResponse | null>;
+  make(name: { metadata: PaymentName; idempotencyKey: string }): Promise<GatewayResponse>;
+  refused(error: Stripe.errors.StripeError): Promise<GatewayResponse>;
 };
 
 /**
@@ -110,7 +110,7 @@ type Request = {
  * cannot do: it is forgotten after a day, and what it repeats may be a failure of Stripe's own that tells nothing of
  * the payment. In both cases we look for the payment itself.
  */
-async function atMostOnce(clock: Clock, payment: ClaimedPayment, request: Request): Promise<GatewayAnswer> {
+async function atMostOnce(clock: Clock, payment: ClaimedPayment, request: Request): Promise<GatewayResponse> {
   const metadata = nameOf(payment);
   const isForgotten = clock.now().getTime() - payment.firstAttemptedAt.getTime() > KEY_TRUSTED_MS;
   const earlier = isForgotten ? await request.find() : null;
@@ -132,7 +132,7 @@ async function answerOfIntent(
   clock: Clock,
   intent: Stripe.PaymentIntent,
   reason = intent.last_payment_error?.decline_code ?? intent.last_payment_error?.code ?? intent.status,
-): Promise<GatewayAnswer> {
+): Promise<GatewayResponse> {
   switch (intent.status) {
     case "succeeded":
       return { answer: "succeeded", reference: intent.id };
@@ -157,14 +157,14 @@ async function cancelIntent(stripe: Stripe, id: string): Promise<Stripe.PaymentI
   }
 }
 
-function answerOfRefund(clock: Clock, { id, status, failure_reason }: Stripe.Refund): GatewayAnswer {
+function answerOfRefund(clock: Clock, { id, status, failure_reason }: Stripe.Refund): GatewayResponse {
   if (status === "succeeded") return { answer: "succeeded", reference: id };
   if (status === "failed" || status === "canceled")
     return { answer: "declined", reason: failure_reason ?? status };
   return pending(clock, id);
 }
 
-const pending = (clock: Clock, reference: string): GatewayAnswer => ({
+const pending = (clock: Clock, reference: string): GatewayResponse => ({
   answer: "pending",
   reference,
   recheckAt: new Date(clock.now().getTime() + RECHECK_MS),

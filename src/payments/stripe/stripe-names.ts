@@ -1,5 +1,5 @@
+import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
-import type { ClaimedPayment } from "../due-payments-sql.ts";
 
 /** How a payment at Stripe says which entry it belongs to. `ledger_entry` is the idempotency key as well. */
 export type PaymentName = {

@@ -9,7 +9,7 @@ import {
 } from "../../../src/ledger/ledger.ts";
 import {
   type Account,
-  available,
+  availableCredit,
   type Booking,
   type Decision,
   decideBookings,
@@ -147,7 +147,7 @@ describe("what an account has room for", () => {
     [-100n, 100n, 0n],
     [-200n, 100n, 0n], // The limit was lowered.
   ])("of a balance of %s and a limit of %s is %s", (balance, limit, room) => {
-    expect(available(account(balance, limit))).toBe(room);
+    expect(availableCredit(account(balance, limit))).toBe(room);
   });
 
   it("is taken in order: what does not fit is declined, a smaller one after it may fit, a refund makes room", () => {

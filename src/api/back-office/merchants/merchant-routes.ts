@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { createMerchant } from "../../../merchants/create-merchant.ts";
 import { listMerchants, type Merchant, readMerchant } from "../../../merchants/merchants-sql.ts";
 import { changeMerchant } from "../../../payments/account/change-merchant.ts";
-import { retryDeclinedCharges } from "../../../payments/retry-declined-charges.ts";
+import { retryDeclinedCharges } from "../../../payments/retry/retry-declined-charges.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Merchant } from "../../../merchants/merchants-sql.ts";
 import { type AccountEntry, listAccountEntries, readAccount } from "../../../payments/account/account-sql.ts";
-import { available, BOOKING_KINDS } from "../../../payments/account/bookings.ts";
+import { availableCredit, BOOKING_KINDS } from "../../../payments/account/bookings.ts";
 import { recordPayment } from "../../../payments/account/record-payment.ts";
 import type { Context } from "../../../platform/context.ts";
 import { toTypeId } from "../../../platform/ids.ts";
@@ -96,7 +96,7 @@ export function accountRoutes(context: Context): BackOfficeRoute[] {
         const account = merchant === null ? null : await readAccount(context.db, merchant.id);
         if (merchant === null || account === null) return notFound("merchant");
         const money = (minor: bigint) => formatMoney({ minor, currency: merchant.currency });
-        const free = available(account);
+        const free = availableCredit(account);
         return {
           status: 200,
           body: {

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { retryDeclinedCharges } from "../../../payments/retry-declined-charges.ts";
+import { retryDeclinedCharges } from "../../../payments/retry/retry-declined-charges.ts";
 import { setStripeMethod } from "../../../payments/stripe/set-stripe-method.ts";
 import {
   endStripeMethod,

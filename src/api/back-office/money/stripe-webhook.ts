@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import Stripe from "stripe";
-import { requestRecheck } from "../../../payments/due-payments-sql.ts";
+import { requestRecheck } from "../../../ledger/due-payments-sql.ts";
 import { entryNamedBy } from "../../../payments/stripe/stripe-names.ts";
 import type { Context } from "../../../platform/context.ts";
 import { malformed } from "../../../platform/wire/problems.ts";

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { PAYMENT_FAILED } from "../../../lifecycle/lifecycle.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
-import { retryPayment } from "../../../payments/retry-payment.ts";
+import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import type { Context } from "../../../platform/context.ts";
 import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {

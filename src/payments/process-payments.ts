@@ -1,8 +1,8 @@
+import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "../ledger/due-payments-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { inTurn } from "../platform/in-turn.ts";
-import { type Answered, completePayments } from "./complete-payments.ts";
-import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "./due-payments-sql.ts";
 import type { Gateway } from "./gateway.ts";
+import { type RespondedPayment, recordResponses } from "./record-responses.ts";
 
 /** Who has not told the outcome by then has crashed, and somebody else sends the same entry again. */
 const LEASE_MS = 60_000;
@@ -14,18 +14,18 @@ const LEASE_MS = 60_000;
 const BATCHES_MAX = 2;
 
 /** Sends what is due to one gateway and records what it says; answers how many payments it asked about. */
-export async function settlePayments(
+export async function processPayments(
   context: Context,
   gateway: Gateway,
   stopping?: AbortSignal,
 ): Promise<number> {
   const payers = await listPayers(context.db, gateway.name, context.clock.now());
-  const lanes = Array.from({ length: gateway.lanes }, (_, lane) =>
-    payers.filter((_payer, index) => index % gateway.lanes === lane),
+  const lanes = Array.from({ length: gateway.concurrency }, (_, lane) =>
+    payers.filter((_payer, index) => index % gateway.concurrency === lane),
   );
   const ends = await Promise.allSettled(
     lanes.map((payersOfLane) =>
-      inTurn(payersOfLane.map(aRound), (round) => settleNext(context, gateway, round), stopping),
+      inTurn(payersOfLane.map(aRound), (round) => processNextBatch(context, gateway, round), stopping),
     ),
   );
   const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
@@ -36,14 +36,14 @@ export async function settlePayments(
 type Round = { readonly payer: Payer; batchesLeft: number };
 const aRound = (payer: Payer): Round => ({ payer, batchesLeft: BATCHES_MAX });
 
-async function settleNext(context: Context, gateway: Gateway, round: Round): Promise<number> {
+async function processNextBatch(context: Context, gateway: Gateway, round: Round): Promise<number> {
   if (round.batchesLeft === 0) return 0;
   round.batchesLeft -= 1;
-  return settleBatch(context, gateway, round.payer);
+  return processBatch(context, gateway, round.payer);
 }
 
 /** Claimed, sent and recorded in steps of their own: no transaction waits for a gateway. */
-async function settleBatch(context: Context, gateway: Gateway, payer: Payer): Promise<number> {
+async function processBatch(context: Context, gateway: Gateway, payer: Payer): Promise<number> {
   const { db, clock, newId } = context;
   const now = clock.now();
   const payments = await claimPayments(db, payer, {
@@ -53,12 +53,16 @@ async function settleBatch(context: Context, gateway: Gateway, payer: Payer): Pr
     limit: gateway.batchSize,
   });
   if (payments.length === 0) return 0;
-  const answered = await Promise.all(payments.map((payment) => ask(context, gateway, payment)));
-  await completePayments(context, payer.connectionId, answered);
+  const answered = await Promise.all(payments.map((payment) => sendPayment(context, gateway, payment)));
+  await recordResponses(context, payer.connectionId, answered);
   return payments.length;
 }
 
-async function ask({ log }: Context, gateway: Gateway, payment: ClaimedPayment): Promise<Answered> {
+async function sendPayment(
+  { log }: Context,
+  gateway: Gateway,
+  payment: ClaimedPayment,
+): Promise<RespondedPayment> {
   try {
     const answer = payment.kind === "refund" ? await gateway.refund(payment) : await gateway.charge(payment);
     return { payment, answer };

@@ -1,4 +1,12 @@
 import {
+  type ClaimedPayment,
+  endClaims,
+  insertOutcomes,
+  type PaymentOutcome,
+  type Postponement,
+  postponePayments,
+} from "../ledger/due-payments-sql.ts";
+import {
   attemptAfter,
   failedCharges,
   hasFailedCharge,
@@ -22,18 +30,10 @@ import { readOrders } from "../orders/orders-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { findPayable } from "./account/find-payable.ts";
-import {
-  type ClaimedPayment,
-  endClaims,
-  insertOutcomes,
-  type Postponement,
-  postponePayments,
-  type Settlement,
-} from "./due-payments-sql.ts";
-import type { GatewayAnswer } from "./gateway.ts";
+import type { GatewayResponse } from "./gateway.ts";
 
 /** A payment and what its gateway said; null when nobody knows what happened there. */
-export type Answered = { readonly payment: ClaimedPayment; readonly answer: GatewayAnswer | null };
+export type RespondedPayment = { readonly payment: ClaimedPayment; readonly answer: GatewayResponse | null };
 
 /** A decline means several statements for its order; more of them in a transaction would keep partners' cancels waiting. */
 const DECLINES_MAX = 50;
@@ -42,12 +42,12 @@ const DECLINES_MAX = 50;
  * Records what a gateway said of payments of one claim, with all that it means for their orders. Whoever has lost
  * the claim meanwhile changes nothing.
  */
-export async function completePayments(
+export async function recordResponses(
   context: Context,
   connectionId: string,
-  answered: readonly Answered[],
+  answered: readonly RespondedPayment[],
 ): Promise<void> {
-  const isDecline = ({ answer }: Answered): boolean => answer?.answer === "declined";
+  const isDecline = ({ answer }: RespondedPayment): boolean => answer?.answer === "declined";
   const ordinary = answered.filter((one) => !isDecline(one));
   if (ordinary.length > 0) await completeTogether(context, connectionId, ordinary);
   const declined = answered.filter(isDecline);
@@ -62,7 +62,7 @@ export async function completePayments(
 async function completeTogether(
   context: Context,
   connectionId: string,
-  answered: readonly Answered[],
+  answered: readonly RespondedPayment[],
 ): Promise<void> {
   const byOrder = Map.groupBy(answered, ({ payment }) => payment.orderId);
   const done = await completeLocked(context, connectionId, answered, (tx) =>
@@ -83,7 +83,7 @@ type States = ReadonlyMap<string, OrderState>;
 async function completeLocked(
   context: Context,
   connectionId: string,
-  answered: readonly Answered[],
+  answered: readonly RespondedPayment[],
   lock: (tx: Queryable) => Promise<States>,
 ): Promise<States> {
   const { orders, hasSteps } = await inTransaction(context, async (tx) => {
@@ -106,10 +106,10 @@ async function completeLocked(
 }
 
 function sortOut(
-  answered: readonly Answered[],
+  answered: readonly RespondedPayment[],
   now: Date,
-): { settlements: Settlement[]; postponements: Postponement[] } {
-  const settlements: Settlement[] = [];
+): { settlements: PaymentOutcome[]; postponements: Postponement[] } {
+  const settlements: PaymentOutcome[] = [];
   const postponements: Postponement[] = [];
   for (const { payment, answer } of answered) {
     switch (answer?.answer) {
@@ -141,7 +141,7 @@ async function followOutcomes(
   tx: Queryable,
   context: Context,
   connectionId: string,
-  concerned: readonly Settlement[],
+  concerned: readonly PaymentOutcome[],
   at: RecordContext,
 ): Promise<void> {
   if (concerned.length === 0) return;

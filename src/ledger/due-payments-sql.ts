@@ -1,5 +1,5 @@
-import type { EntryKind, GatewayName } from "../ledger/ledger.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import type { EntryKind, GatewayName } from "./ledger.ts";
 
 /** A connection with payments to be sent to a gateway. */
 export type Payer = {
@@ -134,7 +134,7 @@ export async function claimPayments(
 }
 
 /** How an entry ended at its gateway. */
-export type Settlement = {
+export type PaymentOutcome = {
   readonly payment: ClaimedPayment;
   readonly outcome: "succeeded" | "failed";
   readonly reference: string | null;
@@ -148,8 +148,8 @@ export type Settlement = {
 export async function endClaims(
   tx: Queryable,
   connectionId: string,
-  settlements: readonly Settlement[],
-): Promise<Settlement[]> {
+  settlements: readonly PaymentOutcome[],
+): Promise<PaymentOutcome[]> {
   const [first] = settlements;
   if (first === undefined) return [];
   const rows = await tx.query<{ entry_id: string }>({
@@ -173,7 +173,7 @@ export async function endClaims(
 export async function insertOutcomes(
   tx: Queryable,
   connectionId: string,
-  settlements: readonly Settlement[],
+  settlements: readonly PaymentOutcome[],
   now: Date,
 ): Promise<void> {
   if (settlements.length === 0) return;

@@ -1,4 +1,4 @@
-import type { Queryable } from "../platform/database/database.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 
 /** Makes every scheduled attempt of a merchant's orders due now. A scan over all shards. */
 export async function bringMerchantForward(db: Queryable, merchantId: string, now: Date): Promise<void> {

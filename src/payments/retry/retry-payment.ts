@@ -1,15 +1,15 @@
-import { retriesOf } from "../ledger/ledger.ts";
-import { insertEntries, readLedger } from "../ledger/ledger-sql.ts";
-import { asOf, wasCanceled } from "../lifecycle/lifecycle.ts";
-import type { Order, OrderRef } from "../lifecycle/order.ts";
-import type { Actor } from "../lifecycle/order-step.ts";
-import { insertSteps } from "../orders/changes/timeline-sql.ts";
-import { transitionRefused } from "../orders/changes/transition-refused.ts";
-import { lockOrder } from "../orders/orders-sql.ts";
-import { type Context, inTransaction } from "../platform/context.ts";
-import type { Problem } from "../platform/wire/problems.ts";
-import { isStorableText } from "../platform/wire/text.ts";
-import { bringForward } from "./due-payments-sql.ts";
+import { bringForward } from "../../ledger/due-payments-sql.ts";
+import { retriesOf } from "../../ledger/ledger.ts";
+import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
+import { asOf, wasCanceled } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import type { Actor } from "../../lifecycle/order-step.ts";
+import { insertSteps } from "../../orders/changes/timeline-sql.ts";
+import { transitionRefused } from "../../orders/changes/transition-refused.ts";
+import { lockOrder } from "../../orders/orders-sql.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
+import { isStorableText } from "../../platform/wire/text.ts";
 
 type PaymentRetry = {
   readonly connectionId: string;
