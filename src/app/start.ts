@@ -1,4 +1,3 @@
-import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { createBackOffice } from "../api/back-office/app.ts";
 import { operatorAuthentication } from "../api/back-office/authentication.ts";
@@ -124,12 +123,19 @@ async function listenBackOffice(
   return null;
 }
 
-async function listen(app: FastifyInstance, host: string, port: number, stops: Stops): Promise<string> {
+/** What the start needs of an HTTP listener; only `src/api` knows more of it. */
+type Listener = {
+  listen(address: { host: string; port: number }): Promise<string>;
+  close(): Promise<unknown>;
+  readonly server: { closeAllConnections(): void };
+};
+
+async function listen(app: Listener, host: string, port: number, stops: Stops): Promise<string> {
   stops.doors.push(() => closeListener(app));
   return app.listen({ host, port });
 }
 
-async function closeListener(app: FastifyInstance): Promise<void> {
+async function closeListener(app: Listener): Promise<void> {
   const cutOff = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
   await app.close();
   clearTimeout(cutOff);

@@ -19,12 +19,13 @@ import {
   pathOf,
   validationFailed,
 } from "../../platform/wire/problems.ts";
-import { createValidatorCompiler, faultsOf } from "../../platform/wire/validation.ts";
+import { faultsOf } from "../../platform/wire/validation.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
 import type { Route } from "./route.ts";
 import { unparsedRefusal } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
+import { createValidatorCompiler } from "./validator-compiler.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

@@ -1,6 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject } from "ajv";
 import addFormatsModule from "ajv-formats";
-import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
 import { parseUuid } from "../ids.ts";
 import { CURRENCIES, isAmount } from "../money.ts";
@@ -23,7 +22,7 @@ const FORMAT_DETAILS: Readonly<Record<string, string>> = {
 const addFormats = addFormatsModule.default;
 
 /** A validator with the service's own formats, that tells all faults at once. */
-function createAjv(): Ajv {
+export function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   addFormats(ajv, ["date-time", "email"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
@@ -38,39 +37,6 @@ function createAjv(): Ajv {
   ajv.addFormat("amount", isAmount);
   ajv.addFormat("currency", (text: string) => CURRENCIES.has(text));
   return ajv;
-}
-
-type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
-
-/** Bodies are taken as they are; only text from the address becomes a number where the schema has one. */
-export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const ajv = createAjv();
-  const compiled = new Map<TSchema, Compiled>();
-  return ({ schema, httpPart }) => {
-    const known = compiled.get(schema);
-    if (known !== undefined) return known;
-    const validate = ajv.compile(schema);
-    const wanted = httpPart === "querystring" ? afterReadingText(schema, validate) : validate;
-    compiled.set(schema, wanted);
-    return wanted;
-  };
-}
-
-/**
- * The validator's own conversion would also take `0x10`, `1e1`, a padded number, and `Infinity`, which no limit stops:
- * it compares finite numbers only.
- */
-function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled {
-  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
-  return (query: Record<string, unknown>) => {
-    for (const [name, { type }] of Object.entries(properties)) {
-      const text = query[name];
-      if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text))
-        query[name] = Number(text);
-    }
-    // It fails only with errors, which Fastify types by the parts it uses.
-    return validate(query) ? { value: query } : { error: validate.errors as FastifySchemaValidationError[] };
-  };
 }
 
 /** A check of values that come from elsewhere than a request's JSON, by the same rules. Pointers lead into the value. */
