@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import Fastify from "fastify";
-import { OrderRequestSchema } from "../src/orders/creation/order-request.ts";
 import { createValidatorCompiler } from "../src/api/http/validator-compiler.ts";
+import { OrderRequestSchema } from "../src/orders/creation/order-request.ts";
 
 /**
  * What the service is measured against: a Fastify server without a database. It validates and echoes the body of a

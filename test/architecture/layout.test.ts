@@ -1,0 +1,114 @@
+import { readdir, readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { readSourceFiles } from "../../scripts/architecture/source-files.ts";
+import {
+  findCrowdedFolders,
+  findCycles,
+  findForeignSql,
+  findHttpImports,
+  findImportsAcrossWalls,
+  findImpureImports,
+  findLongFiles,
+  findSharedTables,
+  findUnknownFolders,
+  findUpwardImports,
+  type OpenSqlFiles,
+  type SharedTables,
+} from "./rules.ts";
+
+const FILES_MAX = 15;
+const LINES_MAX = 300;
+
+/** SQL files that other slices may import, by the reason. */
+const OPEN_SQL: OpenSqlFiles = {
+  "Reads, and changes of one row, that need no rule: a higher layer calls the statement itself": [
+    "src/events/feed-sql.ts",
+    "src/fulfilment/facilities/facilities-sql.ts",
+    "src/merchants/connections-sql.ts",
+    "src/merchants/keys-sql.ts",
+    "src/merchants/merchants-sql.ts",
+    "src/orders/lists/list-orders-sql.ts",
+    "src/orders/orders-sql.ts",
+    "src/payments/account/account-sql.ts",
+    "src/payments/stripe/stripe-methods-sql.ts",
+    "src/products/products-sql.ts",
+    "src/webhooks/endpoints/endpoints-sql.ts",
+  ],
+  "Books: whoever processes an order writes them in its own transaction": [
+    "src/ledger/ledger-sql.ts",
+    "src/stock/supply-changes-sql.ts",
+    "src/stock/reservations-sql.ts",
+    "src/stock/stock-sql.ts",
+  ],
+  "Locks, timeline and route of an order: payments and routing change orders in their own transactions": [
+    "src/orders/changes/lock-orders-sql.ts",
+    "src/orders/changes/routing-sql.ts",
+    "src/orders/changes/timeline-sql.ts",
+  ],
+  "Events are published, and erased, in the transaction of the change they describe": [
+    "src/webhooks/log/erase-deliveries-sql.ts",
+    "src/webhooks/publishing/events-sql.ts",
+    "src/webhooks/publishing/wanted-types-sql.ts",
+  ],
+  "Part of the one statement that creates orders": ["src/webhooks/publishing/fan-out-sql.ts"],
+  "Lists of connections with work that is due, for the list of jobs": [
+    "src/orders/deadlines/acceptance-sql.ts",
+    "src/orders/deadlines/shipped-orders-sql.ts",
+    "src/webhooks/recovery/recovery-sql.ts",
+  ],
+  "Figures for `doctor`": ["src/monitoring/backlog-sql.ts", "src/webhooks/secrets/reseal-secrets-sql.ts"],
+  "Stripe's webhook requests a new check of one payment": ["src/payments/due-payments-sql.ts"],
+};
+
+/** Tables that several slices write, each slice with the reason. */
+const SHARED_TABLES: SharedTables = {
+  events: {
+    webhooks: "publishes the events of transitions and products, and erases those of test orders",
+    orders: "creates an order, its lines, its charge and its first event in one statement",
+  },
+  due_payments: {
+    ledger: "adds what is to be paid, in the transaction of the entry",
+    payments: "claims, postpones and removes it",
+  },
+  ledger_outcomes: {
+    ledger: "cancels entries that were not sent",
+    payments: "records the gateways' outcomes",
+  },
+  facilities: {
+    fulfilment: "creates and changes facilities",
+    stock: "removes the mark of a supply change that was processed",
+  },
+};
+
+const source = await readSourceFiles("src", "packages", "web");
+const all = [...source, ...(await readSourceFiles("test", "bench", "scripts"))];
+
+async function readTables(): Promise<string[]> {
+  const names = (await readdir("migrations")).filter((name) => name.endsWith(".sql"));
+  const texts = await Promise.all(names.map((name) => readFile(`migrations/${name}`, "utf8")));
+  return texts.flatMap((text) => [...text.matchAll(/^create table (\w+)/gm)].map(([, table = ""]) => table));
+}
+
+it("src: every folder has a layer", () => expect(findUnknownFolders(source)).toEqual([]));
+
+it("src: imports point to lower layers only", () => expect(findUpwardImports(source)).toEqual([]));
+
+it("src: no file imports itself by way of others", () => expect(findCycles(source)).toEqual([]));
+
+it("src/lifecycle is pure: it imports types only", () => expect(findImpureImports(source)).toEqual([]));
+
+it("only src/api knows HTTP", () => expect(findHttpImports(source)).toEqual([]));
+
+it("SQL files are imported within their slice, or are listed as open", () =>
+  expect(findForeignSql(source, OPEN_SQL)).toEqual([]));
+
+it("each table is written by one slice, or is listed as shared", async () =>
+  expect(findSharedTables(source, await readTables(), SHARED_TABLES)).toEqual([]));
+
+it("src, packages and web do not import each other", () =>
+  expect(findImportsAcrossWalls(source)).toEqual([]));
+
+it(`src: at most ${FILES_MAX} files stand side by side`, () =>
+  expect(findCrowdedFolders(source, FILES_MAX)).toEqual([]));
+
+it(`no file has more than ${LINES_MAX} lines`, () => expect(findLongFiles(all, LINES_MAX)).toEqual([]));
