@@ -35,6 +35,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/webhooks/endpoints/endpoints-sql.ts",
   ],
   "Books: whoever processes an order writes them in its own transaction": [
+    "src/ledger/due-payments-sql.ts",
     "src/ledger/ledger-sql.ts",
     "src/stock/supply-changes-sql.ts",
     "src/stock/reservations-sql.ts",
@@ -57,7 +58,6 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/webhooks/recovery/recovery-sql.ts",
   ],
   "Figures for `doctor`": ["src/monitoring/backlog-sql.ts", "src/webhooks/secrets/reseal-secrets-sql.ts"],
-  "Stripe's webhook requests a new check of one payment": ["src/payments/due-payments-sql.ts"],
 };
 
 /** Tables that several slices write, each slice with the reason. */
@@ -69,10 +69,6 @@ const SHARED_TABLES: SharedTables = {
   due_payments: {
     ledger: "adds what is to be paid, in the transaction of the entry",
     payments: "claims, postpones and removes it",
-  },
-  ledger_outcomes: {
-    ledger: "cancels entries that were not sent",
-    payments: "records the gateways' outcomes",
   },
   facilities: {
     fulfilment: "creates and changes facilities",
