@@ -16,6 +16,7 @@ import { processPayments } from "../payments/process-payments.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { inTurn } from "../platform/in-turn.ts";
 import type { Metrics } from "../platform/metrics.ts";
+import { HOUR_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { forgetOldLog } from "../webhooks/log/forget-old-log.ts";
 import { recoverDeliveries } from "../webhooks/recovery/recover-deliveries.ts";
@@ -41,12 +42,12 @@ export const CHORES: readonly Chore[] = [
   { name: "settle-stripe-payments", everyMs: 1_000, run: processStripePayments },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverAllDeliveries },
-  { name: "make-partitions", everyMs: 3_600_000, run: makePartitions },
-  { name: "drop-old-partitions", everyMs: 3_600_000, run: dropOldPartitions },
-  { name: "forget-old-log", everyMs: 3_600_000, run: forgetOldLog },
-  { name: "reseal-secrets", everyMs: 3_600_000, run: resealSecrets },
+  { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },
+  { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },
+  { name: "forget-old-log", everyMs: HOUR_MS, run: forgetOldLog },
+  { name: "reseal-secrets", everyMs: HOUR_MS, run: resealSecrets },
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
-  { name: "forget-old-mails", everyMs: 3_600_000, run: forgetOldMails },
+  { name: "forget-old-mails", everyMs: HOUR_MS, run: forgetOldMails },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
 

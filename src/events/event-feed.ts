@@ -1,24 +1,20 @@
 import type { Queryable } from "../platform/database/database.ts";
 import { bytesOf, momentOf, uuidAt, uuidOf } from "../platform/ids.ts";
+import { EVENTS_KEPT_MS } from "../platform/retention.ts";
+import { before, CLOCK_SKEW_MAX_MS } from "../platform/time.ts";
 import { badCursor, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from "../platform/wire/cursor.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import type { EventType } from "./event-types.ts";
 import { type FeedPlace, type FeedRow, listFeed, listFeedOfOrder } from "./feed-sql.ts";
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-
-/** Events are kept, and shown, for so long (decision 0027). */
-export const EVENTS_KEPT_MS = 30 * DAY_MS;
-
 /** The oldest id of an event that is shown at `now`. */
-export const oldestShownId = (now: Date): string => uuidAt(new Date(now.getTime() - EVENTS_KEPT_MS));
+export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KEPT_MS));
 
 /**
  * How much older than its neighbours in the feed an event may be by its id: steps are short, and the clocks of the
  * processes not far apart. It only spares the reading of days that can hold nothing.
  */
-const DISORDER_MAX_MS = HOUR_MS;
+const DISORDER_MAX_MS = CLOCK_SKEW_MAX_MS;
 
 /** Before every event. */
 const START: FeedPlace = { transactionId: "0", eventId: "00000000-0000-0000-0000-000000000000" };

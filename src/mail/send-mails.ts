@@ -1,6 +1,7 @@
 import type { Context } from "../platform/context.ts";
 import { inTurn } from "../platform/in-turn.ts";
-import { before, LOG_KEPT_MS } from "../platform/retention.ts";
+import { LOG_KEPT_MS } from "../platform/retention.ts";
+import { after, before, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
 import { createMailer, type Mailer } from "./mailer.ts";
 import {
   type ClaimedMail,
@@ -13,13 +14,13 @@ import {
 } from "./mails-sql.ts";
 
 /** Who has not told the outcome by then has crashed, and the mail is sent again. */
-const LEASE_MS = 60_000;
+const LEASE_MS = MINUTE_MS;
 /** Within the lease, so that no other worker sends the same mail meanwhile. */
 const DEADLINE_MS = 45_000;
 /** Mails that are under way at a time: a mail server that is far away takes its time for each. */
 const CONCURRENCY = 4;
-const RETRY_FIRST_MS = 60_000;
-const RETRY_MAX_MS = 3_600_000;
+const RETRY_FIRST_MS = MINUTE_MS;
+const RETRY_MAX_MS = HOUR_MS;
 export const ATTEMPTS_MAX = 20;
 
 /** Sends what is due; answers how many mails were tried. */
@@ -45,7 +46,7 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
 async function sendNext(context: Context, mailer: Mailer, connectionId: string): Promise<number> {
   const { db, clock, log } = context;
   const now = clock.now();
-  const mail = await claimMail(db, connectionId, now, new Date(now.getTime() + LEASE_MS));
+  const mail = await claimMail(db, connectionId, now, after(now, LEASE_MS));
   if (mail === null) return 0;
   try {
     await withinDeadline(mailer.send({ ...mail, date: now }));
@@ -67,7 +68,7 @@ async function sendNext(context: Context, mailer: Mailer, connectionId: string):
 function nextStep({ attemptCount }: ClaimedMail, now: Date): { dueAt: Date } | { failedAt: Date } {
   if (attemptCount >= ATTEMPTS_MAX) return { failedAt: now };
   return {
-    dueAt: new Date(now.getTime() + Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (attemptCount - 1))),
+    dueAt: after(now, Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (attemptCount - 1))),
   };
 }
 

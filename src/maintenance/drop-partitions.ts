@@ -1,9 +1,10 @@
 import type pg from "pg";
 import type { Context } from "../platform/context.ts";
 import type { Database } from "../platform/database/database.ts";
-import { DAY_MS, DAY_TABLES, type DayTable, listPartitions } from "../platform/database/day-partitions.ts";
+import { DAY_TABLES, type DayTable, listPartitions } from "../platform/database/day-partitions.ts";
 import { inTurn } from "../platform/in-turn.ts";
-import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../platform/retention.ts";
+import { EVENTS_KEPT_MS, LOG_KEPT_MS } from "../platform/retention.ts";
+import { before, DAY_MS } from "../platform/time.ts";
 
 const KEPT_MS: Record<DayTable, number> = { events: EVENTS_KEPT_MS, attempts: LOG_KEPT_MS };
 /** Who waits for a lock makes others wait behind it: rather give up, and come again at the next turn. */

@@ -1,10 +1,6 @@
 import type { Context } from "../platform/context.ts";
-import {
-  DAY_MS,
-  DAY_TABLES,
-  ensureDayPartitions,
-  partitionsAheadMs,
-} from "../platform/database/day-partitions.ts";
+import { DAY_TABLES, ensureDayPartitions, partitionsAheadMs } from "../platform/database/day-partitions.ts";
+import { DAY_MS, HOUR_MS } from "../platform/time.ts";
 
 /** Less than this ahead means that making them has failed for almost two weeks. */
 const AHEAD_MIN_MS = 2 * DAY_MS;
@@ -24,7 +20,7 @@ async function warnOfMissingPartitions({ db, clock, log }: Context): Promise<voi
     const aheadMs = await partitionsAheadMs(db, table, clock.now());
     if (aheadMs >= AHEAD_MIN_MS) continue;
     log.error(
-      { table, aheadHours: Math.floor(aheadMs / 3_600_000) },
+      { table, aheadHours: Math.floor(aheadMs / HOUR_MS) },
       "partitions are missing: less than two days are made ahead, and after them nothing can be stored",
     );
   }

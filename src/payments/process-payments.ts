@@ -1,11 +1,12 @@
 import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "../ledger/due-payments-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { inTurn } from "../platform/in-turn.ts";
+import { MINUTE_MS } from "../platform/time.ts";
 import type { Gateway } from "./gateway.ts";
 import { type RespondedPayment, recordResponses } from "./record-responses.ts";
 
 /** Who has not told the outcome by then has crashed, and somebody else sends the same entry again. */
-const LEASE_MS = 60_000;
+const LEASE_MS = MINUTE_MS;
 
 /**
  * Batches of one payer in a round: with the built-in gateway 2 000 payments a second. Creations that come faster than

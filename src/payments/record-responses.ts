@@ -29,6 +29,7 @@ import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/chang
 import { readOrders } from "../orders/orders-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { MINUTE_MS } from "../platform/time.ts";
 import { findPayable } from "./account/find-payable.ts";
 import type { GatewayResponse } from "./gateway.ts";
 
@@ -130,7 +131,7 @@ function sortOut(
 }
 
 const UNKNOWN_FIRST_MS = 5_000;
-const UNKNOWN_MAX_MS = 600_000;
+const UNKNOWN_MAX_MS = 10 * MINUTE_MS;
 
 /** The same entry goes out again: soon at first, since most failures to hear an answer are short. */
 const afterUnknown = ({ attemptCount }: ClaimedPayment, now: Date): Date =>

@@ -1,8 +1,6 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "./time.ts";
 
 /** How long events can be read and sent (decision 0030). */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
-/** How long the log of deliveries goes back: deliveries, attempts, recoveries and mails. */
+/** How long the delivery log is kept: deliveries, attempts, recoveries and mails. */
 export const LOG_KEPT_MS = 90 * DAY_MS;
-
-export const before = (now: Date, ms: number): Date => new Date(now.getTime() - ms);

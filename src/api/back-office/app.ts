@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { readVersion } from "../../platform/config.ts";
 import type { Metrics } from "../../platform/metrics.ts";
+import { MINUTE_MS } from "../../platform/time.ts";
 import { PROBLEMS } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { createListener } from "../http/listener.ts";
@@ -13,7 +14,7 @@ import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 
 /** An import may be large, and come from far away. */
-const REQUEST_TIMEOUT_MS = 600_000;
+const REQUEST_TIMEOUT_MS = 10 * MINUTE_MS;
 
 /** The private listener: the back office API, and what operators and their machines watch the service by. */
 export function createBackOffice(

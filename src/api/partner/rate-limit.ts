@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import { MINUTE_MS } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 
 /** What is left of a connection's allowance after a request, as header fields, and the refusal if it was one too many. */
@@ -11,7 +12,6 @@ export type RateLimiter = {
 
 /** Decision 0020. */
 const BURST_MAX = 100;
-const MINUTE_MS = 60_000;
 
 type Bucket = { tokens: number; filledAtMs: number };
 

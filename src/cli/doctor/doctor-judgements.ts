@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 /** What a check found. Only `fail` makes the doctor's exit code 1. */
 export type Finding = {
   readonly check: string;
@@ -10,8 +11,6 @@ const ok = (words: string): Judgement => ({ outcome: "ok", words });
 const warn = (words: string): Judgement => ({ outcome: "warn", words });
 const fail = (words: string): Judgement => ({ outcome: "fail", words });
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const POSTGRES_MIN = 15;
 /** Deadlines and signatures go by the clock of each machine. */
 const CLOCK_WARN_MS = 1_000;
@@ -67,7 +66,7 @@ export const judgeSecretKeys = (missing: readonly string[]): Judgement =>
     : fail(`WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: webhooks could not be signed`);
 
 function inWords(ms: number): string {
-  if (ms < 2 * MINUTE_MS) return `${Math.round(ms / 1_000)} s`;
+  if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;
   if (ms < 120 * MINUTE_MS) return `${Math.round(ms / MINUTE_MS)} min`;
-  return ms < 2 * DAY_MS ? `${Math.round(ms / 3_600_000)} h` : `${Math.floor(ms / DAY_MS)} days`;
+  return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.floor(ms / DAY_MS)} days`;
 }

@@ -5,6 +5,7 @@ import { listConnections, readConnection } from "../../merchants/connections-sql
 import { listMerchants, readMerchant } from "../../merchants/merchants-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { uuidAt } from "../../platform/ids.ts";
+import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { NEWEST_FIRST, type PagePosition, START } from "../../platform/wire/cursor.ts";
 import { readOrders } from "../orders-sql.ts";
 import { type ExportLine, listExportedLines, listOrderIds } from "./export-sql.ts";
@@ -29,8 +30,6 @@ export type ExportedOrder = {
 /** Orders read at a time; memory holds no more of them. */
 const PAGE_SIZE = 500;
 const CONNECTIONS_PAGE_SIZE = 100;
-/** An id is made a little before or after the moment that its order is said to be created at. */
-const IDS_APART_MAX_MS = 3_600_000;
 
 /**
  * Real orders as they stand while they are read, connection by connection, oldest first in each. Orders that are
@@ -87,8 +86,8 @@ async function* ordersOf(
   filter: ExportFilter,
 ): AsyncGenerator<Omit<ExportedOrder, "merchantId">> {
   const { since, until } = filter;
-  let afterId = since === null ? START : uuidAt(new Date(Math.max(0, since.getTime() - IDS_APART_MAX_MS)));
-  const beforeId = until === null ? NEWEST_FIRST : uuidAt(new Date(until.getTime() + IDS_APART_MAX_MS));
+  let afterId = since === null ? START : uuidAt(new Date(Math.max(0, since.getTime() - CLOCK_SKEW_MAX_MS)));
+  const beforeId = until === null ? NEWEST_FIRST : uuidAt(new Date(until.getTime() + CLOCK_SKEW_MAX_MS));
   for (;;) {
     const ids = await listOrderIds(db, connectionId, afterId, beforeId, PAGE_SIZE);
     const last = ids.at(-1);

@@ -1,6 +1,7 @@
 import type Stripe from "stripe";
 import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
 import type { Gateway, GatewayResponse } from "../gateway.ts";
 import { toStripeAmount } from "./stripe-amount.ts";
 import { isServerError, reasonOf, refusalOf, withoutDetails } from "./stripe-errors.ts";
@@ -10,11 +11,11 @@ import { nameOf, type PaymentName } from "./stripe-names.ts";
 const BATCH_SIZE = 8;
 const CONCURRENCY = 8;
 /** What Stripe has not decided is looked at again then, if it has not told by a webhook before. */
-const RECHECK_MS = 3_600_000;
+const RECHECK_MS = HOUR_MS;
 /** Stripe forgets idempotency keys after 24 hours; from now on we look first whether it has the payment. */
-const KEY_TRUSTED_MS = 20 * 3_600_000;
+const KEY_TRUSTED_MS = 20 * HOUR_MS;
 /** How far its clock and ours may differ. */
-const CLOCK_SKEW_MS = 300_000;
+const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 const PAGE_SIZE = 100;
 
 /** Charges the card that a merchant has at Stripe, without the merchant being there, and refunds it (decision 0043). */

@@ -1,11 +1,11 @@
 import { momentOf, uuidAt } from "../ids.ts";
+import { DAY_MS } from "../time.ts";
 import type { Database, Queryable } from "./database.ts";
 
 /** Tables that grow for ever and are forgotten day by day: each is partitioned by day on its own time-ordered id. */
 export const DAY_TABLES = ["events", "attempts"] as const;
 export type DayTable = (typeof DAY_TABLES)[number];
 
-export const DAY_MS = 86_400_000;
 /** Days made ahead, so that a worker may rest for two weeks. */
 const DAYS_AHEAD = 14;
 // Ids may be a little older than the moment they are stored in, so the day before is kept open too.

@@ -1,8 +1,8 @@
-import { EVENTS_KEPT_MS } from "../../events/event-feed.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { DAY_MS } from "../../platform/database/day-partitions.ts";
 import { uuidAt } from "../../platform/ids.ts";
+import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
+import { before, DAY_MS } from "../../platform/time.ts";
 import { deleteSecrets } from "../secrets/secrets-sql.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { lockEndpoint, markEndpointDeleted } from "./endpoints-sql.ts";
@@ -27,7 +27,7 @@ export async function deleteEndpoint(context: Context, key: EndpointKey): Promis
   });
   if (!deleted) return false;
   context.signals.send("endpoints_changed", [key.connectionId]);
-  let position = uuidAt(new Date(context.clock.now().getTime() - EVENTS_KEPT_MS - DAY_MS)); // Nothing older waits.
+  let position = uuidAt(before(context.clock.now(), EVENTS_KEPT_MS + DAY_MS)); // Nothing older waits.
   for (;;) {
     const next = await giveUpPendingDeliveries(context.db, key, position);
     if (next === null) return true;

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
 /** How an endpoint has been doing. Decision 0031. */
 export type EndpointHealth = {
   readonly consecutiveFailures: number;
@@ -31,9 +32,7 @@ export type HealthReport = {
 
 /** Failures in a row after which an endpoint is left alone for a while. */
 export const BACKOFF_AFTER_FAILURES = 10;
-const BACKOFF_MAX_MS = 5 * 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const BACKOFF_MAX_MS = 5 * MINUTE_MS;
 const PAUSE_AFTER_MS = 5 * DAY_MS;
 const SPREAD_MS = 12 * HOUR_MS;
 const WARN_AFTER_MS = [DAY_MS, 3 * DAY_MS] as const;

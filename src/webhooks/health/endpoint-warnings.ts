@@ -1,4 +1,5 @@
-import { before, EVENTS_KEPT_MS } from "../../platform/retention.ts";
+import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
+import { before } from "../../platform/time.ts";
 
 export type WarningFacts = {
   /** 1 after a day without a success, 2 after three, 3 when the endpoint is paused. */

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
+import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { type Attempt, type Delivery, type DeliverySchema, toWireDelivery } from "./delivery.ts";
 import {
@@ -14,9 +15,6 @@ import {
 
 type WireDelivery = Static<typeof DeliverySchema>;
 type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
-
-/** The clock of who makes an attempt may be a little behind that of who made the delivery. */
-const CLOCKS_APART_MAX_MS = 3_600_000;
 
 /** A page of a connection's deliveries with their attempts, newest first. */
 export async function readDeliveryPage(
@@ -59,7 +57,7 @@ async function readAttempts(
   if (deliveries.length === 0) return new Map();
   const ids = deliveries.map(({ id }) => id);
   const earliestMs = Math.min(...ids.map((id) => momentOf(id).getTime()));
-  const oldestId = uuidAt(new Date(Math.max(0, earliestMs - CLOCKS_APART_MAX_MS)));
+  const oldestId = uuidAt(new Date(Math.max(0, earliestMs - CLOCK_SKEW_MAX_MS)));
   const attempts = await listAttempts(db, connectionId, ids, oldestId);
   return Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
 }

@@ -1,8 +1,6 @@
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
-
-/** The clocks of processes differ a little, so an attempt's id may be older than its delivery's. */
-const CLOCKS_DIFFER_MS = 3_600_000;
+import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 
 /**
  * Erases what was owed and sent about test orders, together with the orders themselves. The streams go first: whoever
@@ -18,12 +16,7 @@ export async function deleteDeliveriesOfOrders(
   if (oldest === undefined) return;
   await deleteStreams(tx, connectionId, deliveries);
   await deleteDeliveries(tx, connectionId, deliveries);
-  await deleteAttempts(
-    tx,
-    connectionId,
-    deliveries,
-    new Date(momentOf(oldest.id).getTime() - CLOCKS_DIFFER_MS),
-  );
+  await deleteAttempts(tx, connectionId, deliveries, before(momentOf(oldest.id), CLOCK_SKEW_MAX_MS));
 }
 
 type Delivery = { readonly id: string; readonly endpointId: string; readonly streamId: string };

@@ -2,7 +2,8 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { inTurn } from "../../platform/in-turn.ts";
-import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/retention.ts";
+import { EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/retention.ts";
+import { before } from "../../platform/time.ts";
 import { advanceStreams } from "../sending/complete-sql.ts";
 import {
   deleteExpiredSecrets,

@@ -1,14 +1,15 @@
-import { EVENTS_KEPT_MS } from "../../events/event-feed.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
+import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
+import { after, MINUTE_MS } from "../../platform/time.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
 
 type EndpointKey = Pick<Endpoint, "connectionId" | "id">;
 
 /** Deliveries of steps that have not committed yet are meant as well, so a recovery reaches a little beyond its request. */
-const COMMIT_ALLOWANCE_MS = 60_000;
+const COMMIT_ALLOWANCE_MS = MINUTE_MS;
 
 /**
  * Makes a paused endpoint active again, and has all that has waited meanwhile sent to it; an active one is answered as
@@ -65,7 +66,7 @@ async function insertRecovery(
   { clock, newId }: Context,
 ): Promise<Recovery> {
   const now = clock.now();
-  const until = new Date(now.getTime() + COMMIT_ALLOWANCE_MS);
+  const until = after(now, COMMIT_ALLOWANCE_MS);
   await tx.query({
     name: "insert-recovery",
     text: `

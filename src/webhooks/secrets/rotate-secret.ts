@@ -1,4 +1,5 @@
 import { inTransaction } from "../../platform/context.ts";
+import { after, HOUR_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { lockEndpoint } from "../endpoints/endpoints-sql.ts";
@@ -10,8 +11,6 @@ export const OVERLAP_HOURS_MAX = 168;
 
 /** Beside the newest. A partner that rotates often should not make every request carry a long list of signatures. */
 const OLDER_SECRETS_MAX = 2;
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Gives an endpoint a new signing secret, which is answered here, once. The older ones sign beside it for so many
@@ -28,7 +27,7 @@ export async function rotateSecret(
     const endpoint = await lockEndpoint(tx, connectionId, id);
     if (endpoint === null) return null;
     const now = clock.now();
-    await endSecrets(tx, endpoint, new Date(now.getTime() + Math.round(overlapHours * HOUR_MS)));
+    await endSecrets(tx, endpoint, after(now, Math.round(overlapHours * HOUR_MS)));
     await deleteOldSecrets(tx, endpoint, { now, keptMax: OLDER_SECRETS_MAX });
     const secret = newSigningSecret();
     await insertSecret(tx, endpoint, {

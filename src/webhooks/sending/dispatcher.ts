@@ -1,6 +1,7 @@
 import { groupCalls } from "../../platform/database/group.ts";
 import { retried } from "../../platform/database/retry.ts";
 import type { Metrics } from "../../platform/metrics.ts";
+import { MINUTE_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
 import {
   claimDeliveries,
@@ -35,7 +36,7 @@ export type Dispatcher = {
   stop(): Promise<void>;
 };
 
-const LEASE_MS = 60_000;
+const LEASE_MS = MINUTE_MS;
 /** Claims and requests that one process holds at most. */
 const CLAIMED_MAX = 16_384;
 /** Of these, endpoints that are failing may hold so many: the others are not to wait for them. */

@@ -1,6 +1,8 @@
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
+
 const JITTER = 0.2;
-const ALWAYS_OBEYED_MS = 60_000;
-const OBEYED_MAX_MS = 24 * 60 * 60 * 1_000;
+const ALWAYS_OBEYED_MS = MINUTE_MS;
+const OBEYED_MAX_MS = DAY_MS;
 
 type FailedAttempt = {
   /** Tries that have failed so far: 1 after the first. */
@@ -40,7 +42,7 @@ export function nextAttemptAt(failed: FailedAttempt): Date | null {
 function askedMs({ retryAfter, responseStatus, now }: FailedAttempt): number {
   if (retryAfter === null || (responseStatus !== 429 && responseStatus !== 503)) return 0;
   const text = retryAfter.trim();
-  if (/^\d+$/.test(text)) return 1_000 * Number(text);
+  if (/^\d+$/.test(text)) return SECOND_MS * Number(text);
   // Date.parse takes much that is no HTTP date, such as a bare number, and reads a date without GMT as local time.
   const at = /^[A-Z][a-z]+, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? 0 : Math.max(0, at - now.getTime());

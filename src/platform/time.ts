@@ -1,0 +1,10 @@
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** The clocks of processes, and so the ids that they make, differ by less than this. */
+export const CLOCK_SKEW_MAX_MS = HOUR_MS;
+
+export const before = (moment: Date, ms: number): Date => new Date(moment.getTime() - ms);
+export const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms);
