@@ -8,7 +8,7 @@ import { listExposedProducts, listExposedProductsBySku } from "./products-sql.ts
 type PageLookup = PagePosition & { connectionId: string; sku: string | null };
 
 /** A page as JSON text. */
-type ListProducts = (lookup: PageLookup) => Promise<string>;
+export type ListProducts = (lookup: PageLookup) => Promise<string>;
 
 /**
  * GET /v1/products. Specification, part 4; decision 0018. A partner's machines tend to ask for the same page at the

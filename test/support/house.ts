@@ -59,8 +59,8 @@ export type HouseRequest = {
 const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { "content-type": "text/csv" } };
 
 /** A request for every route of the back office, which names things of a house. */
-export const requestsOf = (test: TestService, { ids }: House): HouseRequest[] =>
-  backOfficeRoutes(test.context).map(({ operationId, method, path: template, body: schema }) => {
+export const requestsOf = ({ ids }: House): HouseRequest[] =>
+  backOfficeRoutes.map(({ operationId, method, path: template, body: schema }) => {
     const [, , things = ""] = template.split("/");
     const path = template
       .replace("{id}", String(ids[things]))

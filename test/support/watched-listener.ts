@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
-import { describeWithoutDatabase } from "../api/openapi/lint.ts";
+import { describeByDefault } from "../api/openapi/lint.ts";
 import { answerCheckOf } from "./answer-check.ts";
 import { readStoredOrders } from "./orders.ts";
 import { type PartnerListener, type RequestHeaders, startPartnerListener } from "./partner-listener.ts";
@@ -36,7 +36,7 @@ export async function startWatchedListener(): Promise<WatchedListener> {
   });
   const listener = await startPartnerListener({ log: createLog("warn", lines), metrics });
   const { test, partner, url, authorized, authorizedJson } = listener;
-  const check = answerCheckOf(JSON.stringify(describeWithoutDatabase()));
+  const check = answerCheckOf(JSON.stringify(describeByDefault()));
 
   async function send(
     method: string,

@@ -1,4 +1,5 @@
 import { type Route, routeTable } from "../http/route.ts";
+import type { BackOfficeOperations } from "./operations.ts";
 
 /**
  * Who a request of the back office acts as: the operator's machines, or a person of the warehouse or of one merchant.
@@ -26,6 +27,6 @@ export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
   caller.kind !== "merchant" || caller.merchantId === merchantId;
 
 /** Declares a row of the back office's table. */
-export const route = routeTable<BackOfficeCaller>();
+export const route = routeTable<BackOfficeOperations, BackOfficeCaller>();
 
-export type BackOfficeRoute = Route<BackOfficeCaller>;
+export type BackOfficeRoute = Route<BackOfficeOperations, BackOfficeCaller>;

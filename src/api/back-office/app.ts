@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { readVersion } from "../../platform/config.ts";
+import { type Config, readVersion } from "../../platform/config.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
 import { PROBLEMS } from "../../platform/wire/problems.ts";
@@ -10,6 +10,7 @@ import { partnerRoutes } from "../partner/routes.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
+import { backOfficeOperations } from "./operations.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 
@@ -25,14 +26,15 @@ export function createBackOffice(
   const { config, log } = context;
   const app = createListener({
     name: "back-office",
-    routes: backOfficeRoutes(context),
+    routes: backOfficeRoutes,
+    operations: backOfficeOperations(context),
     authenticate,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
     metrics: metrics.requests,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  const description = JSON.stringify(describeService(context));
+  const description = JSON.stringify(describeService(config));
   app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));
   addHealthRoutes(app, context, metrics);
   addStripeWebhook(app, context);
@@ -44,19 +46,19 @@ export function createBackOffice(
   return app;
 }
 
-/** The OpenAPI description of both APIs. It comes from the tables of routes alone: nothing is asked of the database. */
-export function describeService(context: WebhookContext): Record<string, unknown> {
-  const { baseUrl, backOfficePort, errorsBaseUrl } = context.config;
+/** The OpenAPI description of both APIs, made from the tables of routes alone. */
+export function describeService(config: Config): Record<string, unknown> {
+  const { baseUrl, backOfficePort, errorsBaseUrl } = config;
   const apis = [
     {
       serverUrl: baseUrl,
-      routes: partnerRoutes(context),
+      routes: partnerRoutes,
       security: ["connectionKey", "connectionKeyHeader"],
       problems: ["rate-limited" as const],
     },
     {
       serverUrl: `http://localhost:${backOfficePort}`,
-      routes: backOfficeRoutes(context),
+      routes: backOfficeRoutes,
       security: ["operatorToken"],
       problems: ["forbidden" as const],
     },

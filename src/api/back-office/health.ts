@@ -36,6 +36,7 @@ export function createHealthListener(context: Context, metrics: Metrics): Fastif
   const app = createListener({
     name: "back-office",
     routes: [],
+    operations: null,
     authenticate: async ({ headers }) => unauthorized(headers),
     errorsBaseUrl: context.config.errorsBaseUrl,
     log: context.log.child({ listener: "health" }),

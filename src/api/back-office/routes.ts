@@ -1,4 +1,3 @@
-import type { Context } from "../../platform/context.ts";
 import type { BackOfficeRoute } from "./access.ts";
 import { importRoutes } from "./catalogue/import-routes.ts";
 import { productRoutes } from "./catalogue/product-routes.ts";
@@ -16,19 +15,19 @@ import { orderStepRoutes } from "./orders/order-step-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
 
 /** Every route of the back office API. Each names whom it admits. */
-export const backOfficeRoutes = (context: Context): BackOfficeRoute[] => [
-  ...merchantRoutes(context),
-  ...accountRoutes(context),
-  ...stripeRoutes(context),
-  ...connectionRoutes(context),
-  ...keyRoutes(context),
-  ...productRoutes(context),
-  ...importRoutes(context),
-  ...deliveryRoutes(context),
-  ...orderRoutes(context),
-  ...orderStepRoutes(context),
-  ...shippingRoutes(context),
-  ...facilityRoutes(context),
-  ...stockRoutes(context),
-  ...rateRoutes(context),
+export const backOfficeRoutes: readonly BackOfficeRoute[] = [
+  ...merchantRoutes,
+  ...accountRoutes,
+  ...stripeRoutes,
+  ...connectionRoutes,
+  ...keyRoutes,
+  ...productRoutes,
+  ...importRoutes,
+  ...deliveryRoutes,
+  ...orderRoutes,
+  ...orderStepRoutes,
+  ...shippingRoutes,
+  ...facilityRoutes,
+  ...stockRoutes,
+  ...rateRoutes,
 ];

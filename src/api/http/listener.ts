@@ -22,7 +22,7 @@ import {
 import { faultsOf } from "../../platform/wire/validation.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
-import type { Route } from "./route.ts";
+import type { Route, RouteDescription } from "./route.ts";
 import { unparsedRefusal } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { createValidatorCompiler } from "./validator-compiler.ts";
@@ -34,9 +34,11 @@ declare module "fastify" {
   }
 }
 
-type ListenerOptions<Caller> = {
+type ListenerOptions<Operations, Caller> = {
   name: "partner-api" | "back-office";
-  routes: readonly Route<Caller>[];
+  routes: readonly Route<Operations, Caller>[];
+  /** What the handlers of the routes work with. */
+  operations: Operations;
   /** Who is asking, or the refusal. Runs after the route is matched and before the body is read. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
   errorsBaseUrl: string;
@@ -53,7 +55,9 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** An HTTP listener over a table of routes: authentication, validation, problems and request ids for all alike. */
-export function createListener<Caller extends object>(options: ListenerOptions<Caller>): FastifyInstance {
+export function createListener<Operations, Caller extends object>(
+  options: ListenerOptions<Operations, Caller>,
+): FastifyInstance {
   const { name, metrics } = options;
   const problems = problemWriter(options.errorsBaseUrl);
   const app = createApp(options, problems);
@@ -98,7 +102,10 @@ export function createListener<Caller extends object>(options: ListenerOptions<C
   return app;
 }
 
-function createApp<Caller>(options: ListenerOptions<Caller>, problems: ProblemWriter): FastifyInstance {
+function createApp<Operations, Caller>(
+  options: ListenerOptions<Operations, Caller>,
+  problems: ProblemWriter,
+): FastifyInstance {
   const unparsed = unparsedRefusal(problems);
   const app = Fastify({
     loggerInstance: options.log,
@@ -144,10 +151,10 @@ function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | nu
 }
 
 /** What reads an upload must not read the bodies of other routes. */
-function addInScope<Caller extends object>(
+function addInScope<Operations, Caller extends object>(
   app: FastifyInstance,
-  route: Route<Caller>,
-  options: ListenerOptions<Caller>,
+  route: Route<Operations, Caller>,
+  options: ListenerOptions<Operations, Caller>,
   problems: ProblemWriter,
 ): void {
   const { upload } = route;
@@ -159,10 +166,10 @@ function addInScope<Caller extends object>(
     });
 }
 
-function addRoute<Caller extends object>(
+function addRoute<Operations, Caller extends object>(
   app: FastifyInstance,
-  route: Route<Caller>,
-  { name, authenticate, metrics }: ListenerOptions<Caller>,
+  route: Route<Operations, Caller>,
+  { name, authenticate, metrics, operations }: ListenerOptions<Operations, Caller>,
   problems: ProblemWriter,
 ): void {
   // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
@@ -195,7 +202,8 @@ function addRoute<Caller extends object>(
     attachValidation: route.bodyFaults !== undefined,
     handler: async (request, reply) => {
       // The row's own schemas have validated it, so it is what the row takes.
-      const answer = (await bodyProblem(route, request)) ?? (await route.handle(request as never));
+      const answer =
+        (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));
       if (isProblem(answer)) return problems.send(reply, answer);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       reply.code(answer.status);
@@ -208,29 +216,32 @@ function addRoute<Caller extends object>(
   });
 }
 
-function bodyHooks<Caller>({ body, upload }: Route<Caller>) {
+function bodyHooks({ body, upload }: RouteDescription) {
   if (upload !== undefined) return [uploadTypeCheck(upload)];
   return body === undefined ? [ignoreBody] : [];
 }
 
 /** All faults of a body at once: the schema's, and those that only the route can see at places that are sound so far. */
-async function bodyProblem<Caller>(
-  { bodyFaults }: Route<Caller>,
+async function bodyProblem<Operations, Caller>(
+  { bodyFaults }: Route<Operations, Caller>,
   request: FastifyRequest,
+  operations: Operations,
 ): Promise<Problem | null> {
   if (bodyFaults === undefined) return null;
   const { validationError } = request;
   if (validationError !== undefined && validationError.validationContext !== "body") throw validationError;
   const told = validationError === undefined ? [] : faultsOf(validationError.validation, "body");
   const places = new Set(told.map(placeOf));
-  const further = (await bodyFaults(request as never)).filter((fault) => !places.has(placeOf(fault)));
+  const further = (await bodyFaults(request as never, operations)).filter(
+    (fault) => !places.has(placeOf(fault)),
+  );
   const faults = [...told, ...further];
   return faults.length === 0 ? null : validationFailed(faults);
 }
 
 const placeOf = (fault: Fault): string => ("pointer" in fault ? fault.pointer : "");
 
-function responseSchemas<Caller>(route: Route<Caller>): Record<string, unknown> {
+function responseSchemas(route: RouteDescription): Record<string, unknown> {
   const entries = Object.entries(route.answers).filter(([, { schema }]) => schema !== undefined);
   return Object.fromEntries(entries.map(([status, { schema }]) => [status, schema]));
 }

@@ -1,14 +1,14 @@
 import type { TSchema } from "typebox";
 import { PROBLEMS, type ProblemCode } from "../../platform/wire/problems.ts";
 import { isBodyRequired } from "./body.ts";
-import { type Route, SHARED_PROBLEMS } from "./route.ts";
+import { type RouteDescription, SHARED_PROBLEMS } from "./route.ts";
 
 type Json = Record<string, unknown>;
 
 type DescribedApi = {
   /** Address that the routes' paths are under. */
   serverUrl: string;
-  routes: readonly Route<never>[];
+  routes: readonly RouteDescription[];
   /** Name of the security scheme, or several of which one is enough. */
   security: readonly string[];
   /** Problems that every route of this API may answer, beyond `SHARED_PROBLEMS`. */
@@ -59,7 +59,7 @@ export function describeApis(apis: readonly DescribedApi[], version: string, err
   };
 }
 
-function operation(route: Route<never>, api: DescribedApi, schemas: Json): Json {
+function operation(route: RouteDescription, api: DescribedApi, schemas: Json): Json {
   const named = (schema: TSchema) => nameSchemas(schema, schemas);
   return {
     operationId: route.operationId,
@@ -112,7 +112,7 @@ function parametersOf(
 // Header names are compared without regard to case; the description shows them as people write them.
 const HEADER_NAMES: Readonly<Record<string, string>> = { "idempotency-key": "Idempotency-Key" };
 
-function answersOf(route: Route<never>, named: (schema: TSchema) => unknown): Json {
+function answersOf(route: RouteDescription, named: (schema: TSchema) => unknown): Json {
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, { description, schema, headers }]) => [
       status,
@@ -144,7 +144,7 @@ const headersOf = (headers: Readonly<Record<string, string>>): Json =>
   );
 
 /** Problems by status: codes that share a status share a response. */
-function problemsOf(route: Route<never>, api: DescribedApi): Json {
+function problemsOf(route: RouteDescription, api: DescribedApi): Json {
   const codes = new Set([...route.problems, ...SHARED_PROBLEMS, ...api.problems, ...bodyProblems(route)]);
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries(
@@ -160,7 +160,7 @@ function problemsOf(route: Route<never>, api: DescribedApi): Json {
 }
 
 /** A body is read, and may be too large, even where it is ignored; only the one of a GET is not. */
-function bodyProblems({ method, body, upload }: Route<never>): ProblemCode[] {
+function bodyProblems({ method, body, upload }: RouteDescription): ProblemCode[] {
   if (body !== undefined || upload !== undefined) return ["payload-too-large", "unsupported-media-type"];
   return method === "GET" ? [] : ["payload-too-large"];
 }

@@ -21,53 +21,68 @@ type RouteInput<Caller, Params, Query, Headers, Body> = {
 type Shape<S> = S extends TSchema ? Static<S> : Record<string, never>;
 type BodyShape<Body, Taken> = Taken extends Upload ? AsyncIterable<Buffer> : Shape<Body>;
 
+/** What is said of a route without running it: enough to describe the route, or to make a request for it. */
+export type RouteDescription = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With parameters in braces, as in the specification: `/v1/orders/{orderId}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: TSchema | undefined;
+  readonly query?: TSchema | undefined;
+  readonly headers?: TSchema | undefined;
+  readonly body?: TSchema | undefined;
+  /** A body that is not JSON and is read as it arrives; in place of `body`. */
+  readonly upload?: Upload | undefined;
+  /** The responses of requests that succeed, by status. */
+  readonly answers: Readonly<
+    Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
+  >;
+  /** Problems of this route beyond those that every route shares (`SHARED_PROBLEMS`). */
+  readonly problems: readonly ProblemCode[];
+};
+
 type RouteShape<
+  Operations,
   Caller,
   Params extends TSchema | undefined,
   Query extends TSchema | undefined,
   Headers extends TSchema | undefined,
   Body extends TSchema | undefined,
   Taken extends Upload | undefined,
-> = {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With parameters in braces, as in the specification: `/v1/orders/{orderId}`. */
-  path: string;
-  operationId: string;
-  tag: string;
-  summary: string;
-  description?: string;
+> = RouteDescription & {
   params?: Params;
   query?: Query;
   headers?: Headers;
   body?: Body;
-  /** Takes a body that is not JSON, as it arrives; in place of `body`. */
   upload?: Taken;
-  /** What it answers when all went well, by status. */
-  answers: Readonly<
-    Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
-  >;
   /** Whether this kind of caller may use the route at all; absent: every caller may. Never depends on what is named. */
   admits?(caller: Caller): boolean;
-  /** What it may answer beyond the problems that every route shares (`SHARED_PROBLEMS`). */
-  problems: readonly ProblemCode[];
   /**
-   * Faults of the body that its schema cannot see; they are told together with the schema's. So the body may be
-   * anything here, and what the path names may be missing: `handle` refuses that. It is called with faultless bodies only.
+   * Faults of the body that its schema cannot see; they are reported together with the schema's. So the body may be
+   * anything here, and what the path names may be missing: `handle` rejects that, and gets faultless bodies only.
    */
-  bodyFaults?(input: { caller: Caller; params: Shape<Params>; body: unknown }): Promise<Fault[]>;
+  bodyFaults?(
+    input: { caller: Caller; params: Shape<Params>; body: unknown },
+    operations: Operations,
+  ): Promise<Fault[]>;
   handle(
     input: RouteInput<Caller, Shape<Params>, Shape<Query>, Shape<Headers>, BodyShape<Body, Taken>>,
+    operations: Operations,
   ): Promise<Answer | Problem>;
 };
 
-/** One row of a listener's route table: it validates, answers and documents the route. */
-export type Route<Caller> = Omit<
-  RouteShape<Caller, TSchema, TSchema, TSchema, TSchema, Upload>,
-  "bodyFaults" | "handle"
-> & {
-  // Rows of different shapes stand in one table: each takes what its own schemas have validated, and nothing else.
-  bodyFaults?(input: never): Promise<Fault[]>;
-  handle(input: never): Promise<Answer | Problem>;
+/**
+ * One row of a listener's route table: it validates, serves and documents the route. A row is a constant: what its
+ * handler works with comes in as `operations`, which are made once for a listener.
+ */
+export type Route<Operations, Caller> = RouteDescription & {
+  admits?(caller: Caller): boolean;
+  // Rows of different shapes are in one table: each takes what its own schemas have validated, and nothing else.
+  bodyFaults?(input: never, operations: Operations): Promise<Fault[]>;
+  handle(input: never, operations: Operations): Promise<Answer | Problem>;
 };
 
 /** Problems that any authenticated route may answer; the description lists them for all. */
@@ -80,7 +95,7 @@ export const SHARED_PROBLEMS: readonly ProblemCode[] = [
 
 /** Declares the rows of a table; a handler's input has the types of the schemas that validate it. */
 export const routeTable =
-  <Caller>() =>
+  <Operations, Caller>() =>
   <
     Params extends TSchema | undefined = undefined,
     Query extends TSchema | undefined = undefined,
@@ -88,6 +103,6 @@ export const routeTable =
     Body extends TSchema | undefined = undefined,
     Taken extends Upload | undefined = undefined,
   >(
-    shape: RouteShape<Caller, Params, Query, Headers, Body, Taken>,
-  ): Route<Caller> =>
-    shape as Route<Caller>; // `Route` only forgets the types that were checked here.
+    shape: RouteShape<Operations, Caller, Params, Query, Headers, Body, Taken>,
+  ): Route<Operations, Caller> =>
+    shape;

@@ -3,6 +3,7 @@ import type { Metrics } from "../../platform/metrics.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { createListener } from "../http/listener.ts";
 import { partnerAuthentication } from "./authentication.ts";
+import { partnerOperations } from "./operations.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { partnerRoutes } from "./routes.ts";
 
@@ -11,7 +12,8 @@ export function createPartnerApi(context: WebhookContext, metrics: Metrics): Fas
   const { config, clock, log } = context;
   return createListener({
     name: "partner-api",
-    routes: partnerRoutes(context),
+    routes: partnerRoutes,
+    operations: partnerOperations(context),
     authenticate: partnerAuthentication(context, createRateLimiter(config.rateLimitPerMinute, clock)),
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "partner-api" }),

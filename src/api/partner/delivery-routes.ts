@@ -1,6 +1,4 @@
 import { Type } from "typebox";
-import type { ReadOrder } from "../../orders/read-order.ts";
-import type { Context } from "../../platform/context.ts";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
 import {
   answerDelivery,
@@ -9,56 +7,54 @@ import {
   DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
-} from "../delivery-routes.ts";
-import { type Route, routeTable } from "../http/route.ts";
-import type { PartnerCaller } from "./authentication.ts";
+} from "../deliveries.ts";
+import { type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Deliveries";
 const DeliveryIdParams = Type.Object({ deliveryId: deliveryIdField });
 
-const route = routeTable<PartnerCaller>();
-
 /** What was sent to a partner's endpoints, and what became of it. */
-export function deliveryRoutes(context: Context, readOrder: ReadOrder): Route<PartnerCaller>[] {
-  return [
-    route({
-      method: "GET",
-      path: "/v1/deliveries",
-      operationId: "listDeliveries",
-      tag,
-      summary: "List deliveries",
-      description:
-        "The log of what was sent or is to be sent to the connection's endpoints, newest event first; also to endpoints that were deleted. A filter that names nothing answers an empty list.",
-      query: DeliveryQuery,
-      answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
-      problems: ["validation-failed"],
-      handle: ({ caller, query }) => answerDeliveryPage(context, readOrder, caller.connectionId, query),
-    }),
-    route({
-      method: "GET",
-      path: "/v1/deliveries/{deliveryId}",
-      operationId: "readDelivery",
-      tag,
-      summary: "Read a delivery",
-      params: DeliveryIdParams,
-      answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
-      problems: ["not-found"],
-      handle: ({ caller, params }) => answerDelivery(context, caller.connectionId, params.deliveryId),
-    }),
-    route({
-      method: "POST",
-      path: "/v1/deliveries/{deliveryId}/redeliver",
-      operationId: "redeliver",
-      tag,
-      summary: "Send a delivery once more",
-      description:
-        "At once, and whatever became of it so far; the event's id stays the same. While such a sending is still to be done, asking again changes nothing. A body is ignored.",
-      params: DeliveryIdParams,
-      answers: {
-        202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
-      },
-      problems: ["not-found", "endpoint-paused"],
-      handle: ({ caller, params }) => answerRedelivery(context, caller.connectionId, params.deliveryId),
-    }),
-  ];
-}
+export const deliveryRoutes: readonly PartnerRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/deliveries",
+    operationId: "listDeliveries",
+    tag,
+    summary: "List deliveries",
+    description:
+      "The log of what was sent or is to be sent to the connection's endpoints, newest event first; also to endpoints that were deleted. A filter that names nothing answers an empty list.",
+    query: DeliveryQuery,
+    answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
+    problems: ["validation-failed"],
+    handle: ({ caller, query }, { context, readOrder }) =>
+      answerDeliveryPage(context, readOrder, caller.connectionId, query),
+  }),
+  route({
+    method: "GET",
+    path: "/v1/deliveries/{deliveryId}",
+    operationId: "readDelivery",
+    tag,
+    summary: "Read a delivery",
+    params: DeliveryIdParams,
+    answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
+    problems: ["not-found"],
+    handle: ({ caller, params }, { context }) =>
+      answerDelivery(context, caller.connectionId, params.deliveryId),
+  }),
+  route({
+    method: "POST",
+    path: "/v1/deliveries/{deliveryId}/redeliver",
+    operationId: "redeliver",
+    tag,
+    summary: "Send a delivery once more",
+    description:
+      "At once, and whatever became of it so far; the event's id stays the same. While such a sending is still to be done, asking again changes nothing. A body is ignored.",
+    params: DeliveryIdParams,
+    answers: {
+      202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
+    },
+    problems: ["not-found", "endpoint-paused"],
+    handle: ({ caller, params }, { context }) =>
+      answerRedelivery(context, caller.connectionId, params.deliveryId),
+  }),
+];

@@ -4,14 +4,11 @@ import { EVENT_TYPES } from "../../events/event-types.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
 import { findOrderId, orderIdFilter } from "../../orders/lists/order-filter.ts";
 import { OrderSchema, ShipmentSchema } from "../../orders/order-wire.ts";
-import type { ReadOrder } from "../../orders/read-order.ts";
-import type { Context } from "../../platform/context.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
 import { cursorField, dateTime, limitField, nullable } from "../../platform/wire/schemas.ts";
 import { PartnerProductSchema } from "../../products/product.ts";
-import { type Route, routeTable } from "../http/route.ts";
-import type { PartnerCaller } from "./authentication.ts";
+import { type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Events";
 
@@ -56,56 +53,58 @@ const EventPageSchema = Type.Object(
   { title: "EventPage" },
 );
 
-const route = routeTable<PartnerCaller>();
-
 /** What happened, to be polled or reconciled with. Decision 0027. */
-export function eventRoutes(
-  { db, clock }: Pick<Context, "db" | "clock">,
-  readOrder: ReadOrder,
-): Route<PartnerCaller>[] {
-  return [
-    route({
-      method: "GET",
-      path: "/v1/events",
-      operationId: "listEvents",
-      tag,
-      summary: "List events",
-      description:
-        "Every event of the last 30 days, exactly as it is delivered, in an order to which events are only ever added at the end. To follow it, go on from the last `nextCursor` that was not null. `timestamp` may step back a little from one event to the next.",
-      query: Type.Object({
-        limit: limitField,
-        cursor: cursorField,
-        orderId: orderIdFilter,
-        type: Type.Optional(Type.Enum([...EVENT_TYPES], { description: "Only of this type." })),
-      }),
-      answers: { 200: { description: "A page of events.", schema: EventPageSchema } },
-      problems: ["validation-failed"],
-      handle: async ({ caller: { connectionId }, query }) => {
-        const position = feedPosition(query);
-        if (isProblem(position)) return position;
-        const orderId = await findOrderId(readOrder, connectionId, query.orderId);
-        if (orderId === undefined) return { status: 200, json: '{"data":[],"nextCursor":null}' };
-        const filter = { orderId, type: query.type ?? null };
-        return { status: 200, json: await readFeed(db, connectionId, position, filter, clock.now()) };
-      },
+export const eventRoutes: readonly PartnerRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/events",
+    operationId: "listEvents",
+    tag,
+    summary: "List events",
+    description:
+      "Every event of the last 30 days, exactly as it is delivered, in an order to which events are only ever added at the end. To follow it, go on from the last `nextCursor` that was not null. `timestamp` may step back a little from one event to the next.",
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      orderId: orderIdFilter,
+      type: Type.Optional(Type.Enum([...EVENT_TYPES], { description: "Only of this type." })),
     }),
-    route({
-      method: "GET",
-      path: "/v1/events/{eventId}",
-      operationId: "readEvent",
-      tag,
-      summary: "Read an event",
-      params: Type.Object({ eventId: Type.String({ description: "The event's id." }) }),
-      answers: { 200: { description: "The event, exactly as it is delivered.", schema: EventSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const id = fromTypeId("evt", params.eventId);
-        const body =
-          id === null
-            ? null
-            : await readEventBody(db, caller.connectionId, id, oldestShownId(clock.now()), clock.now());
-        return body === null ? notFound("event") : { status: 200, json: body };
-      },
-    }),
-  ];
-}
+    answers: { 200: { description: "A page of events.", schema: EventPageSchema } },
+    problems: ["validation-failed"],
+    handle: async ({ caller: { connectionId }, query }, { context, readOrder }) => {
+      const position = feedPosition(query);
+      if (isProblem(position)) return position;
+      const orderId = await findOrderId(readOrder, connectionId, query.orderId);
+      if (orderId === undefined) return { status: 200, json: '{"data":[],"nextCursor":null}' };
+      const filter = { orderId, type: query.type ?? null };
+      return {
+        status: 200,
+        json: await readFeed(context.db, connectionId, position, filter, context.clock.now()),
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/events/{eventId}",
+    operationId: "readEvent",
+    tag,
+    summary: "Read an event",
+    params: Type.Object({ eventId: Type.String({ description: "The event's id." }) }),
+    answers: { 200: { description: "The event, exactly as it is delivered.", schema: EventSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const id = fromTypeId("evt", params.eventId);
+      const body =
+        id === null
+          ? null
+          : await readEventBody(
+              context.db,
+              caller.connectionId,
+              id,
+              oldestShownId(context.clock.now()),
+              context.clock.now(),
+            );
+      return body === null ? notFound("event") : { status: 200, json: body };
+    },
+  }),
+];

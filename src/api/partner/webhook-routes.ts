@@ -4,7 +4,6 @@ import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
 import { cursorField, dateTime, limitField, pageOf } from "../../platform/wire/schemas.ts";
 import { pingEndpoint } from "../../webhooks/by-hand/ping-endpoint.ts";
-import type { WebhookContext } from "../../webhooks/context.ts";
 import { changeEndpoint } from "../../webhooks/endpoints/change-endpoint.ts";
 import { createEndpoint } from "../../webhooks/endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "../../webhooks/endpoints/delete-endpoint.ts";
@@ -28,8 +27,8 @@ import { DeliverySchema } from "../../webhooks/log/delivery.ts";
 import { readWireDelivery } from "../../webhooks/log/delivery-log.ts";
 import { recoverEndpoint, resumeEndpoint } from "../../webhooks/recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../../webhooks/secrets/rotate-secret.ts";
-import { type Route, routeTable } from "../http/route.ts";
 import type { PartnerCaller } from "./authentication.ts";
+import { type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Webhook endpoints";
 const EndpointIdParams = Type.Object({ endpointId: Type.String({ description: "The endpoint's id." }) });
@@ -43,200 +42,199 @@ const RecoverySchema = Type.Object(
   { title: "Recovery" },
 );
 
-const route = routeTable<PartnerCaller>();
+/** What a request names; null when the text is no endpoint's id. */
+function endpointKey({ connectionId }: PartnerCaller, { endpointId }: { endpointId: string }) {
+  const id = fromTypeId("whe", endpointId);
+  return id === null ? null : { connectionId, id };
+}
+
+const missing = notFound("webhook endpoint");
 
 /** Where a partner has its events sent. Decision 0029. */
-export function webhookRoutes(context: WebhookContext): Route<PartnerCaller>[] {
-  const { db, clock, config } = context;
-
-  /** What a request names; null when the text is no endpoint's id. */
-  function keyOf(caller: PartnerCaller, { endpointId }: { endpointId: string }) {
-    const id = fromTypeId("whe", endpointId);
-    return id === null ? null : { connectionId: caller.connectionId, id };
-  }
-  const missing = notFound("webhook endpoint");
-
-  return [
-    route({
-      method: "POST",
-      path: "/v1/webhook-endpoints",
-      operationId: "createWebhookEndpoint",
-      tag,
-      summary: "Register a webhook endpoint",
-      description:
-        "Events that happen from now on are sent to it, signed as Standard Webhooks. A connection has up to 200 endpoints. Every request makes a new one.",
-      body: EndpointRequestSchema,
-      answers: {
-        201: {
-          description: "The endpoint with its signing secret, which is shown this once.",
-          schema: EndpointWithSecretSchema,
-          headers: { Location: "Path of the new endpoint." },
-        },
+export const webhookRoutes: readonly PartnerRoute[] = [
+  route({
+    method: "POST",
+    path: "/v1/webhook-endpoints",
+    operationId: "createWebhookEndpoint",
+    tag,
+    summary: "Register a webhook endpoint",
+    description:
+      "Events that happen from now on are sent to it, signed as Standard Webhooks. A connection has up to 200 endpoints. Every request makes a new one.",
+    body: EndpointRequestSchema,
+    answers: {
+      201: {
+        description: "The endpoint with its signing secret, which is shown this once.",
+        schema: EndpointWithSecretSchema,
+        headers: { Location: "Path of the new endpoint." },
       },
-      problems: ["endpoint-limit-reached", "validation-failed"],
-      bodyFaults: ({ body }) => urlFaults(body, config.webhookAllowPrivateNetworks),
-      handle: async ({ caller, body }) => {
-        const created = await createEndpoint(context, caller.connectionId, newSettings(body));
-        if (isProblem(created)) return created;
-        const shown = toWireEndpoint(created.endpoint);
-        return {
-          status: 201,
-          headers: { location: `/v1/webhook-endpoints/${shown.id}` },
-          body: { ...shown, secret: created.secret },
-        };
+    },
+    problems: ["endpoint-limit-reached", "validation-failed"],
+    bodyFaults: ({ body }, { context }) => urlFaults(body, context.config.webhookAllowPrivateNetworks),
+    handle: async ({ caller, body }, { context }) => {
+      const created = await createEndpoint(context, caller.connectionId, newSettings(body));
+      if (isProblem(created)) return created;
+      const shown = toWireEndpoint(created.endpoint);
+      return {
+        status: 201,
+        headers: { location: `/v1/webhook-endpoints/${shown.id}` },
+        body: { ...shown, secret: created.secret },
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/webhook-endpoints",
+    operationId: "listWebhookEndpoints",
+    tag,
+    summary: "List webhook endpoints",
+    query: Type.Object({ limit: limitField, cursor: cursorField }),
+    answers: {
+      200: { description: "A page, oldest first.", schema: pageOf(EndpointSchema, "WebhookEndpointPage") },
+    },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const position = pagePosition("webhook-endpoints", query);
+      if (isProblem(position)) return position;
+      const endpoints = await listEndpoints(context.db, caller.connectionId, position);
+      return { status: 200, body: toPage(endpoints, position, toWireEndpoint) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/webhook-endpoints/{endpointId}",
+    operationId: "readWebhookEndpoint",
+    tag,
+    summary: "Read a webhook endpoint",
+    params: EndpointIdParams,
+    answers: { 200: { description: "The endpoint, without its secret.", schema: EndpointSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const key = endpointKey(caller, params);
+      const endpoint = key === null ? null : await readEndpoint(context.db, key.connectionId, key.id);
+      return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/v1/webhook-endpoints/{endpointId}",
+    operationId: "changeWebhookEndpoint",
+    tag,
+    summary: "Change a webhook endpoint",
+    description:
+      "Fields that are left out stay as they are. A new address is used for what waits as well; other event types hold for events from now on.",
+    params: EndpointIdParams,
+    body: EndpointChangeSchema,
+    answers: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: ({ body }, { context }) => urlFaults(body, context.config.webhookAllowPrivateNetworks),
+    handle: async ({ caller, params, body }, { context }) => {
+      const key = endpointKey(caller, params);
+      const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body));
+      return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/v1/webhook-endpoints/{endpointId}",
+    operationId: "deleteWebhookEndpoint",
+    tag,
+    summary: "Delete a webhook endpoint",
+    description: "What was still to be sent to it is given up. Its deliveries stay in the log.",
+    params: EndpointIdParams,
+    answers: { 204: { description: "The endpoint is deleted." } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const key = endpointKey(caller, params);
+      const deleted = key !== null && (await deleteEndpoint(context, key));
+      return deleted ? { status: 204 } : missing;
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/webhook-endpoints/{endpointId}/rotate-secret",
+    operationId: "rotateWebhookSecret",
+    tag,
+    summary: "Give a webhook endpoint a new signing secret",
+    description:
+      "For the overlap every request is signed with the new secret and with the older ones, of which two are kept. A rotation never lengthens the time of an older secret.",
+    params: EndpointIdParams,
+    body: RotationSchema,
+    answers: {
+      200: {
+        description: "The endpoint with its new secret, which is shown this once.",
+        schema: EndpointWithSecretSchema,
       },
-    }),
-    route({
-      method: "GET",
-      path: "/v1/webhook-endpoints",
-      operationId: "listWebhookEndpoints",
-      tag,
-      summary: "List webhook endpoints",
-      query: Type.Object({ limit: limitField, cursor: cursorField }),
-      answers: {
-        200: { description: "A page, oldest first.", schema: pageOf(EndpointSchema, "WebhookEndpointPage") },
-      },
-      problems: ["validation-failed"],
-      handle: async ({ caller, query }) => {
-        const position = pagePosition("webhook-endpoints", query);
-        if (isProblem(position)) return position;
-        const endpoints = await listEndpoints(db, caller.connectionId, position);
-        return { status: 200, body: toPage(endpoints, position, toWireEndpoint) };
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/v1/webhook-endpoints/{endpointId}",
-      operationId: "readWebhookEndpoint",
-      tag,
-      summary: "Read a webhook endpoint",
-      params: EndpointIdParams,
-      answers: { 200: { description: "The endpoint, without its secret.", schema: EndpointSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const key = keyOf(caller, params);
-        const endpoint = key === null ? null : await readEndpoint(db, key.connectionId, key.id);
-        return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
-      },
-    }),
-    route({
-      method: "PATCH",
-      path: "/v1/webhook-endpoints/{endpointId}",
-      operationId: "changeWebhookEndpoint",
-      tag,
-      summary: "Change a webhook endpoint",
-      description:
-        "Fields that are left out stay as they are. A new address is used for what waits as well; other event types hold for events from now on.",
-      params: EndpointIdParams,
-      body: EndpointChangeSchema,
-      answers: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: ({ body }) => urlFaults(body, config.webhookAllowPrivateNetworks),
-      handle: async ({ caller, params, body }) => {
-        const key = keyOf(caller, params);
-        const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body));
-        return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
-      },
-    }),
-    route({
-      method: "DELETE",
-      path: "/v1/webhook-endpoints/{endpointId}",
-      operationId: "deleteWebhookEndpoint",
-      tag,
-      summary: "Delete a webhook endpoint",
-      description: "What was still to be sent to it is given up. Its deliveries stay in the log.",
-      params: EndpointIdParams,
-      answers: { 204: { description: "The endpoint is deleted." } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const key = keyOf(caller, params);
-        const deleted = key !== null && (await deleteEndpoint(context, key));
-        return deleted ? { status: 204 } : missing;
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/v1/webhook-endpoints/{endpointId}/rotate-secret",
-      operationId: "rotateWebhookSecret",
-      tag,
-      summary: "Give a webhook endpoint a new signing secret",
-      description:
-        "For the overlap every request is signed with the new secret and with the older ones, of which two are kept. A rotation never lengthens the time of an older secret.",
-      params: EndpointIdParams,
-      body: RotationSchema,
-      answers: {
-        200: {
-          description: "The endpoint with its new secret, which is shown this once.",
-          schema: EndpointWithSecretSchema,
-        },
-      },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }) => {
-        const key = keyOf(caller, params);
-        const rotated = key === null ? null : await rotateSecret(context, key, overlapHours);
-        if (rotated === null) return missing;
-        return { status: 200, body: { ...toWireEndpoint(rotated.endpoint), secret: rotated.secret } };
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/v1/webhook-endpoints/{endpointId}/ping",
-      operationId: "pingWebhookEndpoint",
-      tag,
-      summary: "Send a test event to a webhook endpoint",
-      description:
-        "A signed event of type `webhook.ping`, whatever types the endpoint has. A body is ignored.",
-      params: EndpointIdParams,
-      answers: { 202: { description: "The delivery that will be made.", schema: DeliverySchema } },
-      problems: ["not-found", "endpoint-paused"],
-      handle: async ({ caller, params }) => {
-        const key = keyOf(caller, params);
-        const sent = key === null ? missing : await pingEndpoint(context, key);
-        if (isProblem(sent)) return sent;
-        const delivery = await readWireDelivery(db, caller.connectionId, sent.deliveryId, clock.now());
-        return delivery === null ? missing : { status: 202, body: delivery };
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/v1/webhook-endpoints/{endpointId}/resume",
-      operationId: "resumeWebhookEndpoint",
-      tag,
-      summary: "Resume a paused webhook endpoint",
-      description:
-        "What has waited since the pause is sent. An active endpoint is answered as it is. A body is ignored.",
-      params: EndpointIdParams,
-      answers: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const key = keyOf(caller, params);
-        const endpoint = key === null ? null : await resumeEndpoint(context, key);
-        return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/v1/webhook-endpoints/{endpointId}/recover",
-      operationId: "recoverWebhookEndpoint",
-      tag,
-      summary: "Send again what failed since a moment",
-      description:
-        "Every delivery of an event since then that was given up is sent again, and a paused endpoint is resumed. The work goes on after the answer.",
-      params: EndpointIdParams,
-      body: RecoveryRequestSchema,
-      answers: { 202: { description: "What will be sent again.", schema: RecoverySchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ body }) => sinceFaults(body, clock.now()),
-      handle: async ({ caller, params, body }) => {
-        const key = keyOf(caller, params);
-        const recovery = key === null ? null : await recoverEndpoint(context, key, new Date(body.since));
-        if (recovery === null) return missing;
-        const { since, until } = recovery;
-        return {
-          status: 202,
-          body: { endpointId: params.endpointId, since: since.toISOString(), until: until.toISOString() },
-        };
-      },
-    }),
-  ];
-}
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) => {
+      const key = endpointKey(caller, params);
+      const rotated = key === null ? null : await rotateSecret(context, key, overlapHours);
+      if (rotated === null) return missing;
+      return { status: 200, body: { ...toWireEndpoint(rotated.endpoint), secret: rotated.secret } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/webhook-endpoints/{endpointId}/ping",
+    operationId: "pingWebhookEndpoint",
+    tag,
+    summary: "Send a test event to a webhook endpoint",
+    description: "A signed event of type `webhook.ping`, whatever types the endpoint has. A body is ignored.",
+    params: EndpointIdParams,
+    answers: { 202: { description: "The delivery that will be made.", schema: DeliverySchema } },
+    problems: ["not-found", "endpoint-paused"],
+    handle: async ({ caller, params }, { context }) => {
+      const key = endpointKey(caller, params);
+      const sent = key === null ? missing : await pingEndpoint(context, key);
+      if (isProblem(sent)) return sent;
+      const delivery = await readWireDelivery(
+        context.db,
+        caller.connectionId,
+        sent.deliveryId,
+        context.clock.now(),
+      );
+      return delivery === null ? missing : { status: 202, body: delivery };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/webhook-endpoints/{endpointId}/resume",
+    operationId: "resumeWebhookEndpoint",
+    tag,
+    summary: "Resume a paused webhook endpoint",
+    description:
+      "What has waited since the pause is sent. An active endpoint is answered as it is. A body is ignored.",
+    params: EndpointIdParams,
+    answers: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const key = endpointKey(caller, params);
+      const endpoint = key === null ? null : await resumeEndpoint(context, key);
+      return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/webhook-endpoints/{endpointId}/recover",
+    operationId: "recoverWebhookEndpoint",
+    tag,
+    summary: "Send again what failed since a moment",
+    description:
+      "Every delivery of an event since then that was given up is sent again, and a paused endpoint is resumed. The work goes on after the answer.",
+    params: EndpointIdParams,
+    body: RecoveryRequestSchema,
+    answers: { 202: { description: "What will be sent again.", schema: RecoverySchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ body }, { context }) => sinceFaults(body, context.clock.now()),
+    handle: async ({ caller, params, body }, { context }) => {
+      const key = endpointKey(caller, params);
+      const recovery = key === null ? null : await recoverEndpoint(context, key, new Date(body.since));
+      if (recovery === null) return missing;
+      const { since, until } = recovery;
+      return {
+        status: 202,
+        body: { endpointId: params.endpointId, since: since.toISOString(), until: until.toISOString() },
+      };
+    },
+  }),
+];

@@ -11,7 +11,7 @@ import { type Placed, type Placement, placeOrders, type RefusedLine } from "./pl
 /** `replayed`: an earlier request with the same idempotency key has made the order. */
 type Created = { readonly order: Order; readonly replayed: boolean };
 
-type CreateOrder = (
+export type CreateOrder = (
   connectionId: string,
   idempotencyKey: string | undefined,
   body: Static<typeof OrderRequestSchema>,

@@ -11,7 +11,7 @@ beforeAll(async () => {
   test = await startTestService();
   const house = await createHouse(test);
   partner = house.partner;
-  requests = requestsOf(test, house);
+  requests = requestsOf(house);
 });
 afterAll(() => test.close());
 

@@ -80,7 +80,7 @@ beforeAll(async () => {
   test = await startTestService();
   house = await createHouse(test);
   const other = await createHouse(test);
-  requests = requestsOf(test, house);
+  requests = requestsOf(house);
   warehouse = warehouseOf(test);
   owner = personOf(test, house.partner.merchantId);
   stranger = personOf(test, other.partner.merchantId);
@@ -94,7 +94,7 @@ describe("whom a route admits", () => {
   it("is said for every route, by the route and by this test", () => {
     const told = [...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE, ...WAREHOUSE_NOT_MERCHANTS, ...OPERATOR_ONLY];
     expect(requests.map(({ operationId }) => operationId).sort()).toEqual(told.sort());
-    for (const { operationId, admits } of backOfficeRoutes(test.context))
+    for (const { operationId, admits } of backOfficeRoutes)
       expect(admits, operationId).toBeTypeOf("function");
   });
 
@@ -112,7 +112,7 @@ describe("whom a route admits", () => {
   });
 
   it("is the same for things that exist and for things that do not", async () => {
-    const missing = requestsOf(test, { ...house, ids: MISSING });
+    const missing = requestsOf({ ...house, ids: MISSING });
     for (const { operationId, send } of requestsFor(...WAREHOUSE_NOT_MERCHANTS)) {
       const there = await send(owner);
       const nowhere = await missing.find((other) => other.operationId === operationId)?.send(owner);
@@ -144,7 +144,7 @@ describe("a person of another merchant", () => {
 
   it("sees exactly what somebody sees who names nothing, and changes nothing", async () => {
     const before = await dumpTables(test);
-    const missing = requestsOf(test, { ...house, ids: MISSING });
+    const missing = requestsOf({ ...house, ids: MISSING });
     expect(named().length).toBeGreaterThanOrEqual(14);
     for (const { operationId, send } of named()) {
       const foreign = await send(stranger);

@@ -12,7 +12,7 @@ const LIMIT_BYTES = 3 * 1_048_576;
 let received: number;
 let reading: "all" | "nothing" | "one chunk";
 
-const route = routeTable<Caller>();
+const route = routeTable<null, Caller>();
 const row = {
   tag: "Test",
   method: "POST" as const,
@@ -20,7 +20,7 @@ const row = {
   answers: { 204: { description: "Taken." } },
   problems: [],
 };
-const ROUTES: Route<Caller>[] = [
+const ROUTES: Route<null, Caller>[] = [
   route({
     ...row,
     path: "/uploads",
@@ -38,9 +38,10 @@ const ROUTES: Route<Caller>[] = [
   route({ ...row, path: "/others", operationId: "other", handle: async () => ({ status: 204 }) }),
 ];
 
-const app = createListener<Caller>({
+const app = createListener<null, Caller>({
   name: "back-office",
   routes: ROUTES,
+  operations: null,
   authenticate: async () => ({ name: "somebody" }),
   errorsBaseUrl: "https://docs.example/errors",
   log: createLog("silent"),

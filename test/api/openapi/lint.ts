@@ -4,34 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describeService } from "../../../src/api/back-office/app.ts";
-import { systemClock } from "../../../src/platform/clock.ts";
 import { readConfig } from "../../../src/platform/config.ts";
-import { openDatabase } from "../../../src/platform/database/database.ts";
-import { newIdsFrom } from "../../../src/platform/ids.ts";
-import { createLog } from "../../../src/platform/log.ts";
-import { createSecretBox } from "../../../src/platform/secret-box.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const LINTER = join(ROOT, "node_modules", "@redocly", "cli", "bin", "cli.js");
 
-/** The description as a service without any configuration gives it. No database is needed. */
-export function describeWithoutDatabase(): Record<string, unknown> {
-  // A pool connects at its first query, and the description makes none.
-  const db = openDatabase({
-    url: "postgres://localhost/none",
-    connectionsMax: 1,
-    onIdleError: () => undefined,
-  });
-  return describeService({
-    config: readConfig({}),
-    clock: systemClock,
-    newId: newIdsFrom(systemClock),
-    db,
-    log: createLog("silent"),
-    secrets: createSecretBox([Buffer.alloc(32, 1)]),
-    signals: { send: () => undefined },
-  });
-}
+/** The description as a service without any configuration gives it. */
+export const describeByDefault = (): Record<string, unknown> => describeService(readConfig({}));
 
 /** Runs the linter over a description, by the rules of `redocly.yaml`. Answers whether it is free of findings, and its words. */
 export async function lint(description: object): Promise<{ clean: boolean; report: string }> {
@@ -66,7 +45,7 @@ function runLinter(file: string): Promise<{ clean: boolean; report: string }> {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { clean, report } = await lint(describeWithoutDatabase());
+  const { clean, report } = await lint(describeByDefault());
   process.stdout.write(report);
   process.exitCode = clean ? 0 : 1;
 }

@@ -1,9 +1,8 @@
 import { Type } from "typebox";
-import type { Context } from "../../../platform/context.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import { IMPORT_ROWS_MAX, importProducts } from "../../../products/import/import-products.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
-import { findMerchant, MerchantIdParams } from "../merchants/merchant-routes.ts";
+import { findMerchant, MerchantIdParams } from "../lookups.ts";
 
 const LIMIT_BYTES = 256 * 1_048_576;
 
@@ -15,26 +14,24 @@ const ImportedSchema = Type.Object(
   { title: "Imported" },
 );
 
-export function importRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "POST",
-      path: "/api/merchants/{id}/products/import",
-      operationId: "importProducts",
-      admits: merchantSide,
-      tag: "Catalogue",
-      summary: "Import products from CSV",
-      description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product, where the file has a column; others create one. All rows are imported, or none: then \`errors\` tells each fault with its line.`,
-      params: MerchantIdParams,
-      upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES },
-      answers: { 200: { description: "Everything was imported.", schema: ImportedSchema } },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, body }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const imported = await importProducts(context, merchant, body);
-        return isProblem(imported) ? imported : { status: 200, body: imported };
-      },
-    }),
-  ];
-}
+export const importRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/merchants/{id}/products/import",
+    operationId: "importProducts",
+    admits: merchantSide,
+    tag: "Catalogue",
+    summary: "Import products from CSV",
+    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product, where the file has a column; others create one. All rows are imported, or none: then \`errors\` tells each fault with its line.`,
+    params: MerchantIdParams,
+    upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES },
+    answers: { 200: { description: "Everything was imported.", schema: ImportedSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, body }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const imported = await importProducts(context, merchant, body);
+      return isProblem(imported) ? imported : { status: 200, body: imported };
+    },
+  }),
+];

@@ -1,5 +1,4 @@
 import { type Static, Type } from "typebox";
-import type { Context } from "../../../platform/context.ts";
 import { parseUuid, toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
@@ -16,19 +15,11 @@ import {
   toPartnerProduct,
 } from "../../../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
-import { listProducts, readProduct, withdrawProduct } from "../../../products/products-sql.ts";
+import { listProducts, withdrawProduct } from "../../../products/products-sql.ts";
 import { publishProduct } from "../../../products/publish-product.ts";
 import { idFaults, idIn } from "../../http/id-parameters.ts";
-import {
-  type BackOfficeCaller,
-  type BackOfficeRoute,
-  everyone,
-  maySee,
-  merchantSide,
-  route,
-} from "../access.ts";
-import { findConnection } from "../merchants/connection-routes.ts";
-import { findMerchant, MerchantIdParams } from "../merchants/merchant-routes.ts";
+import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
+import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdParams } from "../lookups.ts";
 import { amountFaults, minorOf } from "../money/amounts.ts";
 
 const CatalogueProductSchema = Type.Object(
@@ -47,164 +38,148 @@ const toWireProduct = (product: Product): Static<typeof CatalogueProductSchema> 
   price: formatMoney({ minor: product.priceMinor, currency: product.currency }),
 });
 
-const ProductIdParams = Type.Object({ id: Type.String({ description: "The product's UUID." }) });
-
-/** The product that a path names; null when there is none, or none that the caller may see. */
-export async function findProduct(
-  { db }: Context,
-  caller: BackOfficeCaller,
-  text: string,
-): Promise<Product | null> {
-  const id = parseUuid(text);
-  const product = id === null ? null : await readProduct(db, id);
-  return product !== null && maySee(caller, product.merchantId) ? product : null;
-}
-
 /** A price in another currency than the merchant's is refused, here and by the database. */
 const priceFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
   holder === null ? [] : amountFaults(body, "/price", holder.currency);
 
-export function productRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "POST",
-      path: "/api/merchants/{id}/products",
-      operationId: "createProduct",
-      admits: merchantSide,
-      tag: "Catalogue",
-      summary: "Create a product",
-      params: MerchantIdParams,
-      body: ProductRequestSchema,
-      answers: { 201: { description: "The product was created.", schema: CatalogueProductSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ caller, params, body }) =>
-        priceFaults(body, await findMerchant(context, caller, params.id)),
-      handle: async ({ caller, params, body }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const { sku, name, price, description = null, imageUrl = null, weightGrams = null } = body;
-        const details = { sku, name, description, imageUrl, weightGrams, priceMinor: minorOf(price) };
-        const product = await createProduct(context, merchant, details);
-        return { status: 201, body: toWireProduct(product) };
-      },
+export const productRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/merchants/{id}/products",
+    operationId: "createProduct",
+    admits: merchantSide,
+    tag: "Catalogue",
+    summary: "Create a product",
+    params: MerchantIdParams,
+    body: ProductRequestSchema,
+    answers: { 201: { description: "The product was created.", schema: CatalogueProductSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ caller, params, body }, { context }) =>
+      priceFaults(body, await findMerchant(context, caller, params.id)),
+    handle: async ({ caller, params, body }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const { sku, name, price, description = null, imageUrl = null, weightGrams = null } = body;
+      const details = { sku, name, description, imageUrl, weightGrams, priceMinor: minorOf(price) };
+      const product = await createProduct(context, merchant, details);
+      return { status: 201, body: toWireProduct(product) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/products",
+    operationId: "listCatalogue",
+    admits: everyone,
+    tag: "Catalogue",
+    summary: "List a merchant's products",
+    params: MerchantIdParams,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      sku: Type.Optional(
+        Type.String({ maxLength: 255, description: "Only with this SKU; it may be several." }),
+      ),
+      status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
+      connectionId: Type.Optional(Type.String({ description: "Only what is exposed to this connection." })),
+      q: searchField("A part of the SKU or of the name. Case does not matter."),
     }),
-    route({
-      method: "GET",
-      path: "/api/merchants/{id}/products",
-      operationId: "listCatalogue",
-      admits: everyone,
-      tag: "Catalogue",
-      summary: "List a merchant's products",
-      params: MerchantIdParams,
-      query: Type.Object({
-        limit: limitField,
-        cursor: cursorField,
-        sku: Type.Optional(
-          Type.String({ maxLength: 255, description: "Only with this SKU; it may be several." }),
-        ),
-        status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
-        connectionId: Type.Optional(Type.String({ description: "Only what is exposed to this connection." })),
-        q: searchField("A part of the SKU or of the name. Case does not matter."),
-      }),
-      answers: {
-        200: {
-          description: "A page, oldest first.",
-          schema: pageOf(CatalogueProductSchema, "CataloguePage"),
-        },
+    answers: {
+      200: {
+        description: "A page, oldest first.",
+        schema: pageOf(CatalogueProductSchema, "CataloguePage"),
       },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, query }) => {
-        const position = pagePosition("catalogue", query);
-        if (isProblem(position)) return position;
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const { sku = null, status = null } = query;
-        if (sku !== null && !isStorableText(sku))
-          return { status: 200, body: { data: [], nextCursor: null } };
-        const faults = idFaults("con", "connectionId", query);
-        if (faults.length > 0) return validationFailed(faults);
-        const connectionId = idIn("con", query.connectionId);
-        const filter = { sku, status, connectionId, text: toSearched(query.q) };
-        const products = await listProducts(context.db, merchant.id, filter, position);
-        return { status: 200, body: toPage(products, position, toWireProduct) };
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/products/{id}",
-      operationId: "readCatalogueProduct",
-      admits: everyone,
-      tag: "Catalogue",
-      summary: "Read a product",
-      params: ProductIdParams,
-      answers: { 200: { description: "The product.", schema: CatalogueProductSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const product = await findProduct(context, caller, params.id);
-        return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
-      },
-    }),
-    route({
-      method: "PATCH",
-      path: "/api/products/{id}",
-      operationId: "changeProduct",
-      admits: merchantSide,
-      tag: "Catalogue",
-      summary: "Change a product",
-      description: "Orders that exist already keep the price they were placed at.",
-      params: ProductIdParams,
-      body: ProductChangeSchema,
-      answers: { 200: { description: "The product as changed.", schema: CatalogueProductSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ caller, params, body }) =>
-        priceFaults(body, await findProduct(context, caller, params.id)),
-      handle: async ({ caller, params, body: { price, ...fields } }) => {
-        const product = await findProduct(context, caller, params.id);
-        if (product === null) return notFound("product");
-        const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
-        const changed = await changeProduct(context, product.id, change);
-        return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
-      },
-    }),
-    route({
-      method: "PUT",
-      path: "/api/connections/{id}/products/{productId}",
-      operationId: "exposeProduct",
-      admits: merchantSide,
-      tag: "Catalogue",
-      summary: "Expose a product to a connection",
-      description:
-        "Publishes `product.published`, once. A product of another merchant answers as a missing one.",
-      params: ExposureParams,
-      answers: { 200: { description: "The product is exposed.", schema: CatalogueProductSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        const id = parseUuid(params.productId);
-        const product = id === null ? null : await publishProduct(context, connection, id);
-        return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
-      },
-    }),
-    route({
-      method: "DELETE",
-      path: "/api/connections/{id}/products/{productId}",
-      operationId: "withdrawProduct",
-      admits: merchantSide,
-      tag: "Catalogue",
-      summary: "Withdraw a product from a connection",
-      description: "Orders that exist already are not touched. Withdrawing it again answers the same.",
-      params: ExposureParams,
-      answers: { 204: { description: "The product is not exposed." } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        const productId = parseUuid(params.productId);
-        if (productId !== null)
-          await withdrawProduct(context.db, connection.id, productId, context.clock.now());
-        return { status: 204 };
-      },
-    }),
-  ];
-}
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context }) => {
+      const position = pagePosition("catalogue", query);
+      if (isProblem(position)) return position;
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const { sku = null, status = null } = query;
+      if (sku !== null && !isStorableText(sku)) return { status: 200, body: { data: [], nextCursor: null } };
+      const faults = idFaults("con", "connectionId", query);
+      if (faults.length > 0) return validationFailed(faults);
+      const connectionId = idIn("con", query.connectionId);
+      const filter = { sku, status, connectionId, text: toSearched(query.q) };
+      const products = await listProducts(context.db, merchant.id, filter, position);
+      return { status: 200, body: toPage(products, position, toWireProduct) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/products/{id}",
+    operationId: "readCatalogueProduct",
+    admits: everyone,
+    tag: "Catalogue",
+    summary: "Read a product",
+    params: ProductIdParams,
+    answers: { 200: { description: "The product.", schema: CatalogueProductSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const product = await findProduct(context, caller, params.id);
+      return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/products/{id}",
+    operationId: "changeProduct",
+    admits: merchantSide,
+    tag: "Catalogue",
+    summary: "Change a product",
+    description: "Orders that exist already keep the price they were placed at.",
+    params: ProductIdParams,
+    body: ProductChangeSchema,
+    answers: { 200: { description: "The product as changed.", schema: CatalogueProductSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ caller, params, body }, { context }) =>
+      priceFaults(body, await findProduct(context, caller, params.id)),
+    handle: async ({ caller, params, body: { price, ...fields } }, { context }) => {
+      const product = await findProduct(context, caller, params.id);
+      if (product === null) return notFound("product");
+      const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
+      const changed = await changeProduct(context, product.id, change);
+      return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/api/connections/{id}/products/{productId}",
+    operationId: "exposeProduct",
+    admits: merchantSide,
+    tag: "Catalogue",
+    summary: "Expose a product to a connection",
+    description:
+      "Publishes `product.published`, once. A product of another merchant answers as a missing one.",
+    params: ExposureParams,
+    answers: { 200: { description: "The product is exposed.", schema: CatalogueProductSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const id = parseUuid(params.productId);
+      const product = id === null ? null : await publishProduct(context, connection, id);
+      return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/connections/{id}/products/{productId}",
+    operationId: "withdrawProduct",
+    admits: merchantSide,
+    tag: "Catalogue",
+    summary: "Withdraw a product from a connection",
+    description: "Orders that exist already are not touched. Withdrawing it again answers the same.",
+    params: ExposureParams,
+    answers: { 204: { description: "The product is not exposed." } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const productId = parseUuid(params.productId);
+      if (productId !== null)
+        await withdrawProduct(context.db, connection.id, productId, context.clock.now());
+      return { status: 204 };
+    },
+  }),
+];

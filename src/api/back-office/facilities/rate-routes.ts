@@ -2,13 +2,12 @@ import { type Static, Type } from "typebox";
 import { readRates } from "../../../fulfilment/facilities/facilities-sql.ts";
 import type { Rate } from "../../../fulfilment/facilities/facility.ts";
 import { setRates } from "../../../fulfilment/facilities/set-rates.ts";
-import type { Context } from "../../../platform/context.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { type Fault, notFound } from "../../../platform/wire/problems.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { FacilityIdParams, findFacility } from "../lookups.ts";
 import { amountFaults, isCurrency, minorOf, valueAt } from "../money/amounts.ts";
-import { FacilityIdParams, findFacility } from "./facility-routes.ts";
 
 const weightText = "The order's weight at most, in grams. The lightest step that takes the order counts.";
 
@@ -87,45 +86,43 @@ function placeOf(rate: unknown): string | null {
   return `${country.toUpperCase()} ${currency} ${weight}`;
 }
 
-export function rateRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "GET",
-      path: "/api/facilities/{id}/rates",
-      operationId: "readRates",
-      admits: warehouse,
-      tag: "Facilities",
-      summary: "Read what shipping from a facility costs",
-      params: FacilityIdParams,
-      answers: { 200: { description: "All of its rates.", schema: RatesSchema } },
-      problems: ["not-found"],
-      handle: async ({ params }) => {
-        const facility = await findFacility(context, params.id);
-        if (facility === null) return notFound("facility");
-        return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
-      },
-    }),
-    route({
-      method: "PUT",
-      path: "/api/facilities/{id}/rates",
-      operationId: "setRates",
-      admits: warehouse,
-      tag: "Facilities",
-      summary: "Set what shipping from a facility costs",
-      description:
-        "Replaces all of its rates. Orders that have been routed keep their price; orders that wait for a rate are looked at again.",
-      params: FacilityIdParams,
-      body: RatesRequestSchema,
-      answers: { 200: { description: "The rates as set.", schema: RatesSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ body }) => ratesFaults(body),
-      handle: async ({ params, body }) => {
-        const facility = await findFacility(context, params.id);
-        if (facility === null) return notFound("facility");
-        const set = await setRates(context, facility.id, body.rates.map(toRate));
-        if (!set) return notFound("facility");
-        return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
-      },
-    }),
-  ];
-}
+export const rateRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/facilities/{id}/rates",
+    operationId: "readRates",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "Read what shipping from a facility costs",
+    params: FacilityIdParams,
+    answers: { 200: { description: "All of its rates.", schema: RatesSchema } },
+    problems: ["not-found"],
+    handle: async ({ params }, { context }) => {
+      const facility = await findFacility(context, params.id);
+      if (facility === null) return notFound("facility");
+      return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/api/facilities/{id}/rates",
+    operationId: "setRates",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "Set what shipping from a facility costs",
+    description:
+      "Replaces all of its rates. Orders that have been routed keep their price; orders that wait for a rate are looked at again.",
+    params: FacilityIdParams,
+    body: RatesRequestSchema,
+    answers: { 200: { description: "The rates as set.", schema: RatesSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ body }) => ratesFaults(body),
+    handle: async ({ params, body }, { context }) => {
+      const facility = await findFacility(context, params.id);
+      if (facility === null) return notFound("facility");
+      const set = await setRates(context, facility.id, body.rates.map(toRate));
+      if (!set) return notFound("facility");
+      return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
+    },
+  }),
+];

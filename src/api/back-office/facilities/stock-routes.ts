@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
 import { setStock } from "../../../fulfilment/facilities/set-stock.ts";
-import type { Context } from "../../../platform/context.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
@@ -16,8 +15,7 @@ import type { StockRecord } from "../../../stock/stock.ts";
 import { listStock, readStock } from "../../../stock/stock-sql.ts";
 import { idFaults, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
-import { findProduct } from "../catalogue/product-routes.ts";
-import { FacilityIdParams, findFacility } from "./facility-routes.ts";
+import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
 
 const StockSchema = Type.Object(
   {
@@ -48,99 +46,97 @@ const toWireStock = (stock: StockRecord): Static<typeof StockSchema> => ({
   updatedAt: stock.updatedAt.toISOString(),
 });
 
-export function stockRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "GET",
-      path: "/api/facilities/{id}/stock",
-      operationId: "listStock",
-      admits: warehouse,
-      tag: "Facilities",
-      summary: "List a facility's stock",
-      params: FacilityIdParams,
-      query: Type.Object({
-        limit: limitField,
-        cursor: cursorField,
-        merchantId: Type.Optional(Type.String({ description: "Only products of this merchant." })),
-        sku: Type.Optional(
-          Type.String({
-            maxLength: 255,
-            format: "text",
-            description: "Only with this SKU; it may be several products.",
-          }),
-        ),
-        available: yesOrNo("Only what can still be promised, or only what has run out."),
-      }),
-      answers: {
-        200: {
-          description: "A page, the oldest product first.",
-          schema: pageOf(StockSchema, "StockPage"),
-        },
-      },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ params, query }) => {
-        const position = pagePosition("stock", query);
-        if (isProblem(position)) return position;
-        const facility = await findFacility(context, params.id);
-        if (facility === null) return notFound("facility");
-        const faults = idFaults("mer", "merchantId", query);
-        if (faults.length > 0) return validationFailed(faults);
-        const { sku = null } = query;
-        const filter = { merchantId: idIn("mer", query.merchantId), sku, available: asFlag(query.available) };
-        const records = await listStock(context.db, facility.id, filter, position);
-        const rows = records.map((stock) => ({ ...stock, id: stock.productId }));
-        return { status: 200, body: toPage(rows, position, toWireStock) };
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/facilities/{id}/stock/{productId}",
-      operationId: "readStock",
-      admits: warehouse,
-      tag: "Facilities",
-      summary: "Read the stock of a product at a facility",
-      description: "A product without a stock record at any facility is made to order: always available.",
-      params: StockParams,
-      answers: { 200: { description: "The stock.", schema: StockSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const facility = await findFacility(context, params.id);
-        if (facility === null) return notFound("facility");
-        const product = await findProduct(context, caller, params.productId);
-        if (product === null) return notFound("product");
-        const stock = await readStock(context.db, facility.id, product.id);
-        return stock === null ? notFound("stock record") : { status: 200, body: toWireStock(stock) };
-      },
-    }),
-    route({
-      method: "PUT",
-      path: "/api/facilities/{id}/stock/{productId}",
-      operationId: "setStock",
-      admits: warehouse,
-      tag: "Facilities",
-      summary: "Set how much of a product lies at a facility",
-      description:
-        "With its first stock record a product is no longer made to order, and facilities without a record of it have none of it. `onHand` cannot be less than what is reserved. Orders on hold as `out_of_stock` go on by themselves when there is enough for them, the oldest first.",
-      params: StockParams,
-      body: Type.Object(
-        { onHand: Type.Integer({ minimum: 0, maximum: ON_HAND_MAX, description: "Pieces that lie there." }) },
-        { title: "StockRequest" },
+export const stockRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/facilities/{id}/stock",
+    operationId: "listStock",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "List a facility's stock",
+    params: FacilityIdParams,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      merchantId: Type.Optional(Type.String({ description: "Only products of this merchant." })),
+      sku: Type.Optional(
+        Type.String({
+          maxLength: 255,
+          format: "text",
+          description: "Only with this SKU; it may be several products.",
+        }),
       ),
-      answers: { 200: { description: "The stock as set.", schema: StockSchema } },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, body: { onHand } }) => {
-        const facility = await findFacility(context, params.id);
-        if (facility === null) return notFound("facility");
-        const product = await findProduct(context, caller, params.productId);
-        if (product === null) return notFound("product");
-        const set = await setStock(context, facility.id, product.id, onHand);
-        return set.outcome === "set"
-          ? { status: 200, body: toWireStock(set.stock) }
-          : belowReserved(set.reserved);
-      },
+      available: yesOrNo("Only what can still be promised, or only what has run out."),
     }),
-  ];
-}
+    answers: {
+      200: {
+        description: "A page, the oldest product first.",
+        schema: pageOf(StockSchema, "StockPage"),
+      },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ params, query }, { context }) => {
+      const position = pagePosition("stock", query);
+      if (isProblem(position)) return position;
+      const facility = await findFacility(context, params.id);
+      if (facility === null) return notFound("facility");
+      const faults = idFaults("mer", "merchantId", query);
+      if (faults.length > 0) return validationFailed(faults);
+      const { sku = null } = query;
+      const filter = { merchantId: idIn("mer", query.merchantId), sku, available: asFlag(query.available) };
+      const records = await listStock(context.db, facility.id, filter, position);
+      const rows = records.map((stock) => ({ ...stock, id: stock.productId }));
+      return { status: 200, body: toPage(rows, position, toWireStock) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/facilities/{id}/stock/{productId}",
+    operationId: "readStock",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "Read the stock of a product at a facility",
+    description: "A product without a stock record at any facility is made to order: always available.",
+    params: StockParams,
+    answers: { 200: { description: "The stock.", schema: StockSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const facility = await findFacility(context, params.id);
+      if (facility === null) return notFound("facility");
+      const product = await findProduct(context, caller, params.productId);
+      if (product === null) return notFound("product");
+      const stock = await readStock(context.db, facility.id, product.id);
+      return stock === null ? notFound("stock record") : { status: 200, body: toWireStock(stock) };
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/api/facilities/{id}/stock/{productId}",
+    operationId: "setStock",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "Set how much of a product lies at a facility",
+    description:
+      "With its first stock record a product is no longer made to order, and facilities without a record of it have none of it. `onHand` cannot be less than what is reserved. Orders on hold as `out_of_stock` go on by themselves when there is enough for them, the oldest first.",
+    params: StockParams,
+    body: Type.Object(
+      { onHand: Type.Integer({ minimum: 0, maximum: ON_HAND_MAX, description: "Pieces that lie there." }) },
+      { title: "StockRequest" },
+    ),
+    answers: { 200: { description: "The stock as set.", schema: StockSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, body: { onHand } }, { context }) => {
+      const facility = await findFacility(context, params.id);
+      if (facility === null) return notFound("facility");
+      const product = await findProduct(context, caller, params.productId);
+      if (product === null) return notFound("product");
+      const set = await setStock(context, facility.id, product.id, onHand);
+      return set.outcome === "set"
+        ? { status: 200, body: toWireStock(set.stock) }
+        : belowReserved(set.reserved);
+    },
+  }),
+];
 
 const belowReserved = (reserved: number) =>
   validationFailed([

@@ -1,11 +1,10 @@
 import { type Static, Type } from "typebox";
 import { changeConnection } from "../../../merchants/change-connection.ts";
 import type { Connection } from "../../../merchants/connection.ts";
-import { listConnections, readConnection } from "../../../merchants/connections-sql.ts";
+import { listConnections } from "../../../merchants/connections-sql.ts";
 import { createConnection } from "../../../merchants/create-connection.ts";
 import type { ReviewPolicy } from "../../../merchants/review-policy.ts";
-import type { Context } from "../../../platform/context.ts";
-import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
+import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
@@ -20,16 +19,9 @@ import {
   shortText,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import {
-  type BackOfficeCaller,
-  type BackOfficeRoute,
-  everyone,
-  maySee,
-  merchantSide,
-  route,
-} from "../access.ts";
+import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
+import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountFaults, minorOf } from "../money/amounts.ts";
-import { findMerchant, MerchantIdParams } from "./merchant-routes.ts";
 
 const policyText = "An order outside it begins in PROCESSING; a limit that is null does not apply.";
 
@@ -104,110 +96,95 @@ const ConnectionChangeSchema = Type.Object(
   { title: "ConnectionChange" },
 );
 
-export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
-
-/** The connection that a path names; null when there is none, or none that the caller may see. */
-export async function findConnection(
-  { db }: Context,
-  caller: BackOfficeCaller,
-  text: string,
-): Promise<Connection | null> {
-  const id = fromTypeId("con", text);
-  const connection = id === null ? null : await readConnection(db, id);
-  return connection !== null && maySee(caller, connection.merchantId) ? connection : null;
-}
-
-export function connectionRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "POST",
-      path: "/api/merchants/{id}/connections",
-      operationId: "createConnection",
-      admits: merchantSide,
-      tag: "Connections",
-      summary: "Create a connection",
-      params: MerchantIdParams,
-      body: Type.Object(
-        { name: shortText(), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
-        { title: "ConnectionRequest" },
-      ),
-      answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ caller, params, body }) =>
-        policyFaults(body, await findMerchant(context, caller, params.id)),
-      handle: async ({ caller, params, body }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
-        const connection = await createConnection(context, merchant, fields);
-        return { status: 201, body: toWireConnection(connection) };
-      },
+export const connectionRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/merchants/{id}/connections",
+    operationId: "createConnection",
+    admits: merchantSide,
+    tag: "Connections",
+    summary: "Create a connection",
+    params: MerchantIdParams,
+    body: Type.Object(
+      { name: shortText(), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+      { title: "ConnectionRequest" },
+    ),
+    answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ caller, params, body }, { context }) =>
+      policyFaults(body, await findMerchant(context, caller, params.id)),
+    handle: async ({ caller, params, body }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
+      const connection = await createConnection(context, merchant, fields);
+      return { status: 201, body: toWireConnection(connection) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/connections",
+    operationId: "listConnections",
+    admits: everyone,
+    tag: "Connections",
+    summary: "List a merchant's connections",
+    params: MerchantIdParams,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      q: searchField("A part of the name. Case does not matter."),
     }),
-    route({
-      method: "GET",
-      path: "/api/merchants/{id}/connections",
-      operationId: "listConnections",
-      admits: everyone,
-      tag: "Connections",
-      summary: "List a merchant's connections",
-      params: MerchantIdParams,
-      query: Type.Object({
-        limit: limitField,
-        cursor: cursorField,
-        q: searchField("A part of the name. Case does not matter."),
-      }),
-      answers: {
-        200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
-      },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, query }) => {
-        const position = pagePosition("connections", query);
-        if (isProblem(position)) return position;
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const connections = await listConnections(context.db, merchant.id, toSearched(query.q), position);
-        return { status: 200, body: toPage(connections, position, toWireConnection) };
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/connections/{id}",
-      operationId: "readConnection",
-      admits: everyone,
-      tag: "Connections",
-      summary: "Read a connection",
-      params: ConnectionIdParams,
-      answers: { 200: { description: "The connection.", schema: ConnectionSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const connection = await findConnection(context, caller, params.id);
-        return connection === null
-          ? notFound("connection")
-          : { status: 200, body: toWireConnection(connection) };
-      },
-    }),
-    route({
-      method: "PATCH",
-      path: "/api/connections/{id}",
-      operationId: "changeConnection",
-      admits: merchantSide,
-      tag: "Connections",
-      summary: "Change a connection",
-      description:
-        "A review policy that is sent replaces the old one whole. Orders that exist already keep their status.",
-      params: ConnectionIdParams,
-      body: ConnectionChangeSchema,
-      answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ caller, params, body }) =>
-        policyFaults(body, await findConnection(context, caller, params.id)),
-      handle: async ({ caller, params, body: { reviewPolicy, ...fields } }) => {
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
-        const changed = await changeConnection(context, connection.id, change);
-        return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
-      },
-    }),
-  ];
-}
+    answers: {
+      200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context }) => {
+      const position = pagePosition("connections", query);
+      if (isProblem(position)) return position;
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const connections = await listConnections(context.db, merchant.id, toSearched(query.q), position);
+      return { status: 200, body: toPage(connections, position, toWireConnection) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections/{id}",
+    operationId: "readConnection",
+    admits: everyone,
+    tag: "Connections",
+    summary: "Read a connection",
+    params: ConnectionIdParams,
+    answers: { 200: { description: "The connection.", schema: ConnectionSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      return connection === null
+        ? notFound("connection")
+        : { status: 200, body: toWireConnection(connection) };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/connections/{id}",
+    operationId: "changeConnection",
+    admits: merchantSide,
+    tag: "Connections",
+    summary: "Change a connection",
+    description:
+      "A review policy that is sent replaces the old one whole. Orders that exist already keep their status.",
+    params: ConnectionIdParams,
+    body: ConnectionChangeSchema,
+    answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ caller, params, body }, { context }) =>
+      policyFaults(body, await findConnection(context, caller, params.id)),
+    handle: async ({ caller, params, body: { reviewPolicy, ...fields } }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
+      const changed = await changeConnection(context, connection.id, change);
+      return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
+    },
+  }),
+];

@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import type { ApiKey } from "../../../merchants/api-key.ts";
 import { issueKey } from "../../../merchants/issue-key.ts";
 import { listKeys, readKey, revokeKey } from "../../../merchants/keys-sql.ts";
-import type { Context } from "../../../platform/context.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
@@ -17,8 +16,8 @@ import {
   yesOrNo,
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";
+import { ConnectionIdParams, findConnection } from "../lookups.ts";
 import { valueAt } from "../money/amounts.ts";
-import { ConnectionIdParams, findConnection } from "./connection-routes.ts";
 
 const keyFields = {
   id: Type.String({ examples: ["key_01m7y7np16fe68bxp4h91tdmdn"] }),
@@ -51,87 +50,85 @@ const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
 /** Later moments have no form in RFC 3339, and an offset can lead beyond it. */
 const LATEST = new Date("9999-12-31T23:59:59.999Z");
 
-export function keyRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "POST",
-      path: "/api/connections/{id}/keys",
-      operationId: "createKey",
-      admits: merchantSide,
-      tag: "Keys",
-      summary: "Issue a key",
-      description: "A connection may have several live keys, so that a key can be replaced without a gap.",
-      params: ConnectionIdParams,
-      body: Type.Object(
-        { name: Type.Optional(shortText()), expiresAt: Type.Optional(dateTime("Must lie ahead.")) },
-        { title: "KeyRequest" },
-      ),
-      answers: { 201: { description: "The key was issued.", schema: NewKeySchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ body }) => {
-        const expiresAt = valueAt(body, "/expiresAt");
-        if (expiresAt === undefined) return [];
-        const moment = new Date(String(expiresAt));
-        if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must lie before the year 10000" }];
-        return moment > context.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must lie ahead" }];
-      },
-      handle: async ({ caller, params, body }) => {
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
-        const name = body.name ?? null;
-        const { key, issued } = await issueKey(context, { connectionId: connection.id, name, expiresAt });
-        return { status: 201, body: { ...toWireKey(issued), key } };
-      },
+export const keyRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/connections/{id}/keys",
+    operationId: "createKey",
+    admits: merchantSide,
+    tag: "Keys",
+    summary: "Issue a key",
+    description: "A connection may have several live keys, so that a key can be replaced without a gap.",
+    params: ConnectionIdParams,
+    body: Type.Object(
+      { name: Type.Optional(shortText()), expiresAt: Type.Optional(dateTime("Must lie ahead.")) },
+      { title: "KeyRequest" },
+    ),
+    answers: { 201: { description: "The key was issued.", schema: NewKeySchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ body }, { context }) => {
+      const expiresAt = valueAt(body, "/expiresAt");
+      if (expiresAt === undefined) return [];
+      const moment = new Date(String(expiresAt));
+      if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must lie before the year 10000" }];
+      return moment > context.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must lie ahead" }];
+    },
+    handle: async ({ caller, params, body }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
+      const name = body.name ?? null;
+      const { key, issued } = await issueKey(context, { connectionId: connection.id, name, expiresAt });
+      return { status: 201, body: { ...toWireKey(issued), key } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/keys",
+    operationId: "listKeys",
+    admits: merchantSide,
+    tag: "Keys",
+    summary: "List a connection's keys",
+    params: ConnectionIdParams,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      live: yesOrNo("Only keys that open the API now, or only revoked and expired ones."),
     }),
-    route({
-      method: "GET",
-      path: "/api/connections/{id}/keys",
-      operationId: "listKeys",
-      admits: merchantSide,
-      tag: "Keys",
-      summary: "List a connection's keys",
-      params: ConnectionIdParams,
-      query: Type.Object({
-        limit: limitField,
-        cursor: cursorField,
-        live: yesOrNo("Only keys that open the API now, or only revoked and expired ones."),
-      }),
-      answers: {
-        200: {
-          description: "A page, oldest first; revoked and expired ones too.",
-          schema: pageOf(KeySchema, "KeyPage"),
-        },
+    answers: {
+      200: {
+        description: "A page, oldest first; revoked and expired ones too.",
+        schema: pageOf(KeySchema, "KeyPage"),
       },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, query }) => {
-        const position = pagePosition("keys", query);
-        if (isProblem(position)) return position;
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        const filter = { live: asFlag(query.live), now: context.clock.now() };
-        const keys = await listKeys(context.db, connection.id, filter, position);
-        return { status: 200, body: toPage(keys, position, toWireKey) };
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/api/keys/{id}/revoke",
-      operationId: "revokeKey",
-      admits: merchantSide,
-      tag: "Keys",
-      summary: "Revoke a key",
-      description: "The next request with the key is refused. Revoking it again answers the same.",
-      params: Type.Object({ id: Type.String({ description: "The key's id." }) }),
-      answers: { 200: { description: "The revoked key.", schema: KeySchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const id = fromTypeId("key", params.id);
-        const key = id === null ? null : await readKey(context.db, id);
-        if (key === null || !maySee(caller, key.merchantId)) return notFound("key");
-        const revoked = await revokeKey(context.db, key.id, context.clock.now());
-        return revoked === null ? notFound("key") : { status: 200, body: toWireKey(revoked) };
-      },
-    }),
-  ];
-}
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context }) => {
+      const position = pagePosition("keys", query);
+      if (isProblem(position)) return position;
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const filter = { live: asFlag(query.live), now: context.clock.now() };
+      const keys = await listKeys(context.db, connection.id, filter, position);
+      return { status: 200, body: toPage(keys, position, toWireKey) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/keys/{id}/revoke",
+    operationId: "revokeKey",
+    admits: merchantSide,
+    tag: "Keys",
+    summary: "Revoke a key",
+    description: "The next request with the key is refused. Revoking it again answers the same.",
+    params: Type.Object({ id: Type.String({ description: "The key's id." }) }),
+    answers: { 200: { description: "The revoked key.", schema: KeySchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const id = fromTypeId("key", params.id);
+      const key = id === null ? null : await readKey(context.db, id);
+      if (key === null || !maySee(caller, key.merchantId)) return notFound("key");
+      const revoked = await revokeKey(context.db, key.id, context.clock.now());
+      return revoked === null ? notFound("key") : { status: 200, body: toWireKey(revoked) };
+    },
+  }),
+];

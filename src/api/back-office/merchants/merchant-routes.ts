@@ -1,10 +1,9 @@
 import { type Static, Type } from "typebox";
 import { createMerchant } from "../../../merchants/create-merchant.ts";
-import { listMerchants, type Merchant, readMerchant } from "../../../merchants/merchants-sql.ts";
+import { listMerchants, type Merchant } from "../../../merchants/merchants-sql.ts";
 import { changeMerchant } from "../../../payments/account/change-merchant.ts";
 import { retryDeclinedCharges } from "../../../payments/retry/retry-declined-charges.ts";
-import type { Context } from "../../../platform/context.ts";
-import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
+import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
@@ -19,15 +18,8 @@ import {
   shortText,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import {
-  type BackOfficeCaller,
-  type BackOfficeRoute,
-  confinedTo,
-  everyone,
-  maySee,
-  operatorOnly,
-  route,
-} from "../access.ts";
+import { type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "../access.ts";
+import { findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountFaults, isCurrency, minorOf, valueAt } from "../money/amounts.ts";
 
 const MerchantSchema = Type.Object(
@@ -70,8 +62,6 @@ const MerchantChangeSchema = Type.Object(
   { title: "MerchantChange" },
 );
 
-export const MerchantIdParams = Type.Object({ id: Type.String({ description: "The merchant's id." }) });
-
 const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
   id: toTypeId("mer", merchant.id),
   name: merchant.name,
@@ -92,112 +82,100 @@ const toCreditLimit = (sent: { amount: string; currency: string } | null | undef
 const isLowered = ({ creditLimitMinor: before }: Merchant, { creditLimitMinor: after }: Merchant): boolean =>
   after !== null && (before === null || after < before);
 
-/** The merchant that a path names; null when there is none, or none that the caller may see. */
-export async function findMerchant(
-  { db }: Context,
-  caller: BackOfficeCaller,
-  text: string,
-): Promise<Merchant | null> {
-  const id = fromTypeId("mer", text);
-  return id === null || !maySee(caller, id) ? null : readMerchant(db, id);
-}
-
-export function merchantRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "POST",
-      path: "/api/merchants",
-      operationId: "createMerchant",
-      admits: operatorOnly,
-      tag: "Merchants",
-      summary: "Create a merchant",
-      body: MerchantRequestSchema,
-      answers: { 201: { description: "The merchant was created.", schema: MerchantSchema } },
-      problems: ["validation-failed"],
-      bodyFaults: async ({ body }) => {
-        const currency = valueAt(body, "/currency") ?? CURRENCY_DEFAULT;
-        return isCurrency(currency) ? amountFaults(body, "/creditLimit", currency) : [];
-      },
-      handle: async ({ body }) => {
-        const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
-        const creditLimitMinor = toCreditLimit(body.creditLimit);
-        const fields = { name, accountEmail, currency, creditLimitMinor, completeWhenShipped };
-        const merchant = await createMerchant(context, fields);
-        return { status: 201, body: toWireMerchant(merchant) };
-      },
+export const merchantRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/merchants",
+    operationId: "createMerchant",
+    admits: operatorOnly,
+    tag: "Merchants",
+    summary: "Create a merchant",
+    body: MerchantRequestSchema,
+    answers: { 201: { description: "The merchant was created.", schema: MerchantSchema } },
+    problems: ["validation-failed"],
+    bodyFaults: async ({ body }) => {
+      const currency = valueAt(body, "/currency") ?? CURRENCY_DEFAULT;
+      return isCurrency(currency) ? amountFaults(body, "/creditLimit", currency) : [];
+    },
+    handle: async ({ body }, { context }) => {
+      const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
+      const creditLimitMinor = toCreditLimit(body.creditLimit);
+      const fields = { name, accountEmail, currency, creditLimitMinor, completeWhenShipped };
+      const merchant = await createMerchant(context, fields);
+      return { status: 201, body: toWireMerchant(merchant) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants",
+    operationId: "listMerchants",
+    admits: everyone,
+    tag: "Merchants",
+    summary: "List merchants",
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      q: searchField("A part of the name or of the account's email address. Case does not matter."),
     }),
-    route({
-      method: "GET",
-      path: "/api/merchants",
-      operationId: "listMerchants",
-      admits: everyone,
-      tag: "Merchants",
-      summary: "List merchants",
-      query: Type.Object({
-        limit: limitField,
-        cursor: cursorField,
-        q: searchField("A part of the name or of the account's email address. Case does not matter."),
-      }),
-      answers: {
-        200: {
-          description: "A page of merchants, oldest first.",
-          schema: pageOf(MerchantSchema, "MerchantPage"),
-        },
+    answers: {
+      200: {
+        description: "A page of merchants, oldest first.",
+        schema: pageOf(MerchantSchema, "MerchantPage"),
       },
-      problems: ["validation-failed"],
-      handle: async ({ caller, query }) => {
-        const position = pagePosition("merchants", query);
-        if (isProblem(position)) return position;
-        const filter = { id: confinedTo(caller), text: toSearched(query.q) };
-        const merchants = await listMerchants(context.db, filter, position);
-        return { status: 200, body: toPage(merchants, position, toWireMerchant) };
-      },
-    }),
-    route({
-      method: "PATCH",
-      path: "/api/merchants/{id}",
-      operationId: "changeMerchant",
-      admits: operatorOnly,
-      tag: "Merchants",
-      summary: "Change a merchant",
-      description:
-        "With a credit limit that is no lower than before, charges that were declined are tried again at once.",
-      params: MerchantIdParams,
-      body: MerchantChangeSchema,
-      answers: { 200: { description: "The merchant as changed.", schema: MerchantSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ caller, params, body }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        return merchant === null ? [] : amountFaults(body, "/creditLimit", merchant.currency);
-      },
-      handle: async ({ caller, params, body: { creditLimit, ...fields } }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const change = {
-          ...fields,
-          ...(creditLimit !== undefined && { creditLimitMinor: toCreditLimit(creditLimit) }),
-        };
-        const changed = await changeMerchant(context, merchant.id, change);
-        if (changed === null) return notFound("merchant");
-        if (creditLimit !== undefined && !isLowered(merchant, changed))
-          await retryDeclinedCharges(context, merchant.id);
-        return { status: 200, body: toWireMerchant(changed) };
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/merchants/{id}",
-      operationId: "readMerchant",
-      admits: everyone,
-      tag: "Merchants",
-      summary: "Read a merchant",
-      params: MerchantIdParams,
-      answers: { 200: { description: "The merchant.", schema: MerchantSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        return merchant === null ? notFound("merchant") : { status: 200, body: toWireMerchant(merchant) };
-      },
-    }),
-  ];
-}
+    },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const position = pagePosition("merchants", query);
+      if (isProblem(position)) return position;
+      const filter = { id: confinedTo(caller), text: toSearched(query.q) };
+      const merchants = await listMerchants(context.db, filter, position);
+      return { status: 200, body: toPage(merchants, position, toWireMerchant) };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/merchants/{id}",
+    operationId: "changeMerchant",
+    admits: operatorOnly,
+    tag: "Merchants",
+    summary: "Change a merchant",
+    description:
+      "With a credit limit that is no lower than before, charges that were declined are tried again at once.",
+    params: MerchantIdParams,
+    body: MerchantChangeSchema,
+    answers: { 200: { description: "The merchant as changed.", schema: MerchantSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ caller, params, body }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      return merchant === null ? [] : amountFaults(body, "/creditLimit", merchant.currency);
+    },
+    handle: async ({ caller, params, body: { creditLimit, ...fields } }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const change = {
+        ...fields,
+        ...(creditLimit !== undefined && { creditLimitMinor: toCreditLimit(creditLimit) }),
+      };
+      const changed = await changeMerchant(context, merchant.id, change);
+      if (changed === null) return notFound("merchant");
+      if (creditLimit !== undefined && !isLowered(merchant, changed))
+        await retryDeclinedCharges(context, merchant.id);
+      return { status: 200, body: toWireMerchant(changed) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}",
+    operationId: "readMerchant",
+    admits: everyone,
+    tag: "Merchants",
+    summary: "Read a merchant",
+    params: MerchantIdParams,
+    answers: { 200: { description: "The merchant.", schema: MerchantSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      return merchant === null ? notFound("merchant") : { status: 200, body: toWireMerchant(merchant) };
+    },
+  }),
+];

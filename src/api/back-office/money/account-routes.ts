@@ -3,7 +3,6 @@ import type { Merchant } from "../../../merchants/merchants-sql.ts";
 import { type AccountEntry, listAccountEntries, readAccount } from "../../../payments/account/account-sql.ts";
 import { availableCredit, BOOKING_KINDS } from "../../../payments/account/bookings.ts";
 import { recordPayment } from "../../../payments/account/record-payment.ts";
-import type { Context } from "../../../platform/context.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney, isAmount } from "../../../platform/money.ts";
 import { NEWEST_FIRST, pagePosition, toPage } from "../../../platform/wire/cursor.ts";
@@ -18,7 +17,7 @@ import {
   shortText,
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
-import { findMerchant, MerchantIdParams } from "../merchants/merchant-routes.ts";
+import { findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountFaults, minorOf, valueAt } from "./amounts.ts";
 
 const AccountSchema = Type.Object(
@@ -79,93 +78,91 @@ const REFERENCE_TAKEN = validationFailed([
   { pointer: "/reference", detail: "belongs to a payment of another amount" },
 ]);
 
-export function accountRoutes(context: Context): BackOfficeRoute[] {
-  return [
-    route({
-      method: "GET",
-      path: "/api/merchants/{id}/account",
-      operationId: "readAccount",
-      admits: merchantSide,
-      tag: "Money",
-      summary: "Read a merchant's account",
-      params: MerchantIdParams,
-      answers: { 200: { description: "The account.", schema: AccountSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        const account = merchant === null ? null : await readAccount(context.db, merchant.id);
-        if (merchant === null || account === null) return notFound("merchant");
-        const money = (minor: bigint) => formatMoney({ minor, currency: merchant.currency });
-        const free = availableCredit(account);
-        return {
-          status: 200,
-          body: {
-            merchantId: toTypeId("mer", merchant.id),
-            balance: money(account.balanceMinor),
-            creditLimit: account.creditLimitMinor === null ? null : money(account.creditLimitMinor),
-            available: free === null ? null : money(free),
-          },
-        };
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/merchants/{id}/account/entries",
-      operationId: "listAccountEntries",
-      admits: merchantSide,
-      tag: "Money",
-      summary: "List what changed a merchant's account",
-      description:
-        "In the order of the ids: a charge stands where its order's charge was made, not where it was paid.",
-      params: MerchantIdParams,
-      query: Type.Object({
-        limit: limitField,
-        cursor: cursorField,
-        kind: Type.Optional(Type.Enum([...BOOKING_KINDS], { description: "Only of this kind." })),
-      }),
-      answers: {
-        200: {
-          description: "A page, newest first.",
-          schema: pageOf(AccountEntrySchema, "AccountEntryPage"),
+export const accountRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/account",
+    operationId: "readAccount",
+    admits: merchantSide,
+    tag: "Money",
+    summary: "Read a merchant's account",
+    params: MerchantIdParams,
+    answers: { 200: { description: "The account.", schema: AccountSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      const account = merchant === null ? null : await readAccount(context.db, merchant.id);
+      if (merchant === null || account === null) return notFound("merchant");
+      const money = (minor: bigint) => formatMoney({ minor, currency: merchant.currency });
+      const free = availableCredit(account);
+      return {
+        status: 200,
+        body: {
+          merchantId: toTypeId("mer", merchant.id),
+          balance: money(account.balanceMinor),
+          creditLimit: account.creditLimitMinor === null ? null : money(account.creditLimitMinor),
+          available: free === null ? null : money(free),
         },
-      },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, query }) => {
-        const position = pagePosition("account-entries", query, NEWEST_FIRST);
-        if (isProblem(position)) return position;
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const entries = await listAccountEntries(context.db, merchant.id, query.kind ?? null, position);
-        return { status: 200, body: toPage(entries, position, toWireEntry(merchant.currency)) };
-      },
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/account/entries",
+    operationId: "listAccountEntries",
+    admits: merchantSide,
+    tag: "Money",
+    summary: "List what changed a merchant's account",
+    description:
+      "In the order of the ids: a charge stands where its order's charge was made, not where it was paid.",
+    params: MerchantIdParams,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      kind: Type.Optional(Type.Enum([...BOOKING_KINDS], { description: "Only of this kind." })),
     }),
-    route({
-      method: "POST",
-      path: "/api/merchants/{id}/account/payments",
-      operationId: "recordAccountPayment",
-      admits: operatorOnly,
-      tag: "Money",
-      summary: "Record what a merchant has paid",
-      description:
-        "Sending the same reference and amount again changes nothing and answers 200. Charges that were declined are tried again at once.",
-      params: MerchantIdParams,
-      body: PaymentRequestSchema,
-      answers: {
-        200: { description: "The payment was recorded before.", schema: AccountEntrySchema },
-        201: { description: "The payment is recorded.", schema: AccountEntrySchema },
+    answers: {
+      200: {
+        description: "A page, newest first.",
+        schema: pageOf(AccountEntrySchema, "AccountEntryPage"),
       },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async ({ caller, params, body }) =>
-        paymentFaults(body, await findMerchant(context, caller, params.id)),
-      handle: async ({ caller, params, body: { amount, reference, note = null } }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const fields = { amountMinor: minorOf(amount), reference, note };
-        const recorded = await recordPayment(context, merchant, fields);
-        if (recorded.outcome === "reference-taken") return REFERENCE_TAKEN;
-        const status = recorded.replayed ? 200 : 201;
-        return { status, body: toWireEntry(merchant.currency)(recorded.payment) };
-      },
-    }),
-  ];
-}
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context }) => {
+      const position = pagePosition("account-entries", query, NEWEST_FIRST);
+      if (isProblem(position)) return position;
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const entries = await listAccountEntries(context.db, merchant.id, query.kind ?? null, position);
+      return { status: 200, body: toPage(entries, position, toWireEntry(merchant.currency)) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/merchants/{id}/account/payments",
+    operationId: "recordAccountPayment",
+    admits: operatorOnly,
+    tag: "Money",
+    summary: "Record what a merchant has paid",
+    description:
+      "Sending the same reference and amount again changes nothing and answers 200. Charges that were declined are tried again at once.",
+    params: MerchantIdParams,
+    body: PaymentRequestSchema,
+    answers: {
+      200: { description: "The payment was recorded before.", schema: AccountEntrySchema },
+      201: { description: "The payment is recorded.", schema: AccountEntrySchema },
+    },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async ({ caller, params, body }, { context }) =>
+      paymentFaults(body, await findMerchant(context, caller, params.id)),
+    handle: async ({ caller, params, body: { amount, reference, note = null } }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const fields = { amountMinor: minorOf(amount), reference, note };
+      const recorded = await recordPayment(context, merchant, fields);
+      if (recorded.outcome === "reference-taken") return REFERENCE_TAKEN;
+      const status = recorded.replayed ? 200 : 201;
+      return { status, body: toWireEntry(merchant.currency)(recorded.payment) };
+    },
+  }),
+];

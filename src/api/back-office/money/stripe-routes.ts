@@ -6,12 +6,11 @@ import {
   readStripeMethod,
   type StripeMethod,
 } from "../../../payments/stripe/stripe-methods-sql.ts";
-import type { Context } from "../../../platform/context.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { type Fault, notFound } from "../../../platform/wire/problems.ts";
 import { dateTime } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
-import { findMerchant, MerchantIdParams } from "../merchants/merchant-routes.ts";
+import { findMerchant, MerchantIdParams } from "../lookups.ts";
 
 const methodFields = {
   customerId: Type.String({ pattern: "^cus_[A-Za-z0-9]{1,200}$", examples: ["cus_NffrFeUfNV2Hib"] }),
@@ -40,65 +39,62 @@ const NO_KEY: Fault = {
   detail: "cannot be charged: the service has no key for Stripe (STRIPE_SECRET_KEY)",
 };
 
-export function stripeRoutes(context: Context): BackOfficeRoute[] {
-  const path = "/api/merchants/{id}/stripe";
-  return [
-    route({
-      method: "GET",
-      path,
-      operationId: "readStripeMethod",
-      admits: merchantSide,
-      tag: "Money",
-      summary: "Read what a merchant is charged to at Stripe",
-      params: MerchantIdParams,
-      answers: { 200: { description: "The method in use.", schema: StripeMethodSchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const method = await readStripeMethod(context.db, merchant.id);
-        return method === null ? notFound("Stripe method") : { status: 200, body: toWireMethod(method) };
-      },
-    }),
-    route({
-      method: "PUT",
-      path,
-      operationId: "setStripeMethod",
-      admits: operatorOnly,
-      tag: "Money",
-      summary: "Charge a merchant through Stripe",
-      description:
-        "From now on charges of its orders go to this payment method; those that were declined before are tried again at once. What is under way ends where it began, and a refund always goes back the way its charge came.",
-      params: MerchantIdParams,
-      body: StripeMethodRequestSchema,
-      answers: { 200: { description: "The method in use.", schema: StripeMethodSchema } },
-      problems: ["not-found", "validation-failed"],
-      bodyFaults: async () => (context.config.stripeSecretKey === null ? [NO_KEY] : []),
-      handle: async ({ caller, params, body: { customerId, paymentMethodId } }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        const method = await setStripeMethod(context, merchant, { customerId, paymentMethodId });
-        return { status: 200, body: toWireMethod(method) };
-      },
-    }),
-    route({
-      method: "DELETE",
-      path,
-      operationId: "endStripeMethod",
-      admits: operatorOnly,
-      tag: "Money",
-      summary: "Charge a merchant on its account again",
-      params: MerchantIdParams,
-      description: "Charges that were declined are tried again at once.",
-      answers: { 204: { description: "New charges go to the merchant's account." } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const merchant = await findMerchant(context, caller, params.id);
-        if (merchant === null) return notFound("merchant");
-        await endStripeMethod(context.db, merchant.id, context.clock.now());
-        await retryDeclinedCharges(context, merchant.id);
-        return { status: 204 };
-      },
-    }),
-  ];
-}
+export const stripeRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/stripe",
+    operationId: "readStripeMethod",
+    admits: merchantSide,
+    tag: "Money",
+    summary: "Read what a merchant is charged to at Stripe",
+    params: MerchantIdParams,
+    answers: { 200: { description: "The method in use.", schema: StripeMethodSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const method = await readStripeMethod(context.db, merchant.id);
+      return method === null ? notFound("Stripe method") : { status: 200, body: toWireMethod(method) };
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/api/merchants/{id}/stripe",
+    operationId: "setStripeMethod",
+    admits: operatorOnly,
+    tag: "Money",
+    summary: "Charge a merchant through Stripe",
+    description:
+      "From now on charges of its orders go to this payment method; those that were declined before are tried again at once. What is under way ends where it began, and a refund always goes back the way its charge came.",
+    params: MerchantIdParams,
+    body: StripeMethodRequestSchema,
+    answers: { 200: { description: "The method in use.", schema: StripeMethodSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyFaults: async (_request, { context }) => (context.config.stripeSecretKey === null ? [NO_KEY] : []),
+    handle: async ({ caller, params, body: { customerId, paymentMethodId } }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const method = await setStripeMethod(context, merchant, { customerId, paymentMethodId });
+      return { status: 200, body: toWireMethod(method) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/merchants/{id}/stripe",
+    operationId: "endStripeMethod",
+    admits: operatorOnly,
+    tag: "Money",
+    summary: "Charge a merchant on its account again",
+    params: MerchantIdParams,
+    description: "Charges that were declined are tried again at once.",
+    answers: { 204: { description: "New charges go to the merchant's account." } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      await endStripeMethod(context.db, merchant.id, context.clock.now());
+      await retryDeclinedCharges(context, merchant.id);
+      return { status: 204 };
+    },
+  }),
+];

@@ -1,6 +1,4 @@
 import { Type } from "typebox";
-import { orderReader } from "../../../orders/read-order.ts";
-import type { Context } from "../../../platform/context.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
 import {
@@ -10,70 +8,67 @@ import {
   DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
-} from "../../delivery-routes.ts";
+} from "../../deliveries.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
-import { ConnectionIdParams, findConnection } from "../merchants/connection-routes.ts";
+import { ConnectionIdParams, findConnection } from "../lookups.ts";
 
 const tag = "Deliveries";
 const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
 
 /** What was sent to the endpoints of a connection's partner, as the partner sees it. */
-export function deliveryRoutes(context: Context): BackOfficeRoute[] {
-  const readOrder = orderReader(context);
-  return [
-    route({
-      method: "GET",
-      path: "/api/connections/{id}/deliveries",
-      operationId: "listConnectionDeliveries",
-      admits: merchantSide,
-      tag,
-      summary: "List a connection's deliveries",
-      description: "Newest event first. A filter that names nothing answers an empty list.",
-      params: ConnectionIdParams,
-      query: DeliveryQuery,
-      answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
-      problems: ["not-found", "validation-failed"],
-      handle: async ({ caller, params, query }) => {
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        return answerDeliveryPage(context, readOrder, connection.id, query);
-      },
-    }),
-    route({
-      method: "GET",
-      path: "/api/connections/{id}/deliveries/{deliveryId}",
-      operationId: "readConnectionDelivery",
-      admits: merchantSide,
-      tag,
-      summary: "Read a delivery",
-      params: DeliveryParams,
-      answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
-      problems: ["not-found"],
-      handle: async ({ caller, params }) => {
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        return answerDelivery(context, connection.id, params.deliveryId);
-      },
-    }),
-    route({
-      method: "POST",
-      path: "/api/connections/{id}/deliveries/{deliveryId}/redeliver",
-      operationId: "redeliverConnectionDelivery",
-      admits: merchantSide,
-      tag,
-      summary: "Send a delivery once more",
-      description:
-        "At once, and whatever became of it so far. While such a sending is still to be done, asking again changes nothing.",
-      params: DeliveryParams,
-      answers: {
-        202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
-      },
-      problems: ["not-found", "endpoint-paused"],
-      handle: async ({ caller, params }) => {
-        const connection = await findConnection(context, caller, params.id);
-        if (connection === null) return notFound("connection");
-        return answerRedelivery(context, connection.id, params.deliveryId);
-      },
-    }),
-  ];
-}
+export const deliveryRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/deliveries",
+    operationId: "listConnectionDeliveries",
+    admits: merchantSide,
+    tag,
+    summary: "List a connection's deliveries",
+    description: "Newest event first. A filter that names nothing answers an empty list.",
+    params: ConnectionIdParams,
+    query: DeliveryQuery,
+    answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context, readOrder }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      return answerDeliveryPage(context, readOrder, connection.id, query);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/deliveries/{deliveryId}",
+    operationId: "readConnectionDelivery",
+    admits: merchantSide,
+    tag,
+    summary: "Read a delivery",
+    params: DeliveryParams,
+    answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      return answerDelivery(context, connection.id, params.deliveryId);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/connections/{id}/deliveries/{deliveryId}/redeliver",
+    operationId: "redeliverConnectionDelivery",
+    admits: merchantSide,
+    tag,
+    summary: "Send a delivery once more",
+    description:
+      "At once, and whatever became of it so far. While such a sending is still to be done, asking again changes nothing.",
+    params: DeliveryParams,
+    answers: {
+      202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
+    },
+    problems: ["not-found", "endpoint-paused"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      return answerRedelivery(context, connection.id, params.deliveryId);
+    },
+  }),
+];

@@ -44,7 +44,7 @@ type OrderQuery = {
   q?: string;
 };
 
-export const orderRoutes = (context: Context): BackOfficeRoute[] => [
+export const orderRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/orders",
@@ -56,7 +56,7 @@ export const orderRoutes = (context: Context): BackOfficeRoute[] => [
     query: OrderQuery,
     answers: { 200: { description: "A page of orders.", schema: pageOf(OrderSummarySchema, "OrderPage") } },
     problems: ["validation-failed"],
-    handle: async ({ caller, query }) => {
+    handle: async ({ caller, query }, { context }) => {
       const filter = toFilter(caller, query);
       if (isProblem(filter)) return filter;
       const position = pagePosition("orders", query, NEWEST_FIRST);
@@ -78,7 +78,7 @@ export const orderRoutes = (context: Context): BackOfficeRoute[] => [
     params: OrderIdParams,
     answers: { 200: { description: "The order.", schema: OrderDetailSchema } },
     problems: ["not-found"],
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, params }, { context }) => {
       const found = await findOrder(context, caller, params.id);
       if (found === null) return notFound("order");
       return { status: 200, body: await describeOrder(context, found) };

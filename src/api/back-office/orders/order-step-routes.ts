@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import { PAYMENT_FAILED } from "../../../lifecycle/lifecycle.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
-import type { Context } from "../../../platform/context.ts";
 import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
   type BackOfficeCaller,
@@ -39,7 +38,7 @@ const WhyBody = Type.Object(
 );
 
 /** Review, holds and cancellation of real orders, on the lifecycle that the sandbox rehearses. */
-export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
+export const orderStepRoutes: readonly BackOfficeRoute[] = [
   route({
     ...stepRow,
     path: "/api/orders/{id}/approve",
@@ -47,7 +46,7 @@ export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
     admits: warehouse,
     summary: "Approve an order under review",
     body: WhyBody,
-    handle: async ({ caller, params, body }) =>
+    handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         action: "approve",
         detail: body.reason ?? null,
@@ -62,7 +61,7 @@ export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
     summary: "Reject an order under review",
     description: "Cancels it: `order.canceled` is told, and the merchant is refunded.",
     body: WhyBody,
-    handle: async ({ caller, params, body }) =>
+    handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         action: "reject",
         detail: body.reason ?? null,
@@ -78,7 +77,7 @@ export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
     description:
       "From any unsettled status; by people of a merchant only before anything has shipped. `order.canceled` is told, and the merchant is refunded.",
     body: WhyBody,
-    handle: async ({ caller, params, body }) =>
+    handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         action: "cancel",
         detail: body.reason ?? null,
@@ -97,7 +96,7 @@ export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
     summary: "Charge again what was declined",
     description:
       "At once, instead of at its scheduled time; of a canceled order, the refunds. The charge itself follows within a second.",
-    handle: async ({ caller, params }) => {
+    handle: async ({ caller, params }, { context }) => {
       const found = await findOrder(context, caller, params.id);
       if (found === null || found.order.testMode) return notFound("order");
       const { connectionId, id, testMode } = found.order;
@@ -124,7 +123,7 @@ export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
       { title: "HoldRequest" },
     ),
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
-    handle: async ({ caller, params, body }) =>
+    handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         action: "hold",
         // What the house holds an order for is not replaced by what a merchant wants.
@@ -147,7 +146,7 @@ export const orderStepRoutes = (context: Context): BackOfficeRoute[] => [
       { title: "ReleaseRequest" },
     ),
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
-    handle: async ({ caller, params, body }) => {
+    handle: async ({ caller, params, body }, { context }) => {
       const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
       return answerStep(context, caller, params.id, {
         action: "releaseHold",

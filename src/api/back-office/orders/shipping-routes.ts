@@ -12,7 +12,6 @@ import {
 } from "../../../orders/changes/named-parts.ts";
 import { takeStep } from "../../../orders/changes/take-step.ts";
 import { findShipmentPlace } from "../../../orders/lists/list-orders-sql.ts";
-import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { nullable, shortText } from "../../../platform/wire/schemas.ts";
@@ -67,7 +66,7 @@ const ShipmentBody = Type.Object(
 );
 
 /** The warehouse's steps: parcels go out, get their tracking, and come back. */
-export const shippingRoutes = (context: Context): BackOfficeRoute[] => [
+export const shippingRoutes: readonly BackOfficeRoute[] = [
   route({
     ...stepRow,
     path: "/api/orders/{id}/ship",
@@ -77,7 +76,7 @@ export const shippingRoutes = (context: Context): BackOfficeRoute[] => [
     description:
       "Makes a shipment; the first one moves the order to IN_PROGRESS. Refused while the order is held, not accepted yet, or not given to a facility yet. Tracking may come later.",
     body: ShipBody,
-    handle: async ({ caller, params, body }) => {
+    handle: async ({ caller, params, body }, { context }) => {
       const found = await findOrder(context, caller, params.id);
       if (found !== null) await prepareShipping(context, found.order);
       return answerStep(context, caller, params.id, {
@@ -94,7 +93,7 @@ export const shippingRoutes = (context: Context): BackOfficeRoute[] => [
     admits: warehouse,
     summary: "Complete an order",
     description: "Refused while a line has no shipment.",
-    handle: async ({ caller, params }) =>
+    handle: async ({ caller, params }, { context }) =>
       answerStep(context, caller, params.id, {
         action: "complete",
         transition: () => ({ name: "complete" }),
@@ -108,7 +107,7 @@ export const shippingRoutes = (context: Context): BackOfficeRoute[] => [
     summary: "Take a parcel back",
     description: "The order becomes RETURNED, also when it was settled.",
     body: ReturnBody,
-    handle: async ({ caller, params, body }) =>
+    handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         action: "returnShipment",
         restock: body.restock ?? false,
@@ -128,7 +127,7 @@ export const shippingRoutes = (context: Context): BackOfficeRoute[] => [
     body: ShipmentBody,
     answers: { 200: { description: "The shipment as changed.", schema: HouseShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
-    handle: async ({ caller, params, body }) => {
+    handle: async ({ caller, params, body }, { context }) => {
       const id = fromTypeId("shp", params.id);
       const place = id === null ? null : await findShipmentPlace(context.db, id);
       if (id === null || place === null) return notFound("shipment");

@@ -5,9 +5,10 @@ import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, nullable } from "../../platform/wire/schemas.ts";
 import type { Answer } from "../http/route.ts";
 import type { PartnerCaller } from "./authentication.ts";
+import { type PartnerRoute, route } from "./partner-route.ts";
 
 /** Decision 0019. */
-export const MeSchema = Type.Object(
+const MeSchema = Type.Object(
   {
     id: Type.String({ examples: ["con_01m7y7np16fe68bxp4h91tdmdn"] }),
     name: Type.String(),
@@ -24,7 +25,7 @@ export const MeSchema = Type.Object(
 );
 
 /** GET /v1/me. Specification, part 4. */
-export async function readMe(db: Queryable, { connectionId, key }: PartnerCaller): Promise<Answer> {
+async function readMe(db: Queryable, { connectionId, key }: PartnerCaller): Promise<Answer> {
   const connection = await readConnection(db, connectionId);
   if (connection === null) throw new Error("A key's connection is missing.");
   return {
@@ -43,3 +44,16 @@ export async function readMe(db: Queryable, { connectionId, key }: PartnerCaller
     },
   };
 }
+
+export const meRoutes: readonly PartnerRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/me",
+    operationId: "readMe",
+    tag: "Connection",
+    summary: "Read the connection the key acts as",
+    answers: { 200: { description: "The connection.", schema: MeSchema } },
+    problems: [],
+    handle: ({ caller }, { context }) => readMe(context.db, caller),
+  }),
+];

@@ -1,0 +1,53 @@
+import { Type } from "typebox";
+import { readFacility } from "../../fulfilment/facilities/facilities-sql.ts";
+import type { Facility } from "../../fulfilment/facilities/facility.ts";
+import type { Connection } from "../../merchants/connection.ts";
+import { readConnection } from "../../merchants/connections-sql.ts";
+import { type Merchant, readMerchant } from "../../merchants/merchants-sql.ts";
+import type { Context } from "../../platform/context.ts";
+import { fromTypeId, parseUuid } from "../../platform/ids.ts";
+import type { Product } from "../../products/product.ts";
+import { readProduct } from "../../products/products-sql.ts";
+import { type BackOfficeCaller, maySee } from "./access.ts";
+
+// What the paths of the back office name. A thing that does not exist and one that the caller may not see are both
+// null, so that they get the same response.
+
+export const MerchantIdParams = Type.Object({ id: Type.String({ description: "The merchant's id." }) });
+export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
+export const ProductIdParams = Type.Object({ id: Type.String({ description: "The product's UUID." }) });
+export const FacilityIdParams = Type.Object({ id: Type.String({ description: "The facility's id." }) });
+
+export async function findMerchant(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Merchant | null> {
+  const id = fromTypeId("mer", text);
+  return id === null || !maySee(caller, id) ? null : readMerchant(db, id);
+}
+
+export async function findConnection(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Connection | null> {
+  const id = fromTypeId("con", text);
+  const connection = id === null ? null : await readConnection(db, id);
+  return connection !== null && maySee(caller, connection.merchantId) ? connection : null;
+}
+
+export async function findProduct(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Product | null> {
+  const id = parseUuid(text);
+  const product = id === null ? null : await readProduct(db, id);
+  return product !== null && maySee(caller, product.merchantId) ? product : null;
+}
+
+export async function findFacility({ db }: Context, text: string): Promise<Facility | null> {
+  const id = fromTypeId("fac", text);
+  return id === null ? null : readFacility(db, id);
+}

@@ -1,0 +1,110 @@
+import { cancelOrder } from "../../orders/changes/cancel-order.ts";
+import { TransitionRequestSchema, transitionTestOrder } from "../../orders/changes/transition-test-order.ts";
+import { IdempotencyKeyHeaders, OrderRequestSchema } from "../../orders/creation/order-request.ts";
+import {
+  CreatedOrderSchema,
+  OrderIdParams,
+  OrderSchema,
+  parseOrderRef,
+  toWireCreatedOrder,
+  toWireOrder,
+} from "../../orders/order-wire.ts";
+import { wireOrderId } from "../../platform/ids.ts";
+import { isProblem, notFound } from "../../platform/wire/problems.ts";
+import { type PartnerRoute, route } from "./partner-route.ts";
+
+/** Orders and test orders. Specification, part 4. */
+export const orderRoutes: readonly PartnerRoute[] = [
+  route({
+    method: "POST",
+    path: "/v1/orders",
+    operationId: "createOrder",
+    tag: "Orders",
+    summary: "Create an order",
+    description:
+      "Orders are deduplicated per connection by the `Idempotency-Key` header, else by `externalOrderId`. A retry of a request that succeeded answers 200 with the order as it stands now. The key lives as long as its order; a refused request does not use it up.",
+    headers: IdempotencyKeyHeaders,
+    body: OrderRequestSchema,
+    answers: {
+      201: {
+        description: "The order was created.",
+        schema: CreatedOrderSchema,
+        headers: { Location: "Path of the new order." },
+      },
+      200: {
+        description: "The request had succeeded before: the order as it stands now.",
+        schema: CreatedOrderSchema,
+        headers: { "Idempotent-Replayed": "Always `true`." },
+      },
+    },
+    problems: [
+      "idempotency-key-missing",
+      "order-already-exists",
+      "idempotency-key-reused",
+      "validation-failed",
+    ],
+    handle: async ({ caller, headers, body }, { createOrder }) => {
+      const created = await createOrder(caller.connectionId, headers["idempotency-key"], body);
+      if (isProblem(created)) return created;
+      const { order, replayed } = created;
+      const shown = toWireCreatedOrder(order);
+      return replayed
+        ? { status: 200, headers: { "idempotent-replayed": "true" }, body: shown }
+        : { status: 201, headers: { location: `/v1/orders/${wireOrderId(order)}` }, body: shown };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/orders/{orderId}",
+    operationId: "readOrder",
+    tag: "Orders",
+    summary: "Read an order",
+    params: OrderIdParams,
+    answers: { 200: { description: "The order as it stands now.", schema: OrderSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params }, { readOrder }) => {
+      const order = await readOrder({
+        connectionId: caller.connectionId,
+        ref: parseOrderRef(params.orderId),
+      });
+      return order === null ? notFound("order") : { status: 200, body: toWireOrder(order) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/orders/{orderId}/cancel",
+    operationId: "cancelOrder",
+    tag: "Orders",
+    summary: "Cancel an order",
+    description:
+      "Possible while the order is NEW and its window is open, or while its payment has failed. Canceling a canceled order answers 200 again. A body is ignored.",
+    params: OrderIdParams,
+    answers: { 200: { description: "The canceled order.", schema: OrderSchema } },
+    problems: ["not-found", "order-not-cancelable", "validation-failed"],
+    handle: async ({ caller, params }, { context }) => {
+      const order = await cancelOrder(context, caller.connectionId, parseOrderRef(params.orderId));
+      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/test/orders/{orderId}/transitions",
+    operationId: "transitionTestOrder",
+    tag: "Sandbox",
+    summary: "Drive a test order",
+    description: "Applies one named transition and publishes the event that a real transition would publish.",
+    params: OrderIdParams,
+    body: TransitionRequestSchema,
+    answers: { 200: { description: "The order after the transition.", schema: OrderSchema } },
+    problems: ["not-found", "transition-refused", "validation-failed"],
+    handle: async ({ caller, params, body }, { context }) => {
+      const order = await transitionTestOrder(
+        context,
+        caller.connectionId,
+        parseOrderRef(params.orderId),
+        body,
+      );
+      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+    },
+  }),
+];

@@ -1,0 +1,60 @@
+import { Type } from "typebox";
+import { parseUuid } from "../../platform/ids.ts";
+import { pagePosition } from "../../platform/wire/cursor.ts";
+import { isProblem, notFound } from "../../platform/wire/problems.ts";
+import { cursorField, limitField, pageOf } from "../../platform/wire/schemas.ts";
+import { PartnerProductSchema, toPartnerProduct } from "../../products/product.ts";
+import { readExposedProduct } from "../../products/products-sql.ts";
+import { type PartnerRoute, route } from "./partner-route.ts";
+
+/** The products that are exposed to a connection. Specification, part 4. */
+export const productRoutes: readonly PartnerRoute[] = [
+  route({
+    method: "GET",
+    path: "/v1/products",
+    operationId: "listProducts",
+    tag: "Products",
+    summary: "List products",
+    description:
+      "The products exposed to the connection, oldest first. A product exposed while paging may land on a later page or only on the next pass; `product.published` announces it.",
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      sku: Type.Optional(
+        Type.String({
+          maxLength: 255,
+          format: "text",
+          description: "Only products with this SKU, of which there may be several.",
+        }),
+      ),
+    }),
+    answers: {
+      200: { description: "A page of products.", schema: pageOf(PartnerProductSchema, "ProductPage") },
+    },
+    problems: ["validation-failed"],
+    handle: async ({ caller: { connectionId }, query }, { listProducts }) => {
+      const position = pagePosition("products", query);
+      if (isProblem(position)) return position;
+      return {
+        status: 200,
+        json: await listProducts({ ...position, connectionId, sku: query.sku ?? null }),
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/products/{id}",
+    operationId: "readProduct",
+    tag: "Products",
+    summary: "Read a product",
+    description: "A discontinued product still resolves.",
+    params: Type.Object({ id: Type.String({ description: "The product's UUID." }) }),
+    answers: { 200: { description: "The product.", schema: PartnerProductSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const id = parseUuid(params.id);
+      const product = id === null ? null : await readExposedProduct(context.db, caller.connectionId, id);
+      return product === null ? notFound("product") : { status: 200, body: toPartnerProduct(product) };
+    },
+  }),
+];
