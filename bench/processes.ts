@@ -11,7 +11,7 @@ export const SECRET_KEY = Buffer.alloc(32, 7);
 const execute = promisify(execFile);
 const path = (name: string): string => new URL(name, import.meta.url).pathname;
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

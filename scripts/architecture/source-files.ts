@@ -2,7 +2,7 @@ import { glob, readFile } from "node:fs/promises";
 import { posix } from "node:path";
 import { parseSync } from "oxc-parser";
 
-export type Import = {
+type Import = {
   /** What stands in the source: a relative path, a package or a module of Node. */
   readonly specifier: string;
   /** The imported file, relative to the project; null for a package or a module of Node. */

@@ -270,7 +270,3 @@ export async function bringForward(
     values: [connectionId, orderId, entryIds, now],
   });
 }
-
-/** A condition: something of the order is still to be paid or refunded. */
-export const hasDuePayment = (order: string): string => `exists (
-            select from due_payments d where d.connection_id = ${order}.connection_id and d.order_id = ${order}.id)`;

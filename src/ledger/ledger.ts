@@ -1,5 +1,5 @@
 /** Which money moves an order is about: goods at creation, shipping when it is routed, and what goes back. */
-export type ChargeKind = "goods" | "shipping";
+type ChargeKind = "goods" | "shipping";
 export type EntryKind = ChargeKind | "refund";
 
 export const ENTRY_STATUSES = ["pending", "succeeded", "failed", "canceled"] as const;

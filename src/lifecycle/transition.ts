@@ -27,7 +27,7 @@ export type TransitionName = Transition["name"];
 
 export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
 /** What is left out stays as it is. */
-export type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
+type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
 
 export type RefusalRule =
   | "order_on_hold"

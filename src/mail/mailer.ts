@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createTransport, type SendMailOptions } from "nodemailer";
 import type { Config } from "../platform/config.ts";
 
-export type Mail = {
+type Mail = {
   readonly id: string;
   readonly recipient: string;
   readonly subject: string;

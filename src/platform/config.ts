@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const ROLES = ["api", "back-office", "worker"] as const;
+const ROLES = ["api", "back-office", "worker"] as const;
 type Role = (typeof ROLES)[number];
 
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;

@@ -4,7 +4,7 @@ import type { Database } from "./database/database.ts";
 /** What changed for a connection: deliveries became due, or its webhook endpoints changed. */
 export type Signal = "deliveries_due" | "endpoints_changed";
 
-export type SignalHandler = (signal: Signal, connectionIds: Iterable<string>) => void;
+type SignalHandler = (signal: Signal, connectionIds: Iterable<string>) => void;
 
 /**
  * Hints to the workers of this process and of others that something changed for a connection. Send one after the

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormatsModule from "ajv-formats";
 import { expect } from "vitest";
 
-export type CheckedAnswer = { status: number; headers: Record<string, unknown>; body: string };
+type CheckedAnswer = { status: number; headers: Record<string, unknown>; body: string };
 export type AnswerCheck = (method: string, path: string, answer: CheckedAnswer) => void;
 
 type Operation = { responses: Record<string, { content?: Record<string, unknown> }> };

@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DEADLINE_MS = 45_000;
 
 /** One line of the service's log. */
-export type LogLine = { level: string; msg: string } & Record<string, unknown>;
+type LogLine = { level: string; msg: string } & Record<string, unknown>;
 
 /** `node src/main.ts` as an operator starts it, with everything it writes. */
 export type MainProcess = {

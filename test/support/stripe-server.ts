@@ -17,7 +17,7 @@ export type Intent = {
   last_payment_error: { code: string; decline_code?: string } | null;
 };
 
-export type Refund = {
+type Refund = {
   id: string;
   object: "refund";
   status: "succeeded" | "pending" | "failed";
@@ -30,13 +30,7 @@ export type Refund = {
 type Reply = { status: number; body: object };
 
 /** What may go wrong on the way; `AndDone` and `hangUpAfter`: although Stripe has carried the request out. */
-export type Trouble =
-  | "error500"
-  | "error500AndDone"
-  | "hangUpBefore"
-  | "hangUpAfter"
-  | "rateLimit"
-  | "badKey";
+type Trouble = "error500" | "error500AndDone" | "hangUpBefore" | "hangUpAfter" | "rateLimit" | "badKey";
 
 /**
  * The parts of Stripe's API that the service uses, over real HTTP. As the real one it answers a known idempotency key

@@ -48,7 +48,7 @@ export const fieldsOf = ({ fields = [], columns }: RequestCommand): readonly Fie
   columns === undefined ? fields : [...fields, ...PAGE_FIELDS];
 
 /** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
-export function optionName(flag: string): string {
+function optionName(flag: string): string {
   const [long = ""] = flag.replace(/^--/, "").split(" ");
   return long.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -15,7 +15,7 @@ type Step = {
 type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
 
 /** What a step of a real order tells to those who asked for it by name (decision 0016). A test order's tells nothing. */
-export function optIns({ before, after }: Step): OptIn[] {
+function optIns({ before, after }: Step): OptIn[] {
   if (after.testMode) return [];
   const told: OptIn[] = [];
   if (before.status !== after.status && after.status === "ACCEPTED") told.push({ type: "order.accepted" });

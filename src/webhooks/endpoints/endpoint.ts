@@ -4,7 +4,7 @@ import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, nullable } from "../../platform/wire/schemas.ts";
 
 /** `gone`: it answered 410. `failing`: it had no success for days. */
-export const PAUSE_REASONS = ["gone", "failing"] as const;
+const PAUSE_REASONS = ["gone", "failing"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
 export const IN_FLIGHT_MAX_DEFAULT = 8;

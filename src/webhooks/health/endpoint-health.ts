@@ -31,7 +31,7 @@ export type HealthReport = {
 };
 
 /** Failures in a row after which an endpoint is left alone for a while. */
-export const BACKOFF_AFTER_FAILURES = 10;
+const BACKOFF_AFTER_FAILURES = 10;
 const BACKOFF_MAX_MS = 5 * MINUTE_MS;
 const PAUSE_AFTER_MS = 5 * DAY_MS;
 const SPREAD_MS = 12 * HOUR_MS;

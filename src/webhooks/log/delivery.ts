@@ -6,7 +6,7 @@ import { wireEndpointId } from "../endpoints/endpoint.ts";
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-export const ATTEMPT_CAUSES = ["schedule", "manual", "recovery"] as const;
+const ATTEMPT_CAUSES = ["schedule", "manual", "recovery"] as const;
 type AttemptCause = (typeof ATTEMPT_CAUSES)[number];
 
 /** One event for one endpoint, as the log shows it. */

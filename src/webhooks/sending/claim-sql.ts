@@ -121,7 +121,7 @@ export type Room = { readonly endpointId: string; readonly size: number };
 /** A delivery may be due by hand and by the schedule at once; its two attempts must not be taken for one. */
 type ClaimIds = { readonly scheduled: string; readonly manual: string };
 
-export const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
+const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
 
 /**
  * Claims deliveries of endpoints that this worker holds, those due the longest first. One whose lease ran out goes on
