@@ -27,6 +27,7 @@ create table orders (
   updated_at        timestamptz not null,
   acceptance_due_at timestamptz,
   expires_at        timestamptz,
+  last_feed_position xid8       not null default pg_current_xact_id(),
   last_sequence     integer     not null,
   routed_at         timestamptz,
   facility_id       uuid,
@@ -72,6 +73,7 @@ comment on column orders.expires_at is 'When a test order is erased; null for re
 comment on column orders.canceled_at is 'Stays when a parcel of the order comes back later: nothing of the order is owed any more.';
 comment on column orders.routed_at is 'When the order was given to a facility, or to the only place there is; it may be shipped from then on.';
 comment on column orders.facility_id is 'Null also where there is no facility to choose from.';
+comment on column orders.last_feed_position is 'No event of the order is at a later position of the feed (decision 0027). Changed under the row''s lock, like last_sequence.';
 comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';
 
 create table shipments (

@@ -13,15 +13,15 @@ create table events (
   sequence      integer,
   body          text    not null,
   not_after     timestamptz,
-  transaction_id xid8   not null default pg_current_xact_id(),
+  feed_position xid8    not null default pg_current_xact_id(),
   constraint events_pkey primary key (connection_id, id),
   constraint events_sequence_of_orders check ((order_id is null) = (sequence is null)),
   constraint events_sequence_positive check (sequence >= 1)
 ) partition by range (id);
 create index events_order_idx on events (connection_id, order_id, sequence) where order_id is not null;
-create index events_feed_idx on events (connection_id, transaction_id, id);
+create index events_feed_idx on events (connection_id, feed_position, (coalesce(sequence, 0)), id);
 comment on table events is 'Every event of every connection, oldest first by id.';
 comment on column events.body is 'The exact JSON text that is delivered and signed; text, because jsonb would reorder it.';
 comment on column events.not_after is 'When a test order is erased: nobody is shown the event from then on.';
-comment on column events.transaction_id is 'Orders the feed: ids tell when an event was made, which is not the order of commits (decision 0027).';
+comment on column events.feed_position is 'The id of the transaction that wrote the event, or the position of its order''s previous event if that is later: ids tell when an event was made, which is not the order of commits (decision 0027).';
 comment on column events.sequence is 'Counts 1, 2, 3 … within an order; null for events that are not about an order.';

@@ -2,32 +2,38 @@ import type { Queryable } from "../platform/database/database.ts";
 import { bytesOf, momentOf, uuidAt, uuidOf } from "../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../platform/retention.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../platform/time.ts";
-import { badCursor, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from "../platform/wire/cursor.ts";
+import {
+  badCursor,
+  decodeCursor,
+  encodeCursor,
+  PAGE_SIZE_DEFAULT,
+  START as UUID_START,
+} from "../platform/wire/cursor.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import type { EventType } from "./event-types.ts";
-import { type FeedPlace, type FeedRow, listFeed, listFeedOfOrder } from "./feed-sql.ts";
+import { type FeedPosition, type FeedRow, listFeed, listFeedOfOrder } from "./feed-sql.ts";
 
 /** The oldest id of an event that is shown at `now`. */
 export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KEPT_MS));
 
 /**
- * How much older than its neighbours in the feed an event may be by its id: steps are short, and the clocks of the
- * processes not far apart. It only spares the reading of days that can hold nothing.
+ * How much older than its neighbours in the feed an event may be by its id: transactions are short, and the clocks of
+ * the processes not far apart. Partitions of earlier days are not read.
  */
 const DISORDER_MAX_MS = CLOCK_SKEW_MAX_MS;
 
 /** Before every event. */
-const START: FeedPlace = { transactionId: "0", eventId: "00000000-0000-0000-0000-000000000000" };
+const START: FeedPosition = { transactionId: "0", sequence: 0, eventId: UUID_START };
 
 type FeedQuery = { cursor?: string; limit?: number };
 type FeedFilter = { orderId: string | null; type: EventType | null };
 
-/** Where a reader of the feed has come to, and how much it wants. */
-export type FeedPosition = { after: FeedPlace; limit: number };
+/** The page of the feed that a request names. */
+export type FeedPage = { after: FeedPosition; limit: number };
 
-export function feedPosition({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): FeedPosition | Problem {
+export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): FeedPage | Problem {
   if (cursor === undefined) return { after: START, limit };
-  const after = decodePlace(cursor);
+  const after = decodePosition(cursor);
   return after === null ? badCursor : { after, limit };
 }
 
@@ -39,18 +45,18 @@ export function feedPosition({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): 
 export async function readFeed(
   db: Queryable,
   connectionId: string,
-  { after, limit }: FeedPosition,
+  { after, limit }: FeedPage,
   { orderId, type }: FeedFilter,
   now: Date,
 ): Promise<string> {
   const page = { connectionId, after, limit, type, oldestId: oldestIdAfter(after, now), now };
   const rows = orderId === null ? await listFeed(db, page) : await listFeedOfOrder(db, page, orderId);
   const last = rows.at(-1);
-  const nextCursor = last === undefined ? "null" : `"${encodePlace(last)}"`;
+  const nextCursor = last === undefined ? "null" : `"${encodePosition(last)}"`;
   return `{"data":[${rows.map(({ body }) => body).join(",")}],"nextCursor":${nextCursor}}`;
 }
 
-function oldestIdAfter({ eventId }: FeedPlace, now: Date): string {
+function oldestIdAfter({ eventId }: FeedPosition, now: Date): string {
   const moment = momentOf(eventId).getTime() - DISORDER_MAX_MS;
   const [oldestShown, oldestAfter] = [oldestShownId(now), uuidAt(new Date(Math.max(0, moment)))];
   return oldestAfter > oldestShown ? oldestAfter : oldestShown; // Ids compare as their text does.
@@ -58,18 +64,22 @@ function oldestIdAfter({ eventId }: FeedPlace, now: Date): string {
 
 const LIST = "events";
 const TRANSACTION_BYTES = 8;
+const SEQUENCE_BYTES = 4;
+const UUID_BYTES = 16;
 
-function encodePlace({ transaction_id, id }: FeedRow): string {
-  const transaction = Buffer.alloc(TRANSACTION_BYTES);
-  transaction.writeBigUInt64BE(BigInt(transaction_id));
-  return encodeCursor(LIST, Buffer.concat([transaction, bytesOf(id)]));
+function encodePosition({ feed_position, sequence, id }: FeedRow): string {
+  const numbers = Buffer.alloc(TRANSACTION_BYTES + SEQUENCE_BYTES);
+  numbers.writeBigUInt64BE(BigInt(feed_position));
+  numbers.writeInt32BE(sequence, TRANSACTION_BYTES);
+  return encodeCursor(LIST, Buffer.concat([numbers, bytesOf(id)]));
 }
 
-function decodePlace(cursor: string): FeedPlace | null {
-  const place = decodeCursor(LIST, cursor);
-  if (place?.length !== TRANSACTION_BYTES + 16) return null;
+function decodePosition(cursor: string): FeedPosition | null {
+  const bytes = decodeCursor(LIST, cursor);
+  if (bytes?.length !== TRANSACTION_BYTES + SEQUENCE_BYTES + UUID_BYTES) return null;
   return {
-    transactionId: place.readBigUInt64BE().toString(),
-    eventId: uuidOf(place.subarray(TRANSACTION_BYTES)),
+    transactionId: bytes.readBigUInt64BE().toString(),
+    sequence: bytes.readInt32BE(TRANSACTION_BYTES),
+    eventId: uuidOf(bytes.subarray(TRANSACTION_BYTES + SEQUENCE_BYTES)),
   };
 }

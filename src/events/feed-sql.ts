@@ -2,55 +2,59 @@ import type { Queryable } from "../platform/database/database.ts";
 import type { EventType } from "./event-types.ts";
 import { PING } from "./event-types.ts";
 
-/** A place in the feed: events are in the order of their transactions, and within one in that of their ids. */
-export type FeedPlace = { transactionId: string; eventId: string };
+/**
+ * A position in the feed. Events are in the order of `feed_position`, which is a transaction id. Several events can have
+ * the same one; these are in the order of their sequence, then of their ids.
+ */
+export type FeedPosition = { transactionId: string; sequence: number; eventId: string };
 
-export type FeedRow = { transaction_id: string; id: string; body: string };
+export type FeedRow = { feed_position: string; sequence: number; id: string; body: string };
 
 type FeedPage = {
   connectionId: string;
-  after: FeedPlace;
+  after: FeedPosition;
   limit: number;
   /** Null: of any type. */
   type: EventType | null;
-  /** No event before this id is looked at; it spares the reading of whole partitions. */
+  /** Events before this id are left out, so that whole partitions need not be read. */
   oldestId: string;
   /** Events of test orders that are to be erased by then are not shown. */
   now: Date;
 };
 
 /**
- * The events after a place in the order of their transactions (decision 0027). An event is shown once every
- * transaction before its own has ended, since nothing can come before it any more from then on.
+ * The events after a position of the feed (decision 0027). An event is shown once every transaction before its position
+ * has ended, because from then on no event can be stored before it.
  *
- * Transactions from beyond the snapshot are those of another server, from which the data was restored. Their events
- * come first; whoever has read them, or was among them, goes on with the events of this server.
+ * Positions at or beyond the end of the snapshot come from another server, from which the data was restored. Their
+ * events come first. A reader whose cursor is among them continues with the rest of them, then with the events of this
+ * server.
  */
 export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]> {
   return db.query<FeedRow>({
     name: "list-feed",
     text: `
-      (select e.transaction_id, e.id, e.body, 1 as part
+      (select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, 1 as part
        from events e
        where e.connection_id = $1
          and ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
-         and e.transaction_id >= pg_snapshot_xmax(pg_current_snapshot())
-         and (e.transaction_id, e.id) > ($2::xid8, $3::uuid)
-         and e.id >= $4 and (e.not_after is null or e.not_after > $8) and e.type <> $5 and ($6::text is null or e.type = $6)
-       order by e.transaction_id, e.id
-       limit $7)
+         and e.feed_position >= pg_snapshot_xmax(pg_current_snapshot())
+         and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
+         and e.id >= $5 and (e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
+       order by e.feed_position, coalesce(e.sequence, 0), e.id
+       limit $8)
       union all
-      (select e.transaction_id, e.id, e.body, 2 as part
+      (select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, 2 as part
        from events e
        where e.connection_id = $1
-         and e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-         and (e.transaction_id, e.id) >
-             (case when $2::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then $2::xid8 else '0' end, $3::uuid)
-         and e.id >= $4 and (e.not_after is null or e.not_after > $8) and e.type <> $5 and ($6::text is null or e.type = $6)
-       order by e.transaction_id, e.id
-       limit $7)
-      order by part, transaction_id, id
-      limit $7`,
+         and e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
+         and (e.feed_position, coalesce(e.sequence, 0), e.id) >
+             (case when $2::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then $2::xid8 else '0' end, $3::integer, $4::uuid)
+         and e.id >= $5 and (e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
+       order by e.feed_position, coalesce(e.sequence, 0), e.id
+       limit $8)
+      order by part, feed_position, sequence, id
+      limit $8`,
     values: toValues(page),
   });
 }
@@ -60,21 +64,22 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
   return db.query<FeedRow>({
     name: "list-feed-of-order",
     text: `
-      select e.transaction_id, e.id, e.body
+      select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body
       from events e
-      where e.connection_id = $1 and e.order_id = $9
+      where e.connection_id = $1 and e.order_id = $10
         and case
-              when e.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+              when e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
               then $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
-                   or (e.transaction_id, e.id) > ($2::xid8, $3::uuid)
-              when e.transaction_id >= pg_snapshot_xmax(pg_current_snapshot())
+                   or (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
+              when e.feed_position >= pg_snapshot_xmax(pg_current_snapshot())
               then ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
-                   and (e.transaction_id, e.id) > ($2::xid8, $3::uuid)
+                   and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
               else false
             end
-        and e.id >= $4 and (e.not_after is null or e.not_after > $8) and e.type <> $5 and ($6::text is null or e.type = $6)
-      order by e.transaction_id < pg_snapshot_xmax(pg_current_snapshot()), e.transaction_id, e.id
-      limit $7`,
+        and e.id >= $5 and (e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
+      order by e.feed_position < pg_snapshot_xmax(pg_current_snapshot()),
+               e.feed_position, coalesce(e.sequence, 0), e.id
+      limit $8`,
     values: [...toValues(page), orderId],
   });
 }
@@ -82,6 +87,7 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
 const toValues = ({ connectionId, after, limit, type, oldestId, now }: FeedPage): unknown[] => [
   connectionId,
   after.transactionId,
+  after.sequence,
   after.eventId,
   oldestId,
   PING,

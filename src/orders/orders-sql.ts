@@ -8,6 +8,7 @@ import type {
 } from "../lifecycle/order.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import type { FeedPositions } from "../webhooks/publishing/events-sql.ts";
 import { orderFinder } from "./find-order.ts";
 
 type OrderRow = {
@@ -129,15 +130,35 @@ export async function lockOrder(
   return orderFinder(orders, clock.now())(ref);
 }
 
-/** Stores what a transition changed. The caller holds the order's lock. */
-export async function saveOrder(tx: Queryable, before: Order, after: Order): Promise<void> {
-  const updated = await tx.query({
+/**
+ * The position in the feed of the next event of the order `o`: the id of this transaction, or the position of the order's
+ * previous event if that is later (decision 0027). A transaction that waited for the order can have an earlier id than the
+ * one it waited for.
+ *
+ * A previous position at or beyond the end of the snapshot comes from another server, from which the data was restored.
+ * It does not count, because readers that have passed it would never see the event. That holds only in a statement that
+ * begins after the order has been locked: the snapshot of the locking statement itself may be older than the previous event.
+ */
+export const NEXT_FEED_POSITION = `
+          case
+            when o.last_feed_position < pg_snapshot_xmax(pg_current_snapshot())
+            then greatest(o.last_feed_position, pg_current_xact_id())
+            else pg_current_xact_id()
+          end`;
+
+export const toFeedPositions = (rows: readonly { id: string; last_feed_position: string }[]): FeedPositions =>
+  new Map(rows.map((row) => [row.id, row.last_feed_position]));
+
+/** Stores what a transition changed; returns the position of its events. The caller holds the order's lock. */
+export async function saveOrder(tx: Queryable, before: Order, after: Order): Promise<FeedPositions> {
+  const updated = await tx.query<{ id: string; last_feed_position: string }>({
     name: "update-order",
     text: `
-      update orders
-      set status = $3, hold_reasons = $4, updated_at = $5, last_sequence = $6, canceled_at = $8
-      where connection_id = $1 and id = $2 and last_sequence = $7
-      returning id`,
+      update orders o
+      set status = $3, hold_reasons = $4, updated_at = $5, last_sequence = $6, canceled_at = $8,
+          last_feed_position = ${NEXT_FEED_POSITION}
+      where o.connection_id = $1 and o.id = $2 and o.last_sequence = $7
+      returning o.id, o.last_feed_position`,
     values: [
       after.connectionId,
       after.id,
@@ -157,23 +178,25 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
     if (stored === undefined) await insertShipment(tx, after, shipment);
     else if (stored !== shipment) await updateShipment(tx, after, shipment);
   }
+  return toFeedPositions(updated);
 }
 
-/** Stores changed holds of orders of one connection. The caller holds their locks. */
+/** Stores changed holds of orders of one connection; returns the positions of their events. The caller holds their locks. */
 export async function saveHolds(
   tx: Queryable,
   connectionId: string,
   steps: readonly { readonly before: Order; readonly after: Order }[],
-): Promise<void> {
-  const updated = await tx.query({
+): Promise<FeedPositions> {
+  const updated = await tx.query<{ id: string; last_feed_position: string }>({
     name: "save-holds",
     text: `
       update orders o
-      set hold_reasons = held.hold_reasons, updated_at = held.updated_at, last_sequence = held.last_sequence
+      set hold_reasons = held.hold_reasons, updated_at = held.updated_at, last_sequence = held.last_sequence,
+          last_feed_position = ${NEXT_FEED_POSITION}
       from json_to_recordset($2::json) as held (
         id uuid, hold_reasons text[], updated_at timestamptz, last_sequence integer, sequence_before integer)
       where o.connection_id = $1 and o.id = held.id and o.last_sequence = held.sequence_before
-      returning o.id`,
+      returning o.id, o.last_feed_position`,
     values: [
       connectionId,
       JSON.stringify(
@@ -188,6 +211,7 @@ export async function saveHolds(
     ],
   });
   if (updated.length !== steps.length) throw new Error("An order changed although its lock was held.");
+  return toFeedPositions(updated);
 }
 
 async function insertShipment(tx: Queryable, order: Order, shipment: Shipment): Promise<void> {

@@ -57,8 +57,8 @@ export async function recordResponses(
 }
 
 /**
- * Together for the orders that nobody is at. Each of the others is waited for in a transaction of its own: one that has
- * locked an order already, and so has its id, would tell of the next one out of sequence after a wait.
+ * Together for the orders that are not locked. Each of the others is waited for in a transaction of its own, so that no
+ * order stays locked while this waits for another one.
  */
 async function completeTogether(
   context: Context,

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { feedPosition, oldestShownId, readFeed } from "../../events/event-feed.ts";
+import { feedPage, oldestShownId, readFeed } from "../../events/event-feed.ts";
 import { EVENT_TYPES } from "../../events/event-types.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
 import { findOrderId, orderIdFilter } from "../../orders/lists/order-filter.ts";
@@ -72,14 +72,14 @@ export const eventRoutes: readonly PartnerRoute[] = [
     answers: { 200: { description: "A page of events.", schema: EventPageSchema } },
     problems: ["validation-failed"],
     handle: async ({ caller: { connectionId }, query }, { context, readOrder }) => {
-      const position = feedPosition(query);
-      if (isProblem(position)) return position;
+      const page = feedPage(query);
+      if (isProblem(page)) return page;
       const orderId = await findOrderId(readOrder, connectionId, query.orderId);
       if (orderId === undefined) return { status: 200, json: '{"data":[],"nextCursor":null}' };
       const filter = { orderId, type: query.type ?? null };
       return {
         status: 200,
-        json: await readFeed(context.db, connectionId, position, filter, context.clock.now()),
+        json: await readFeed(context.db, connectionId, page, filter, context.clock.now()),
       };
     },
   }),

@@ -32,10 +32,10 @@ export async function changeHolds(
     return { actor: SERVICE, action: transition.name, before, after: outcome.order, facts: outcome.facts };
   });
   if (steps.length === 0) return;
-  await saveHolds(tx, connectionId, steps);
+  const positions = await saveHolds(tx, connectionId, steps);
   const events = steps.flatMap(({ after, facts }) => orderEvents(after, facts, at.newId, at.now));
-  await insertEvents(tx, events, at.now);
-  await tellOptIns(tx, connectionId, steps, at);
+  await insertEvents(tx, events, at.now, positions);
+  await tellOptIns(tx, connectionId, steps, at, positions);
   const records = steps.map((step) => ({ ...step, ...step.after, orderId: step.after.id }));
   await insertSteps(tx, connectionId, records, at);
 }

@@ -60,10 +60,10 @@ export async function storeOutcome(
   const { order: after } = outcome;
   if (after === before) return;
   const steps = stepsOf(before, outcome, cause);
-  await saveOrder(tx, before, after);
+  const positions = await saveOrder(tx, before, after);
   if (outcome.outcome === "applied")
-    await insertEvents(tx, orderEvents(after, outcome.facts, at.newId, at.now), at.now);
-  await tellOptIns(tx, before.connectionId, steps, at);
+    await insertEvents(tx, orderEvents(after, outcome.facts, at.newId, at.now), at.now, positions);
+  await tellOptIns(tx, before.connectionId, steps, at, positions);
   const records = steps.map((step) => ({
     ...{ ...step, ...step.after, orderId: after.id },
     shipmentId: touchedShipment(step),

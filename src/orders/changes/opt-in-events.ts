@@ -4,7 +4,7 @@ import { hasFailedPayment, isSameTracking } from "../../lifecycle/lifecycle.ts";
 import type { Order, Shipment } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
-import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { type FeedPositions, insertEvents } from "../../webhooks/publishing/events-sql.ts";
 import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
 import { toWireOrder, toWireShipment } from "../order-wire.ts";
 
@@ -39,6 +39,7 @@ export async function tellOptIns(
   connectionId: string,
   steps: readonly Step[],
   { newId, now }: { newId: NewId; now: Date },
+  positions: FeedPositions,
 ): Promise<void> {
   const told = steps.flatMap((step) => optIns(step).map((optIn) => ({ optIn, order: step.after })));
   if (told.length === 0) return;
@@ -46,7 +47,7 @@ export async function tellOptIns(
   const events = told
     .filter(({ optIn }) => wanted.has(optIn.type))
     .map(({ optIn, order }) => optInEvent(optIn, order, newId(), now));
-  await insertEvents(tx, events, now);
+  await insertEvents(tx, events, now, positions);
 }
 
 function optInEvent({ type, shipment }: OptIn, order: Order, id: string, now: Date): EventRow {
@@ -64,5 +65,5 @@ function optInEvent({ type, shipment }: OptIn, order: Order, id: string, now: Da
       ...(shipment === undefined ? {} : { shipment: toWireShipment(order, shipment) }),
     },
   });
-  return { ...event, sequence: order.lastSequence }; // Its place in the lane: behind the events counted so far.
+  return { ...event, sequence: order.lastSequence }; // Behind the events counted so far.
 }

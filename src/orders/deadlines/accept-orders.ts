@@ -3,6 +3,7 @@ import { SERVICE } from "../../lifecycle/order-step.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
+import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
 import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
 import { tellOptIns } from "../changes/opt-in-events.ts";
 import { failedOrders, goPastFailures } from "../changes/order-failure.ts";
@@ -54,7 +55,7 @@ async function acceptOrders(
       const current = asOf(order, now);
       return current === order ? [] : [current];
     });
-    await saveAcceptances(tx, connectionId, accepted);
+    const positions = await saveAcceptances(tx, connectionId, accepted);
     const steps = accepted.map((order) => ({
       ...order,
       actor: SERVICE,
@@ -62,7 +63,7 @@ async function acceptOrders(
       orderId: order.id,
     }));
     await insertSteps(tx, connectionId, steps, { newId, now });
-    await tellAcceptances(tx, connectionId, accepted, { newId, now });
+    await tellAcceptances(tx, connectionId, accepted, { newId, now }, positions);
     return accepted.length;
   });
   if (accepted > 0) context.signals.send("deliveries_due", [connectionId]);
@@ -75,6 +76,7 @@ async function tellAcceptances(
   connectionId: string,
   accepted: readonly { id: string }[],
   step: { newId: NewId; now: Date },
+  positions: FeedPositions,
 ): Promise<void> {
   if (accepted.length === 0 || !(await listWantedTypes(tx, connectionId)).has("order.accepted")) return;
   const orders = await readOrders(
@@ -83,5 +85,5 @@ async function tellAcceptances(
     accepted.map(({ id }) => id),
   );
   const steps = orders.map((after) => ({ before: { ...after, status: "NEW" as const }, after }));
-  await tellOptIns(tx, connectionId, steps, step);
+  await tellOptIns(tx, connectionId, steps, step, positions);
 }

@@ -1,6 +1,8 @@
 import type { TimedOrder } from "../../lifecycle/lifecycle.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
+import { NEXT_FEED_POSITION, toFeedPositions } from "../orders-sql.ts";
 
 export type DueOrder = TimedOrder & { readonly id: string };
 
@@ -86,20 +88,21 @@ const toDueOrder = (row: DueOrderRow): DueOrder => ({
   updatedAt: row.updated_at,
 });
 
-/** Stores accepted orders of one connection. The caller holds their locks. */
+/** Stores accepted orders of one connection; returns the positions of their events. The caller holds their locks. */
 export async function saveAcceptances(
   tx: Queryable,
   connectionId: string,
   accepted: readonly DueOrder[],
-): Promise<void> {
-  if (accepted.length === 0) return;
-  await tx.query({
+): Promise<FeedPositions> {
+  if (accepted.length === 0) return new Map();
+  const updated = await tx.query<{ id: string; last_feed_position: string }>({
     name: "save-acceptances",
     text: `
       update orders o
-      set status = accepted.status, updated_at = accepted.updated_at
+      set status = accepted.status, updated_at = accepted.updated_at, last_feed_position = ${NEXT_FEED_POSITION}
       from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as accepted (id, status, updated_at)
-      where o.connection_id = $1 and o.id = accepted.id`,
+      where o.connection_id = $1 and o.id = accepted.id
+      returning o.id, o.last_feed_position`,
     values: [
       connectionId,
       accepted.map(({ id }) => id),
@@ -107,4 +110,5 @@ export async function saveAcceptances(
       accepted.map(({ updatedAt }) => updatedAt),
     ],
   });
+  return toFeedPositions(updated);
 }

@@ -35,7 +35,7 @@ async function openStep(
   };
 }
 
-async function insertEvent(client: PoolClient, partner: Partner, transactionId?: string): Promise<string> {
+async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: string): Promise<string> {
   const event = eventRow({
     connectionId: connectionUuid(partner),
     id: test.context.newId(),
@@ -48,9 +48,9 @@ async function insertEvent(client: PoolClient, partner: Partner, transactionId?:
     data: {},
   });
   await client.query(
-    `insert into events (connection_id, id, type, body, transaction_id)
+    `insert into events (connection_id, id, type, body, feed_position)
      values ($1, $2, $3, $4, coalesce($5::xid8, pg_current_xact_id()))`,
-    [event.connectionId, event.id, event.type, event.body, transactionId],
+    [event.connectionId, event.id, event.type, event.body, feedPosition],
   );
   return JSON.parse(event.body).id;
 }
@@ -142,8 +142,8 @@ describe("the feed, while steps commit out of order", () => {
 
 describe("the feed on a server to which the data was restored", () => {
   /** From a server that had counted far more transactions than this one. */
-  const restore = (partner: Partner, transactionId: string) =>
-    test.db.withClient((client) => insertEvent(client, partner, transactionId));
+  const restore = (partner: Partner, feedPosition: string) =>
+    test.db.withClient((client) => insertEvent(client, partner, feedPosition));
 
   it("shows the restored events first, and then those of this server", async () => {
     const partner = await createPartner(test);
@@ -175,7 +175,7 @@ describe("the feed on a server to which the data was restored", () => {
     const [created] = (await pollFeed(test, partner, null, `&orderId=${order.id}`)).ids;
     await test.db.query({
       name: "test-restore-event",
-      text: "update events set transaction_id = '900000000009' where id = $1",
+      text: "update events set feed_position = '900000000009' where id = $1",
       values: [uuidIn("evt", created ?? "")],
     });
     const restored = await pollFeed(test, partner, null, `&orderId=${order.id}`);
