@@ -136,7 +136,7 @@ describe("the command line", () => {
     expect((await cli(`account list ${at} --kind payment --json`)).json().data).toHaveLength(1);
     const other = await cli(`account pay ${at} --amount "26.00 EUR" --reference bank-1`);
     expect(other).toMatchObject({ code: 1, output: "" });
-    expect(other.errors).toMatch(/belongs to a payment of another amount/);
+    expect(other.errors).toMatch(/was already used for a payment of a different amount/);
   });
 
   it("shows deliveries and sends one once more", async () => {
@@ -163,7 +163,7 @@ describe("the command line", () => {
     const refused = await cli(`product import - ${at}`, "sku,name,price\nD,d,4\nE,,x\n");
     expect(refused).toMatchObject({ code: 1, output: "" });
     expect(refused.errors).toMatch(
-      /Nothing was imported: the file has 2 faults.*\n {2}- line 3, name: is required\n {2}- line 3, price: /,
+      /Nothing was imported: the file has 2 errors.*\n {2}- line 3, name: is required\n {2}- line 3, price: /,
     );
     expect(await countRows(test, "products")).toBe(before);
   });

@@ -61,8 +61,8 @@ describe("the command line refuses with exit code 1", () => {
     ["order show x", /No such order/],
     ["order ship x", /No such order/],
     ["order export --merchant mer_01m7y7np16fe68bxp4h91tdmdn", /No such merchant/],
-    ["merchant list --cursor x", /cursor: is not a cursor of this list/],
-    ["merchant list --limit 101", /limit: must be <= 100/],
+    ["merchant list --cursor x", /cursor: is not a valid cursor of this list/],
+    ["merchant list --limit 101", /limit: must be at most 100/],
     ['merchant create --name "" --account-email nobody', /- \/name: .*\n {2}- \/accountEmail: /],
     ["product import - --merchant mer_01m7y7np16fe68bxp4h91tdmdn", /No such merchant/],
   ])("%s", (args, errors) => expectRefused(args, 1, errors));

@@ -41,7 +41,7 @@ export async function expectRefused(
   expect(headers["content-type"]).toContain("application/problem+json");
   expect(body).toEqual({
     type: `${test.context.config.errorsBaseUrl}/transition-refused`,
-    title: "Transition refused",
+    title: "Transition not allowed",
     status: 409,
     detail: expect.stringMatching(/./),
     instance: transitionPath(orderId),

@@ -10,7 +10,7 @@ export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const UNSUPPORTED: Problem = {
   problem: "unsupported-media-type",
-  detail: "The body must be declared as application/json.",
+  detail: "Content-Type must be application/json.",
 };
 
 const MISSING = malformed("The request has no body.");

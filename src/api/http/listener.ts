@@ -89,7 +89,7 @@ export function createListener<Operations, Caller extends object>(
     // A client that hung up in the middle of its body is no failure of ours, neither in the log nor in the metrics.
     const hungUp = request.raw.destroyed && !request.raw.complete;
     const { problem, logged } = problemOf(
-      hungUp ? new ProblemError(malformed("The body broke off.")) : error,
+      hungUp ? new ProblemError(malformed("The connection closed before the body was complete.")) : error,
     );
     if (logged)
       request.log.error(

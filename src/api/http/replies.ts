@@ -83,12 +83,12 @@ export function problemOf(error: FastifyError | ProblemError): { problem: Proble
       return {
         problem: {
           problem: "unsupported-media-type",
-          detail: "The body must be declared as application/json.",
+          detail: "Content-Type must be application/json.",
         },
         logged: false,
       };
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return { problem: malformed("The body's length is not the one announced."), logged: false };
+      return { problem: malformed("The length of the body does not match Content-Length."), logged: false };
     default:
       return isUnavailable(error)
         ? { problem: unavailable, logged: true }

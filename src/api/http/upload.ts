@@ -19,7 +19,7 @@ export function addUploadParser(scope: FastifyInstance, { limitBytes }: Upload):
 export function uploadTypeCheck({ mediaType }: Upload) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     const [sent = ""] = (request.headers["content-type"] ?? "").split(";");
-    const detail = `The body must be declared as ${mediaType}.`;
+    const detail = `Content-Type must be ${mediaType}.`;
     const fits = sent.trim().toLowerCase() === mediaType;
     done(fits ? undefined : new ProblemError({ problem: "unsupported-media-type", detail }));
   };

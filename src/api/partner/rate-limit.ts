@@ -55,7 +55,7 @@ export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter 
       headers: { ...fields(bucket), "retry-after": String(seconds) },
       refusal: {
         problem: "rate-limited",
-        detail: `The connection may send ${perMinute} requests a minute; wait ${seconds} s.`,
+        detail: `The limit is ${perMinute} requests a minute. Retry in ${seconds} s.`,
       },
     };
   }

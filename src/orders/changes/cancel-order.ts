@@ -29,10 +29,15 @@ export async function cancelOrder(
 function notCancelable(order: Order): Problem {
   const { status } = order;
   const members = { orderStatus: status };
-  if (isSettled(order)) return { problem: "order-not-cancelable", detail: "The order is settled.", members };
+  if (isSettled(order))
+    return {
+      problem: "order-not-cancelable",
+      detail: "The order is already completed, canceled or returned.",
+      members,
+    };
   const detail =
     status === "PROCESSING"
-      ? "The order is being reviewed; it never had a cancel window. It stays live and its events continue."
-      : "The order's cancel window has closed. The order stays live and its events continue.";
+      ? "An order in review cannot be canceled: it never had a cancel window. It remains active, and its events continue."
+      : "The order's cancel window has closed. The order remains active, and its events continue.";
   return { problem: "order-not-cancelable", detail, members };
 }

@@ -42,12 +42,13 @@ export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrde
 
 const KEY_MISSING: Problem = {
   problem: "idempotency-key-missing",
-  detail: "Send an Idempotency-Key header, an externalOrderId, or both.",
+  detail: "The request needs an Idempotency-Key header, an externalOrderId, or both.",
 };
 
 const KEY_REUSED: Problem = {
   problem: "idempotency-key-reused",
-  detail: "This idempotency key belongs to an earlier, different request.",
+  detail:
+    "This idempotency key was already used for a different request. The key is the Idempotency-Key header or, without it, the externalOrderId.",
 };
 
 async function answerPlacement(

@@ -8,7 +8,7 @@ type PaymentFields = Pick<AccountEntry, "amountMinor" | "note"> & { readonly ref
 export type RecordedPayment =
   /** `replayed`: it was recorded before. */
   | { readonly outcome: "recorded"; readonly payment: AccountEntry; readonly replayed: boolean }
-  /** The reference belongs to a payment of another amount. */
+  /** The reference was already used for a payment of a different amount. */
   | { readonly outcome: "reference-taken" };
 
 /**

@@ -22,7 +22,7 @@ export function decodeCursor(list: string, cursor: string): Buffer | null {
 }
 
 export const badCursor: Problem = validationFailed([
-  { parameter: "cursor", detail: "is not a cursor of this list" },
+  { parameter: "cursor", detail: "is not a valid cursor of this list" },
 ]);
 
 /** Before every id: where a list that has the oldest first begins. */

@@ -1,45 +1,45 @@
 /**
- * Every problem the service answers (RFC 9457): the one table of codes. `docs/problems.md` tells the same to
- * readers, and the back office serves a page for each under `/errors/<code>`. Specification, part 7; decision 0017.
+ * Every problem that the service returns (RFC 9457): the only table of codes. `docs/problems.md` documents the same for
+ * readers, and the back office serves a page for each at `/errors/<code>`. Specification, part 7; decision 0017.
  */
 export const PROBLEMS = {
   "malformed-request": {
     status: 400,
-    title: "Request cannot be read",
-    meaning: "The request is not valid HTTP, or its body is not the JSON it should be.",
-    retry: "Not before the request is mended.",
+    title: "Malformed request",
+    meaning: "The request is not valid HTTP, or its body is not valid JSON.",
+    retry: "After correcting the request.",
   },
   "idempotency-key-missing": {
     status: 400,
     title: "Idempotency key missing",
-    meaning: "An order was sent with neither an Idempotency-Key header nor an externalOrderId.",
+    meaning: "A creation had neither an Idempotency-Key header nor an externalOrderId.",
     retry: "With one of the two.",
   },
   unauthorized: {
     status: 401,
-    title: "Valid key required",
-    meaning: "The request carries no key, or one that is unknown, revoked or expired.",
+    title: "Unauthorized",
+    meaning: "The request has no key, or the key is unknown, revoked or expired.",
     retry: "With a valid key.",
   },
   forbidden: {
     status: 403,
-    title: "Not allowed",
-    meaning: "The caller is known, but people of this kind may not do this.",
-    retry: "Do not retry; ask somebody who may.",
+    title: "Forbidden",
+    meaning: "The caller is authenticated, but its role does not allow this operation.",
+    retry: "Do not retry. A caller with another role must do it.",
   },
   "not-found": {
     status: 404,
     title: "Resource not found",
     meaning:
-      "No route matches the method and path, or the thing named is not on the connection, or a test order's time is over.",
+      "No route matches the method and path, or the resource does not exist on the connection, or a test order has expired.",
     retry: "Do not retry.",
   },
   "order-not-cancelable": {
     status: 409,
     title: "Order cannot be canceled",
     meaning:
-      "The order exists, but its cancel window has closed or never existed; orderStatus tells its status.",
-    retry: "Do not retry; the answer does not change.",
+      "The order exists, but its cancel window has closed or never existed; orderStatus is its status.",
+    retry: "Do not retry; the response does not change.",
   },
   "order-already-exists": {
     status: 409,
@@ -49,71 +49,70 @@ export const PROBLEMS = {
   },
   "transition-refused": {
     status: 409,
-    title: "Transition refused",
-    meaning: "The order's state forbids the transition; transition, orderStatus and rule tell why.",
-    retry: "After the order's state has changed.",
+    title: "Transition not allowed",
+    meaning:
+      "The state of the order does not allow the transition; transition, orderStatus and rule give the reason.",
+    retry: "After the state of the order has changed.",
   },
   "endpoint-paused": {
     status: 409,
     title: "Webhook endpoint is paused",
-    meaning: "Nothing is sent to a paused webhook endpoint, not even by hand.",
-    retry: "After the endpoint was resumed.",
+    meaning: "Nothing is sent to a paused webhook endpoint, not even by request.",
+    retry: "After resuming the endpoint.",
   },
   "endpoint-limit-reached": {
     status: 409,
     title: "Too many webhook endpoints",
-    meaning: "The connection has as many webhook endpoints as it may have.",
-    retry: "After an endpoint was deleted.",
+    meaning: "The connection has the maximum number of webhook endpoints.",
+    retry: "After deleting an endpoint.",
   },
   "payload-too-large": {
     status: 413,
     title: "Request body too large",
-    meaning: "The body is larger than the route takes: 256 KiB where it does not say otherwise.",
+    meaning: "The body exceeds the limit of the route, which is 256 KiB unless documented otherwise.",
     retry: "With a smaller body.",
   },
   "unsupported-media-type": {
     status: 415,
-    title: "Media type not supported",
-    meaning: "The body is not declared as application/json, or as what else the route asks for.",
+    title: "Unsupported media type",
+    meaning: "The Content-Type is not application/json, or not the one that the route requires.",
     retry: "With the Content-Type that detail names.",
   },
   "validation-failed": {
     status: 422,
-    title: "Request does not fit",
-    meaning:
-      "The request can be read, but something in it does not fit; errors lists every fault and its place.",
-    retry: "Not before the faults are mended.",
+    title: "Validation failed",
+    meaning: "The request can be read, but some of its values are invalid; errors lists each of them.",
+    retry: "After correcting every error.",
   },
   "idempotency-key-reused": {
     status: 422,
     title: "Idempotency key reused",
-    meaning: "The idempotency key belongs to an earlier, different request.",
+    meaning: "The idempotency key was already used for a different request.",
     retry: "With a new key, or with the first request unchanged.",
   },
   "rate-limited": {
     status: 429,
     title: "Too many requests",
-    meaning: "The connection has used up its requests for now.",
-    retry: "After the seconds in Retry-After.",
+    meaning: "The connection has exceeded its rate limit.",
+    retry: "After the number of seconds in Retry-After.",
   },
   "internal-error": {
     status: 500,
     title: "Internal error",
-    meaning:
-      "The service failed in a way it should not; the operator can find the request by its x-request-id.",
-    retry: "Yes; with the same idempotency key nothing is done twice.",
+    meaning: "The service failed unexpectedly; the operator can find the request by its x-request-id.",
+    retry: "Yes; a repeated idempotency key creates no second order.",
   },
   unavailable: {
     status: 503,
     title: "Service unavailable",
     meaning: "The service cannot reach its database, or is stopping.",
-    retry: "After the seconds in Retry-After; with the same idempotency key nothing is done twice.",
+    retry: "After the number of seconds in Retry-After; a repeated idempotency key creates no second order.",
   },
 } as const satisfies Record<string, { status: number; title: string; meaning: string; retry: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** A refusal, as a value. `detail` is for the partner and never holds anything internal. */
+/** An error as a value. `detail` is for the caller and never contains anything internal. */
 export type Problem = {
   readonly problem: ProblemCode;
   readonly detail: string;
@@ -122,21 +121,21 @@ export type Problem = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** One fault of a request: where it is, and what is wrong with it. */
+/** One error in a request: its position, and what is wrong. */
 export type Fault = (
   | { pointer: string }
   | { parameter: string }
   | { header: string }
-  /** Of a file: the line on which its row begins, and the column if it is about one. */
+  /** In a file: the line on which the row begins, and the column if the error is about one. */
   | { line: number; column?: string }
 ) & { detail: string };
 
 export const isProblem = (value: object): value is Problem => "problem" in value;
 
-/** How long clients are asked to wait when the service cannot answer, in seconds. */
+/** How long clients should wait when the service is not available, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = "5";
 
-/** Also for things of other connections: a foreign thing and a missing one give the same answer. */
+/** Also for a resource of another connection: it returns exactly the same as a missing one. */
 export const notFound = (
   what:
     | "order"
@@ -166,30 +165,30 @@ export const validationFailed = (errors: readonly Fault[]): Problem => ({
   problem: "validation-failed",
   detail:
     errors.length === 1
-      ? "The request has a fault; see errors."
-      : `The request has ${errors.length} faults; see errors.`,
+      ? "The request has 1 error; see errors."
+      : `The request has ${errors.length} errors; see errors.`,
   members: { errors },
 });
 
 export const forbidden: Problem = {
   problem: "forbidden",
-  detail: "You may not do this; it is for people with another role.",
+  detail: "Your role does not allow this operation.",
 };
 
 export const malformed = (detail: string): Problem => ({ problem: "malformed-request", detail });
 
 export const internalError: Problem = {
   problem: "internal-error",
-  detail: "The request failed; it is safe to retry.",
+  detail: "The request failed. It is safe to retry.",
 };
 
 export const unavailable: Problem = {
   problem: "unavailable",
-  detail: "The service cannot do this right now; it is safe to retry.",
+  detail: "The service is temporarily unavailable. It is safe to retry.",
   headers: { "retry-after": UNAVAILABLE_RETRY_SECONDS },
 };
 
-/** The problem document of a refusal. `instance` is the path of the request, without its query. */
+/** The problem document of an error. `instance` is the path of the request, without its query. */
 export function problemDocument(
   problem: Problem,
   errorsBaseUrl: string,
@@ -206,7 +205,7 @@ export function problemDocument(
   };
 }
 
-/** The path of a request target: what stands before the query. */
+/** The path of a request target, without the query. */
 export const pathOf = (url: string): string => {
   const end = url.indexOf("?");
   return end === -1 ? url : url.slice(0, end);

@@ -7,28 +7,28 @@ import type { Fault } from "./problems.ts";
 import { isStorableText } from "./text.ts";
 
 const FORMAT_DETAILS: Readonly<Record<string, string>> = {
-  "path-segment": "must be storable text, and neither . nor .., which no path can name",
+  "path-segment": "must not be . or .., and must not contain NUL characters or unpaired surrogates",
   text: "must not contain NUL characters or unpaired surrogates",
   uuid: "must be a UUID",
-  "country-code": "must be two letters",
+  "country-code": "must be a two-letter country code",
   amount: "must be a decimal amount such as 12.50",
   currency: "must be an ISO 4217 currency code such as EUR",
   "date-time": "must be an ISO 8601 date-time with a time zone",
   email: "must be an email address",
-  "web-address": "must be an address that begins with https:// or http://",
+  "web-address": "must be a URL that begins with https:// or http://",
 };
 
 // The package's default export is its CommonJS module object.
 const addFormats = addFormatsModule.default;
 
-/** A validator with the service's own formats, that tells all faults at once. */
+/** A validator with the service's own formats. It reports all errors at once. */
 export function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   addFormats(ajv, ["date-time", "email"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
   ajv.addFormat("text", isStorableText);
   ajv.addFormat("path-segment", (text: string) => isStorableText(text) && text !== "." && text !== "..");
-  // Partners and the console show these as links and pictures, so nothing that runs may be among them.
+  // Clients show these as links and images, so schemes that run code must not be among them.
   ajv.addFormat(
     "web-address",
     (text: string) => /^https?:\/\/\S+$/i.test(text) && isStorableText(text) && URL.canParse(text),
@@ -39,21 +39,21 @@ export function createAjv(): Ajv {
   return ajv;
 }
 
-/** A check of values that come from elsewhere than a request's JSON, by the same rules. Pointers lead into the value. */
+/** Checks values that do not come from a request's JSON by the same rules. Pointers are relative to the value. */
 export function createCheck(schema: TSchema): (value: unknown) => ReturnType<typeof faultsOf> {
   const validate = createAjv().compile(schema);
   return (value) => (validate(value) ? [] : faultsOf(validate.errors ?? [], "body"));
 }
 
-/** Above what a hundred lines can have, so that all of theirs are told; a hostile body could have very many more. */
+/** More than the errors of a hundred lines, so that all of these are reported. A hostile body could have many more. */
 const FAULTS_MAX = 500;
 
 export type RequestPart = "body" | "querystring" | "params" | "headers";
 
-/** The validator's errors as the faults of a problem, each with its place. */
+/** The validator's errors as the errors of a problem, each with its position. */
 export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fault[] {
-  const told = errors.filter((error) => !isAboutNull(error));
-  return told.slice(0, FAULTS_MAX).map((error) => {
+  const reported = errors.filter((error) => !isAboutNull(error));
+  return reported.slice(0, FAULTS_MAX).map((error) => {
     const path =
       error.keyword === "required"
         ? `${error.instancePath}/${error.params["missingProperty"]}`
@@ -62,7 +62,7 @@ export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fau
   });
 }
 
-/** That a value might also have been null, beside what is wrong with the value that was sent. */
+/** Says only that the value might also be null. Another error says what is wrong with the value that was sent. */
 const isAboutNull = ({ keyword, params }: ErrorObject): boolean =>
   keyword === "anyOf" || (keyword === "type" && params["type"] === "null");
 
@@ -79,18 +79,28 @@ function detailOf(error: ErrorObject): string {
     case "format":
       return FORMAT_DETAILS[String(error.params["format"])] ?? `must match format ${error.params["format"]}`;
     case "type":
-      return `must be ${[error.params["type"]].flat().join(" or ")}`;
+      return `must be ${[error.params["type"]].flat().map(withArticle).join(" or ")}`;
     case "enum":
       return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
+    case "minimum":
+      return `must be at least ${error.params["limit"]}`;
+    case "maximum":
+      return `must be at most ${error.params["limit"]}`;
     case "minLength":
-      return `must have at least ${error.params["limit"]} characters`;
+      return `must have at least ${counted(error.params["limit"], "character")}`;
     case "maxLength":
-      return `must have at most ${error.params["limit"]} characters`;
+      return `must have at most ${counted(error.params["limit"], "character")}`;
     case "minItems":
-      return `must have at least ${error.params["limit"]} items`;
+      return `must have at least ${counted(error.params["limit"], "item")}`;
     case "maxItems":
-      return `must have at most ${error.params["limit"]} items`;
+      return `must have at most ${counted(error.params["limit"], "item")}`;
     default:
-      return error.message ?? "does not fit";
+      return error.message ?? "is invalid";
   }
 }
+
+/** A JSON type in a sentence: "an object", "a string", "null". */
+const withArticle = (type: string): string =>
+  type === "null" ? type : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

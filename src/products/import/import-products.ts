@@ -65,10 +65,9 @@ async function checkFile(
   } catch (error) {
     if (!(error instanceof CsvFault)) throw error;
     await batcher.flush();
-    faults.add([{ line: error.line, detail: `${error.message}; what follows was not read` }]);
+    faults.add([{ line: error.line, detail: `${error.message}; the following rows were not read` }]);
   }
-  if (header === null && faults.count === 0)
-    faults.add([{ line: 1, detail: "the first row, which names the columns, is missing" }]);
+  if (header === null && faults.count === 0) faults.add([{ line: 1, detail: "the header row is missing" }]);
   return { header: header ?? [], faults };
 }
 
@@ -83,7 +82,7 @@ function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool:
     const own = new Set(ids.length === 0 ? [] : await listOwnProducts(db, merchant.id, ids));
     for (const { line, row } of batch)
       if (row.id !== null && !own.has(row.id))
-        faults.add([{ line, column: "id", detail: "names no product of the merchant" }]);
+        faults.add([{ line, column: "id", detail: "is not a product of the merchant" }]);
     if (faults.count === 0 && batch.length > 0) await spool.add(batch.map(({ row }) => row));
     batch = [];
   }
@@ -95,11 +94,11 @@ function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool:
       const { line } = csvRow;
       rows += 1;
       if (rows > IMPORT_ROWS_MAX)
-        return faults.add([{ line, detail: `is past the ${IMPORT_ROWS_MAX} rows that a file may have` }]);
+        return faults.add([{ line, detail: `exceeds the limit of ${IMPORT_ROWS_MAX} rows` }]);
       const row = readRow(csvRow, header, merchant.currency);
       if ("faults" in row) return faults.add(row.faults);
       if (row.id !== null && idsSeen.has(row.id))
-        return faults.add([{ line, column: "id", detail: "is the id of an earlier row, too" }]);
+        return faults.add([{ line, column: "id", detail: "is also the id of an earlier row" }]);
       if (row.id !== null) idsSeen.add(row.id);
       batch.push({ line, row });
       if (batch.length === BATCH_SIZE) await flush();
@@ -134,8 +133,8 @@ function importRefused({ count, told }: Faults): Problem {
     problem: "validation-failed",
     detail:
       count === 1
-        ? "Nothing was imported: the file has a fault; see errors."
-        : `Nothing was imported: the file has ${count} faults; errors tells ${many}.`,
+        ? "Nothing was imported: the file has 1 error; see errors."
+        : `Nothing was imported: the file has ${count} errors; errors lists ${many}.`,
     members: { errors: told.toSorted((a, b) => a.line - b.line), errorCount: count },
   };
 }

@@ -37,12 +37,16 @@ export function readHeader({ line, cells }: CsvRow): ImportHeader | { faults: Im
   const names = cells.map((cell) => cell.trim());
   const unknown = names
     .filter((name) => !isColumn(name))
-    .map((column) => ({ line, column, detail: `is not a column of an import: ${COLUMNS.join(", ")}` }));
+    .map((column) => ({
+      line,
+      column,
+      detail: `is not an import column; the columns are ${COLUMNS.join(", ")}`,
+    }));
   const twice = names
     .filter((name, index) => isColumn(name) && names.indexOf(name) !== index)
-    .map((column) => ({ line, column, detail: "is there more than once" }));
+    .map((column) => ({ line, column, detail: "is a duplicate column" }));
   const missing = REQUIRED.filter((name) => !names.includes(name)).map((column) => ({
-    ...{ line, column, detail: "is required, and the first row does not name it" },
+    ...{ line, column, detail: "is required, but is missing in the first row" },
   }));
   const faults = [...unknown, ...twice, ...missing];
   return faults.length > 0 ? { faults } : names.filter(isColumn);
@@ -65,7 +69,7 @@ export function readRow(
   currency: string,
 ): ImportRow | { faults: ImportFault[] } {
   if (cells.length !== header.length) {
-    const detail = `has ${cells.length} cells, and the first row has ${header.length}`;
+    const detail = `has ${cells.length} cells, but the first row has ${header.length}`;
     return { faults: [{ line, detail }] };
   }
   const product = productOf(cells, header, currency);

@@ -9,7 +9,7 @@ import { endBackoff, insertPingDelivery } from "./send-by-hand-sql.ts";
 
 export const ENDPOINT_PAUSED: Problem = {
   problem: "endpoint-paused",
-  detail: "The webhook endpoint is paused; resume it first.",
+  detail: "The webhook endpoint is paused. Resume it first.",
 };
 
 /** Sends a test event to one endpoint, whatever types it names; answers the id of the delivery. */

@@ -12,7 +12,7 @@ export const ENDPOINTS_MAX = 200;
 
 const LIMIT_REACHED: Problem = {
   problem: "endpoint-limit-reached",
-  detail: `The connection has ${ENDPOINTS_MAX} webhook endpoints already; delete one first.`,
+  detail: `The connection already has ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
 };
 
 /**

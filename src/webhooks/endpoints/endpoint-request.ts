@@ -104,6 +104,6 @@ export function sinceFaults(body: unknown, now: Date): Fault[] {
   const ageMs = now.getTime() - Date.parse(since);
   if (ageMs >= 0 && ageMs <= RECOVERY_MAX_MS) return [];
   // A leap second passes the schema and is no moment of the clock.
-  const detail = ageMs > RECOVERY_MAX_MS ? "must be at most 30 days ago" : "must not lie ahead";
+  const detail = ageMs > RECOVERY_MAX_MS ? "must be at most 30 days ago" : "must not be in the future";
   return [{ pointer: "/since", detail }];
 }

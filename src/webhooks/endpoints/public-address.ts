@@ -52,7 +52,7 @@ export async function endpointUrlFault(
 ): Promise<string | null> {
   const form = formFault(text, allowPrivateNetworks);
   if (form !== null || allowPrivateNetworks) return form;
-  return (await isPublicHost(new URL(text).hostname, resolve)) ? null : "is not a public address";
+  return (await isPublicHost(new URL(text).hostname, resolve)) ? null : "must be a public address";
 }
 
 function formFault(text: string, allowHttp: boolean): string | null {
@@ -60,7 +60,7 @@ function formFault(text: string, allowHttp: boolean): string | null {
   const schemes = allowHttp ? /^https?:\/\//i : /^https:\/\//i;
   // A parser passes over spaces and control characters, so what was stored would not be what is called.
   if (!schemes.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !URL.canParse(text))
-    return `must be an address that begins with https://${allowHttp ? " or http://" : ""}`;
+    return `must be a URL that begins with https://${allowHttp ? " or http://" : ""}`;
   const { username, password } = new URL(text);
   if (username !== "" || password !== "") return "must not contain a user name or password";
   if (text.includes("#")) return "must not contain a fragment";

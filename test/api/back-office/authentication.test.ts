@@ -33,7 +33,7 @@ describe("the operator's token", () => {
         const answer = await test.backOfficeAs(token).request(method, path, options);
         expect(answer.status, `${method} ${path}, ${title}`).toBe(401);
         expect(answer.headers["www-authenticate"]).toBe(challenge);
-        expect(answer.body).toMatchObject({ title: "Valid key required", status: 401, instance: path });
+        expect(answer.body).toMatchObject({ title: "Unauthorized", status: 401, instance: path });
       }
     }
     expect(await dumpTables(test)).toEqual(before);

@@ -73,7 +73,7 @@ describe("all faults of a body are told at once", () => {
       .sort(([one]: [string], [other]: [string]) => (one < other ? -1 : 1));
   }
 
-  const tooShort = "must have at least 1 characters";
+  const tooShort = "must have at least 1 character";
   const inEuros = "must be an amount in EUR";
 
   it("a merchant's credit limit in another currency, beside a bad name", async () => {
@@ -118,7 +118,7 @@ describe("all faults of a body are told at once", () => {
     const expected = [
       ["/name", tooShort],
       ["/reviewPolicy/maxOrderValue", inEuros],
-      ["/reviewPolicy/maxQuantity", "must be >= 1"],
+      ["/reviewPolicy/maxQuantity", "must be at least 1"],
     ];
     expect(await faultsOf("POST", `/api/merchants/${partner.merchantId}/connections`, body)).toEqual(
       expected,
@@ -129,7 +129,7 @@ describe("all faults of a body are told at once", () => {
   it("a key's end that has passed, beside a bad name", async () => {
     const body = { name: "", expiresAt: "2020-01-01T00:00:00Z" };
     expect(await faultsOf("POST", `${connectionPath()}/keys`, body)).toEqual([
-      ["/expiresAt", "must lie ahead"],
+      ["/expiresAt", "must be in the future"],
       ["/name", tooShort],
     ]);
   });

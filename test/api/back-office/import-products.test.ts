@@ -63,7 +63,7 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
 
   it("a header with columns missing or there twice, and tells all of them", async () => {
     await expectRefused("name,name,status\n", [
-      { line: 1, column: "name", detail: "is there more than once" },
+      { line: 1, column: "name", detail: "is a duplicate column" },
       { line: 1, column: "sku", detail: expect.stringMatching(/required/) },
       { line: 1, column: "price", detail: expect.stringMatching(/required/) },
     ]);
@@ -91,8 +91,8 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
       at(7, "sku"),
       at(7, "weightGrams"),
       { line: 7, column: "price", detail: "must be an amount in EUR" },
-      { line: 8, detail: "has 3 cells, and the first row has 7" },
-      { line: 11, column: "id", detail: "names no product of the merchant" },
+      { line: 8, detail: "has 3 cells, but the first row has 7" },
+      { line: 11, column: "id", detail: "is not a product of the merchant" },
     ]);
   });
 
@@ -103,7 +103,7 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
   it("another merchant's product, in the same words as one that does not exist", async () => {
     const foreign = await createProduct(test, await aMerchant());
     const missing = "01a00000-0000-7000-8000-000000000000";
-    const fault = (line: number) => ({ line, column: "id", detail: "names no product of the merchant" });
+    const fault = (line: number) => ({ line, column: "id", detail: "is not a product of the merchant" });
     await expectRefused(`${HEADER},id\na,b,1,${foreign}\nc,d,1,${missing}`, [fault(2), fault(3)]);
   });
 
@@ -140,7 +140,7 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
   it.each(["application/json", "text/plain", "text/csvx", ""])("the media type %j", async (type) => {
     const answer = await importInto(merchantId, HEADER, { type });
     expectProblem(answer, 415, "unsupported-media-type");
-    expect(answer.body.detail).toBe("The body must be declared as text/csv.");
+    expect(answer.body.detail).toBe("Content-Type must be text/csv.");
   });
 
   it("people of the warehouse, and shows nobody another merchant", async () => {

@@ -180,6 +180,6 @@ describe("A filter that cannot be", () => {
       .replace("{facility}", await createFacility(test));
     const { status, body } = await test.backOffice.get(`${path}?${query}`);
     expect(status).toBe(422);
-    expect(body).toMatchObject({ title: "Request does not fit", errors: [{ parameter }] });
+    expect(body).toMatchObject({ title: "Validation failed", errors: [{ parameter }] });
   });
 });

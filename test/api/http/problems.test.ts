@@ -214,7 +214,7 @@ describe("a problem document", () => {
 describe("a fault of the service", () => {
   it("is answered with a bare 500, whatever it was", async () => {
     const [answer] = await provokeInternalError();
-    expect(answer.document.detail).toBe("The request failed; it is safe to retry.");
+    expect(answer.document.detail).toBe("The request failed. It is safe to retry.");
   });
 });
 

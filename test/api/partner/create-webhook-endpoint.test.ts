@@ -130,7 +130,7 @@ describe("POST /v1/webhook-endpoints", () => {
 
   it("tells why an address is refused", async () => {
     const { body } = await partner.client.post(ENDPOINTS, { url: "https://10.0.0.1/" });
-    expect(body.errors).toEqual([{ pointer: "/url", detail: "is not a public address" }]);
+    expect(body.errors).toEqual([{ pointer: "/url", detail: "must be a public address" }]);
   });
 
   it("takes fields at their limits", async () => {

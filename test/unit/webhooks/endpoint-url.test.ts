@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { endpointUrlFault, type Resolve } from "../../../src/webhooks/endpoints/public-address.ts";
 
-const NOT_PUBLIC = "is not a public address";
+const NOT_PUBLIC = "must be a public address";
 
 const answering =
   (...addresses: string[]): Resolve =>
@@ -57,7 +57,7 @@ describe("the URL of an endpoint", () => {
     "javascript:alert(1)//https://",
     "http://partner.example/",
   ])("must be one, with https: not %j", async (url) => {
-    expect(await onTheInternet(url, never)).toBe("must be an address that begins with https://");
+    expect(await onTheInternet(url, never)).toBe("must be a URL that begins with https://");
   });
 
   it("has at most 2048 characters", async () => {
@@ -183,9 +183,7 @@ describe("private networks, when they are allowed", () => {
   });
 
   it("lift no other rule", async () => {
-    expect(await onALaptop("ftp://localhost/")).toBe(
-      "must be an address that begins with https:// or http://",
-    );
+    expect(await onALaptop("ftp://localhost/")).toBe("must be a URL that begins with https:// or http://");
     expect(await onALaptop(`http://localhost/${"a".repeat(2_048)}`)).toBe(
       "must have at most 2048 characters",
     );

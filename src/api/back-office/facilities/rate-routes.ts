@@ -73,7 +73,7 @@ function ratesFaults(body: unknown): Fault[] {
     const earlier = key === null ? undefined : first.get(key);
     if (key !== null && earlier === undefined) first.set(key, index);
     if (earlier === undefined) return faults;
-    return [...faults, { pointer, detail: `has the country, currency and weight of /rates/${earlier}` }];
+    return [...faults, { pointer, detail: `has the same country, currency and weight as /rates/${earlier}` }];
   });
 }
 

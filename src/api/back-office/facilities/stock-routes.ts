@@ -140,5 +140,5 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
 
 const belowReserved = (reserved: number) =>
   validationFailed([
-    { pointer: "/onHand", detail: `must be at least ${reserved}, which are reserved for orders` },
+    { pointer: "/onHand", detail: `must be at least ${reserved}, the quantity reserved for orders` },
   ]);

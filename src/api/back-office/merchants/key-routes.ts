@@ -70,8 +70,8 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       const expiresAt = valueAt(body, "/expiresAt");
       if (expiresAt === undefined) return [];
       const moment = new Date(String(expiresAt));
-      if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must lie before the year 10000" }];
-      return moment > context.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must lie ahead" }];
+      if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must be before the year 10000" }];
+      return moment > context.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must be in the future" }];
     },
     handle: async ({ caller, params, body }, { context }) => {
       const connection = await findConnection(context, caller, params.id);

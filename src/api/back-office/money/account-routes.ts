@@ -70,12 +70,12 @@ function paymentFaults(body: unknown, merchant: Merchant | null): Fault[] {
   if (merchant === null) return [];
   const amount = valueAt(body, "/amount/amount");
   const isNothing = typeof amount === "string" && isAmount(amount) && /^[0.]+$/.test(amount);
-  if (isNothing) return [{ pointer: "/amount", detail: "must be more than zero" }];
+  if (isNothing) return [{ pointer: "/amount", detail: "must be greater than zero" }];
   return amountFaults(body, "/amount", merchant.currency);
 }
 
 const REFERENCE_TAKEN = validationFailed([
-  { pointer: "/reference", detail: "belongs to a payment of another amount" },
+  { pointer: "/reference", detail: "was already used for a payment of a different amount" },
 ]);
 
 export const accountRoutes: readonly BackOfficeRoute[] = [

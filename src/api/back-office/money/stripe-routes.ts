@@ -36,7 +36,7 @@ const toWireMethod = (method: StripeMethod): Static<typeof StripeMethodSchema> =
 
 const NO_KEY: Fault = {
   pointer: "/customerId",
-  detail: "cannot be charged: the service has no key for Stripe (STRIPE_SECRET_KEY)",
+  detail: "cannot be used: the service has no Stripe key (STRIPE_SECRET_KEY)",
 };
 
 export const stripeRoutes: readonly BackOfficeRoute[] = [

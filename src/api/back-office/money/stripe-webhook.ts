@@ -6,7 +6,7 @@ import type { Context } from "../../../platform/context.ts";
 import { malformed } from "../../../platform/wire/problems.ts";
 import { problemWriter } from "../../http/replies.ts";
 
-const BAD_SIGNATURE = malformed("The body does not have Stripe's signature, or had it too long ago.");
+const BAD_SIGNATURE = malformed("The Stripe-Signature header is missing, invalid or too old.");
 
 /**
  * `POST /stripe/webhook`: Stripe tells that something has become of a payment. It needs no key: its signature over the
