@@ -9,11 +9,13 @@ import type { Config } from "../platform/config.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
 import { readOrMakeSecret } from "../platform/secret-file.ts";
 import type { SignalChannel } from "../platform/signals.ts";
+import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { createDispatcher, type Dispatcher } from "../webhooks/sending/dispatcher.ts";
 import { createSender } from "../webhooks/sending/sender.ts";
+import { JOBS, type Job } from "./jobs.ts";
 import { openService } from "./open-service.ts";
-import { CHORES, type Chore, startWorker } from "./worker.ts";
+import { startWorker } from "./worker.ts";
 
 export type RunningService = {
   readonly context: WebhookContext;
@@ -60,7 +62,7 @@ export async function startService(
   }
 }
 
-/** The chores, and the dispatcher, which finds by polling what nobody has told it of. */
+/** Starts the jobs and the dispatcher. The job `find-due-deliveries` finds deliveries for which no signal arrived. */
 function startWork(context: WebhookContext, signals: SignalChannel, metrics: Metrics, stops: Stops): void {
   const { webhookTimeoutMs, webhookAllowPrivateNetworks } = context.config;
   const sender = createSender({
@@ -71,16 +73,16 @@ function startWork(context: WebhookContext, signals: SignalChannel, metrics: Met
   const stopListening = signals.listen((signal, connectionIds) =>
     signal === "deliveries_due" ? dispatcher.wake(connectionIds) : dispatcher.takeBack(connectionIds),
   );
-  const worker = startWorker(context, metrics, [...CHORES, findDueDeliveries(dispatcher)]);
+  const worker = startWorker(context, metrics, [...JOBS, findDueDeliveries(dispatcher)]);
   stops.doors.push(async () => {
     await Promise.all([worker.stop(), dispatcher.stop(), stopListening()]);
     await sender.close();
   });
 }
 
-const findDueDeliveries = (dispatcher: Dispatcher): Chore => ({
+const findDueDeliveries = (dispatcher: Dispatcher): Job => ({
   name: "find-due-deliveries",
-  everyMs: 1_000,
+  everyMs: SECOND_MS,
   run: async () => {
     await dispatcher.poll();
     return 0;

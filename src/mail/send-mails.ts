@@ -1,14 +1,11 @@
 import type { Context } from "../platform/context.ts";
-import { inTurn } from "../platform/in-turn.ts";
-import { LOG_KEPT_MS } from "../platform/retention.ts";
-import { after, before, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
+import { listedAnew, runInTurn } from "../platform/run-in-turn.ts";
+import { after, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
 import { createMailer, type Mailer } from "./mailer.ts";
 import {
   type ClaimedMail,
   claimMail,
-  deleteOldMails,
   listConnectionsWithDueMails,
-  listConnectionsWithOldMails,
   markMailFailed,
   markMailSent,
 } from "./mails-sql.ts";
@@ -31,7 +28,7 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
   try {
     // Each takes what the others have not claimed, be it of one connection or of many.
     const senders = Array.from({ length: CONCURRENCY }, () =>
-      inTurn(listDue, (connectionId) => sendNext(context, mailer, connectionId), stopping),
+      runInTurn(listedAnew(listDue), (connectionId) => sendNext(context, mailer, connectionId), stopping),
     );
     const ends = await Promise.allSettled(senders);
     const failed = ends.find((end) => end.status === "rejected");
@@ -89,11 +86,4 @@ async function withinDeadline(sending: Promise<void>): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Deletes mails that were sent or given up longer ago than the retention time; answers how many (decision 0030). */
-export async function forgetOldMails({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
-  const endedBefore = before(clock.now(), LOG_KEPT_MS);
-  const connectionIds = await listConnectionsWithOldMails(db, endedBefore);
-  return inTurn(connectionIds, (connectionId) => deleteOldMails(db, connectionId, endedBefore), stopping);
 }

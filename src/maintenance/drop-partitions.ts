@@ -2,8 +2,8 @@ import type pg from "pg";
 import type { Context } from "../platform/context.ts";
 import type { Database } from "../platform/database/database.ts";
 import { DAY_TABLES, type DayTable, listPartitions } from "../platform/database/day-partitions.ts";
-import { inTurn } from "../platform/in-turn.ts";
 import { EVENTS_KEPT_MS, LOG_KEPT_MS } from "../platform/retention.ts";
+import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { before, DAY_MS } from "../platform/time.ts";
 
 const KEPT_MS: Record<DayTable, number> = { events: EVENTS_KEPT_MS, attempts: LOG_KEPT_MS };
@@ -21,8 +21,8 @@ export async function dropOldPartitions({ db, clock }: Context, stopping?: Abort
     if (rows[0]?.alone !== true) return 0;
     try {
       await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      return await inTurn(
-        DAY_TABLES,
+      return await runInTurn(
+        eachUntilDone(DAY_TABLES),
         (table) => dropOldest(db, client, table, before(now, KEPT_MS[table])),
         stopping,
       );

@@ -1,6 +1,6 @@
 import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "../ledger/due-payments-sql.ts";
 import type { Context } from "../platform/context.ts";
-import { inTurn } from "../platform/in-turn.ts";
+import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import type { Gateway } from "./gateway.ts";
 import { type RespondedPayment, recordResponses } from "./record-responses.ts";
@@ -26,7 +26,11 @@ export async function processPayments(
   );
   const ends = await Promise.allSettled(
     lanes.map((payersOfLane) =>
-      inTurn(payersOfLane.map(aRound), (round) => processNextBatch(context, gateway, round), stopping),
+      runInTurn(
+        eachUntilDone(payersOfLane.map(aRound)),
+        (round) => processNextBatch(context, gateway, round),
+        stopping,
+      ),
     ),
   );
   const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));

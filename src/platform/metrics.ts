@@ -13,9 +13,9 @@ export type RequestMetrics = {
 export type Metrics = {
   registry: Registry;
   requests: RequestMetrics;
-  /** Counts what a worker's chore did, such as orders accepted. */
-  choreDone(chore: string, count: number): void;
-  choreFailed(chore: string): void;
+  /** Counts the items that a run of a job processed, such as orders accepted. */
+  jobDone(job: string, count: number): void;
+  jobFailed(job: string): void;
   /** A webhook's attempt; `delayMs` is the time from its event to its first attempt, null for later ones. */
   attemptMade(outcome: "succeeded" | "failed", delayMs: number | null): void;
 };
@@ -30,16 +30,16 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
-  const chores = new Counter({
-    name: "partner_orders_chore_items_total",
-    help: "Things done by the worker, by chore.",
-    labelNames: ["chore"],
+  const jobItems = new Counter({
+    name: "partner_orders_job_items_total",
+    help: "Items processed by background jobs.",
+    labelNames: ["job"],
     registers: [registry],
   });
-  const choreFailures = new Counter({
-    name: "partner_orders_chore_failures_total",
-    help: "Rounds of a chore that failed; the next round tries again.",
-    labelNames: ["chore"],
+  const jobFailures = new Counter({
+    name: "partner_orders_job_failures_total",
+    help: "Failed runs of background jobs. The next run tries again.",
+    labelNames: ["job"],
     registers: [registry],
   });
   const attempts = new Counter({
@@ -66,8 +66,8 @@ export function createMetrics(): Metrics {
         duration.observe({ listener, method, route: route ?? "(none)", status }, elapsedMs / 1_000);
       },
     },
-    choreDone: (chore, count) => chores.inc({ chore }, count),
-    choreFailed: (chore) => choreFailures.inc({ chore }),
+    jobDone: (job, count) => jobItems.inc({ job }, count),
+    jobFailed: (job) => jobFailures.inc({ job }),
     attemptMade: (outcome, delayMs) => {
       attemptsBy[outcome].inc();
       if (delayMs !== null) delays.observe(delayMs / 1_000);

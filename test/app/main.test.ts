@@ -77,7 +77,7 @@ describe("a role alone", () => {
     expect(await isListening(`http://127.0.0.1:${port}`)).toBe(false);
   });
 
-  it("worker: does its chores, can be watched, and serves neither", async () => {
+  it("worker: does its jobs, can be watched, and serves neither", async () => {
     const databaseUrl = await createDatabase();
     const test = await startServiceForTest({ databaseUrl });
     const partner = await createPartner(test);
@@ -92,15 +92,15 @@ describe("a role alone", () => {
     await eventually(async () => expect(await countRows(test, "orders")).toBe(0));
     expect((await send(`${backOffice}/readyz`, null)).status).toBe(200);
     expect((await send(`${backOffice}/metrics`, null)).text).toMatch(
-      /^partner_orders_chore_items_total\{chore="erase-test-orders"\} 1$/m,
+      /^partner_orders_job_items_total\{job="erase-test-orders"\} 1$/m,
     );
     await expectNoBackOffice(backOffice);
     expect(await isListening(`http://127.0.0.1:${port}`)).toBe(false);
   });
 
-  it("api: does none of the worker's chores", async () => {
+  it("api: does none of the worker's jobs", async () => {
     const { backOffice } = await startService({ ROLES: "api" });
-    expect((await send(`${backOffice}/metrics`, null)).text).not.toMatch(/chore_items_total\{/);
+    expect((await send(`${backOffice}/metrics`, null)).text).not.toMatch(/job_items_total\{/);
   });
 
   it("worker: several of them run on one machine, although one port is taken", async () => {

@@ -1,67 +1,68 @@
 import { describe, expect, it, vi } from "vitest";
-import { CHORES, startWorker } from "../../src/app/worker.ts";
+import { JOBS } from "../../src/app/jobs.ts";
+import { startWorker } from "../../src/app/worker.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
-import { storedStatuses } from "../support/chores.ts";
+import { storedStatuses } from "../support/jobs.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-/** Waits until a condition holds, and fails when it does not in good time. */
+/** Waits until a condition holds; fails after ten seconds. */
 const until = (condition: () => boolean | Promise<boolean>) =>
   expect.poll(condition, { timeout: 10_000, interval: 5 }).toBe(true);
 
 describe("startWorker", () => {
-  it("runs every chore, again and again", async () => {
+  it("runs every job again and again", async () => {
     const test = await startServiceForTest();
-    const rounds = { one: 0, two: 0 };
-    const chores = (["one", "two"] as const).map((name) => ({
+    const runs = { one: 0, two: 0 };
+    const jobs = (["one", "two"] as const).map((name) => ({
       name,
       everyMs: 1,
       run: async () => {
-        rounds[name] += 1;
+        runs[name] += 1;
         return 1;
       },
     }));
-    const worker = startWorker(test.context, createMetrics(), chores);
-    await until(() => rounds.one >= 3 && rounds.two >= 3);
+    const worker = startWorker(test.context, createMetrics(), jobs);
+    await until(() => runs.one >= 3 && runs.two >= 3);
     await worker.stop();
   });
 
-  it("tries a failing chore again, and lets it stop no other", async () => {
+  it("runs a failing job again, and does not stop the others", async () => {
     const test = await startServiceForTest();
     const metrics = createMetrics();
-    const failed = vi.spyOn(metrics, "choreFailed");
-    const done = vi.spyOn(metrics, "choreDone");
+    const failed = vi.spyOn(metrics, "jobFailed");
+    const done = vi.spyOn(metrics, "jobDone");
     const fail = (): never => {
-      throw new Error("This chore always fails.");
+      throw new Error("This job always fails.");
     };
     const worker = startWorker(test.context, metrics, [
       { name: "throws", everyMs: 1, run: fail },
       { name: "rejects", everyMs: 1, run: async () => fail() },
       { name: "works", everyMs: 1, run: async () => 7 },
     ]);
-    const failures = (name: string) => failed.mock.calls.filter(([chore]) => chore === name).length;
+    const failures = (name: string) => failed.mock.calls.filter(([job]) => job === name).length;
     await until(() => failures("throws") >= 3 && failures("rejects") >= 3 && done.mock.calls.length >= 3);
     await worker.stop();
     expect(new Set(done.mock.calls.map(([name, count]) => `${name} ${count}`))).toEqual(new Set(["works 7"]));
   });
 
-  it("goes on with a chore that works again after it has failed", async () => {
+  it("continues with a job that succeeds after failures", async () => {
     const test = await startServiceForTest();
-    let rounds = 0;
+    let runs = 0;
     const run = async () => {
-      rounds += 1;
-      if (rounds <= 2) throw new Error("Not yet.");
-      return rounds;
+      runs += 1;
+      if (runs <= 2) throw new Error("Not yet.");
+      return runs;
     };
     const metrics = createMetrics();
-    const done = vi.spyOn(metrics, "choreDone");
+    const done = vi.spyOn(metrics, "jobDone");
     const worker = startWorker(test.context, metrics, [{ name: "recovers", everyMs: 1, run }]);
     await until(() => done.mock.calls.length > 0);
     await worker.stop();
     expect(done.mock.calls[0]).toEqual(["recovers", 3]);
   });
 
-  it("stop ends the loops: it waits for the round under way and starts no other", async () => {
+  it("stop waits for the current run and starts no further run", async () => {
     const test = await startServiceForTest();
     let started = 0;
     let finish = () => {};
@@ -84,26 +85,26 @@ describe("startWorker", () => {
     expect(started).toBe(1);
   });
 
-  it("stop does not wait for the next turn of a chore that rests", async () => {
+  it("stop does not wait for the next run of a job that pauses", async () => {
     const test = await startServiceForTest();
-    let rounds = 0;
+    let runs = 0;
     const run = async () => {
-      rounds += 1;
+      runs += 1;
       return 1;
     };
     const worker = startWorker(test.context, createMetrics(), [{ name: "rare", everyMs: 3_600_000, run }]);
-    await until(() => rounds === 1);
+    await until(() => runs === 1);
     await worker.stop(); // The test would time out if this waited.
-    expect(rounds).toBe(1);
+    expect(runs).toBe(1);
   });
 
-  it("stop may be called twice, and before the first round has ended", async () => {
+  it("stop may be called twice, and before the first run has ended", async () => {
     const test = await startServiceForTest();
     const worker = startWorker(test.context, createMetrics());
     await Promise.all([worker.stop(), worker.stop()]);
   });
 
-  it("by itself accepts what is due and erases what has expired", async () => {
+  it("accepts orders that are due and erases test orders that have expired", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await placeOrder(partner);
@@ -114,15 +115,15 @@ describe("startWorker", () => {
     await worker.stop();
   });
 
-  it("goes on when the database fails for a while", async () => {
+  it("continues after the database has failed for a while", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await placeOrder(partner);
     test.clock.advance({ hours: 2 });
     await test.db.runScript("alter table orders rename to orders_away");
     const metrics = createMetrics();
-    const failed = vi.spyOn(metrics, "choreFailed");
-    const quick = CHORES.map((chore) => ({ ...chore, everyMs: 5 }));
+    const failed = vi.spyOn(metrics, "jobFailed");
+    const quick = JOBS.map((job) => ({ ...job, everyMs: 5 }));
     const worker = startWorker(test.context, metrics, quick);
     await until(() => failed.mock.calls.length >= 4);
     await test.db.runScript("alter table orders_away rename to orders");

@@ -55,7 +55,6 @@ const OPEN_SQL: OpenSqlFiles = {
   "Lists of connections with work that is due, for the list of jobs": [
     "src/orders/deadlines/acceptance-sql.ts",
     "src/orders/deadlines/shipped-orders-sql.ts",
-    "src/webhooks/recovery/recovery-sql.ts",
   ],
   "Figures for `doctor`": ["src/monitoring/backlog-sql.ts", "src/webhooks/secrets/reseal-secrets-sql.ts"],
 };

@@ -6,7 +6,7 @@ import { ATTEMPTS_MAX } from "../../src/mail/send-mails.ts";
 import { inTransaction } from "../../src/platform/context.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
+import { runJob } from "../support/jobs.ts";
 import { type MailServer, parseMail, startMailServer } from "../support/mail-server.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 import { connectionUuid } from "../support/orders.ts";
@@ -14,8 +14,8 @@ import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const RECIPIENT = "merchant@shop.example";
-const send = (test: TestService) => runChore(test, "send-mails");
-const forget = (test: TestService) => runChore(test, "forget-old-mails");
+const send = (test: TestService) => runJob(test, "send-mails");
+const forget = (test: TestService) => runJob(test, "purge-mails");
 
 async function start(): Promise<{ test: TestService; partner: Partner; server: MailServer }> {
   const server = await startMailServer();
@@ -240,7 +240,7 @@ describe("without SMTP_URL", () => {
   });
 });
 
-describe("forget-old-mails", () => {
+describe("purge-mails", () => {
   it("deletes what was sent or given up ninety days ago, nothing younger, and nothing that is still to be sent", async () => {
     const { test, partner } = await start();
     for (let count = 0; count < 4; count += 1) await queue(test, partner);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
+import { runJob } from "../support/jobs.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
 import { placeAcceptedOrder, stepTaken } from "../support/real-orders.ts";
 import { transition } from "../support/sandbox.ts";
@@ -24,7 +24,7 @@ it("tracking that is known at once goes to the merchant's account address, with 
   const { test, partner, server } = await start();
   const { id, externalOrderId, lines } = await placeAcceptedOrder(test, partner, twoLines(partner));
   await stepTaken(test, id, "ship", { lineIds: [lines[1].id], carrier: "DHL", trackingNumber: "JD01" });
-  await runChore(test, "send-mails");
+  await runJob(test, "send-mails");
   expect(server.mails).toHaveLength(1);
   const [mail] = server.mails;
   expect(mail?.to).toEqual(["m@example.com"]);
@@ -38,7 +38,7 @@ it("there is one mail for each shipment, when its tracking becomes known, whatev
   const { id, lines } = await placeAcceptedOrder(test, partner, twoLines(partner));
   const first = (await stepTaken(test, id, "ship", { lineIds: [lines[0].id] })).shipments[0];
   const second = (await stepTaken(test, id, "ship")).shipments[1];
-  await runChore(test, "send-mails");
+  await runJob(test, "send-mails");
   expect(server.mails).toHaveLength(0);
   await Promise.all(
     ["A", "B", "C"].map((trackingNumber) => patch(test, first.id, { carrier: "UPS", trackingNumber })),
@@ -47,7 +47,7 @@ it("there is one mail for each shipment, when its tracking becomes known, whatev
   await patch(test, first.id, { trackingNumber: "D" });
   await patch(test, second.id, { trackingUrl: "https://bikes.example/2" });
   await patch(test, second.id, { status: "delivered" });
-  while ((await runChore(test, "send-mails")) > 0);
+  while ((await runJob(test, "send-mails")) > 0);
   expect(server.mails).toHaveLength(2);
   expect(server.mails.some(({ body }) => body.includes("https://bikes.example/2"))).toBe(true);
 });
@@ -59,6 +59,6 @@ it("a refused step sends nothing, nor does a test order's parcel", async () => {
   const tracking = { carrier: "DHL", trackingNumber: "1" };
   expect((await test.backOffice.post(`/api/orders/${id}/ship`, tracking)).status).toBe(409);
   await transition(partner, (await placeTestOrder(partner)).id, "ship");
-  await runChore(test, "send-mails");
+  await runJob(test, "send-mails");
   expect(server.mails).toEqual([]);
 });

@@ -6,10 +6,10 @@ import {
   listPartitions,
 } from "../../src/platform/database/day-partitions.ts";
 import { createPartner, placeOrder, readEvents } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
+import { runJob } from "../support/jobs.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-const drop = (test: TestService) => runChore(test, "drop-old-partitions");
+const drop = (test: TestService) => runJob(test, "drop-old-partitions");
 const days = (count: number) => ({ hours: 24 * count });
 
 /** Partitions of the test's own time; those of the real present are far ahead of it. */

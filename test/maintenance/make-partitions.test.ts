@@ -7,11 +7,11 @@ import {
   partitionsAheadMs,
 } from "../../src/platform/database/day-partitions.ts";
 import { countRows } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
+import { runJob } from "../support/jobs.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const HOUR_MS = 3_600_000;
-const makePartitions = (test: TestService) => runChore(test, "make-partitions");
+const makePartitions = (test: TestService) => runJob(test, "make-partitions");
 
 describe("an attempt of a day that nobody has made a partition for", () => {
   it("makes it, and is stored", async () => {

@@ -3,8 +3,8 @@ import { queueMail } from "../../src/mail/queue-mail.ts";
 import { addBacklogMetrics } from "../../src/monitoring/backlog-metrics.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
 import { storeEndpoint } from "../support/dispatch.ts";
+import { runJob } from "../support/jobs.ts";
 import { connectionUuid, transition } from "../support/orders.ts";
 import { scriptedGateway, settleWith } from "../support/payments.ts";
 import { stepTaken } from "../support/real-orders.ts";
@@ -75,10 +75,10 @@ describe("the metrics of what waits", () => {
     await placeOrder(partner);
     test.clock.advance({ hours: 2, seconds: 30 });
     expect(await ages()).toEqual([30, 0]);
-    await runChore(test, "accept-orders");
+    await runJob(test, "accept-orders");
     test.clock.advance({ seconds: 10 });
     expect(await ages()).toEqual([0, 40]); // Accepted when its window closed.
-    await runChore(test, "route-orders");
+    await runJob(test, "route-orders");
     expect(await ages()).toEqual([0, 0]);
   });
 
@@ -142,7 +142,7 @@ describe("the metrics of what waits", () => {
 
   it("tell how far ahead each table has partitions", async () => {
     const test = await startServiceForTest();
-    await runChore(test, "make-partitions");
+    await runJob(test, "make-partitions");
     const ahead = (14 * 24 + 15) * 3_600;
     expect(await scrape(test)).toMatchObject({ [AHEAD("events")]: ahead, [AHEAD("attempts")]: ahead });
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHORES } from "../../src/app/worker.ts";
+import { JOBS } from "../../src/app/jobs.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { readOrder, takeStep } from "../support/orders.ts";
 import { eventsOf, typesOf } from "../support/sandbox.ts";
@@ -40,7 +40,7 @@ const statusNow = (model: RealModel) =>
   model.status === "NEW" && model.accepted ? "ACCEPTED" : model.status;
 
 async function acceptByWorker(): Promise<void> {
-  await CHORES.find(({ name }) => name === "accept-orders")?.run(test.context);
+  await JOBS.find(({ name }) => name === "accept-orders")?.run(test.context);
 }
 
 type RealStep =

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CHORES } from "../../src/app/worker.ts";
+import { JOBS } from "../../src/app/jobs.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../../src/orders/deadlines/acceptance-sql.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
@@ -274,14 +274,14 @@ describe("acceptance, of many orders and by many workers", () => {
     expect(due.filter((id) => ours.includes(id))).toEqual(ours.slice(0, 2));
   });
 
-  it("is done for every connection by the worker's chore", async () => {
+  it("is done for every connection by the worker's job", async () => {
     const other = await createPartner(test);
     await placeMany(partner, 3);
     await placeMany(other, 2);
     test.clock.advance({ hours: 2 });
-    const chore = CHORES.find(({ name }) => name === "accept-orders");
-    expect(await chore?.run(test.context)).toBeGreaterThanOrEqual(5);
-    expect(await chore?.run(test.context)).toBe(0);
+    const job = JOBS.find(({ name }) => name === "accept-orders");
+    expect(await job?.run(test.context)).toBeGreaterThanOrEqual(5);
+    expect(await job?.run(test.context)).toBe(0);
     for (const by of [partner, other])
       expect(new Set(await storedStatuses(by))).toEqual(new Set(["ACCEPTED"]));
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CHORES } from "../../src/app/worker.ts";
+import { JOBS } from "../../src/app/jobs.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import {
   anOrder,
@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** One round of the worker's chore; answers how many orders it erased. */
+/** One round of the worker's job; answers how many orders it erased. */
 async function erase({ context }: TestService): Promise<number> {
-  const chore = CHORES.find(({ name }) => name === "erase-test-orders");
-  if (chore === undefined) throw new Error("The worker has no chore that erases test orders.");
-  return chore.run(context);
+  const job = JOBS.find(({ name }) => name === "erase-test-orders");
+  if (job === undefined) throw new Error("The worker has no job that erases test orders.");
+  return job.run(context);
 }
 
 /** Statuses of every request that names an order. */
@@ -114,7 +114,7 @@ describe("rule 4: a test order is erased two hours after creation", () => {
   });
 });
 
-describe("the worker's chore", () => {
+describe("the worker's job", () => {
   beforeEach(async () => {
     test.clock.advance({ hours: 2 });
     await erase(test);

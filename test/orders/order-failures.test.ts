@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { runChore, storedStatuses } from "../support/chores.ts";
 import { createSibling } from "../support/facilities.ts";
+import { runJob, storedStatuses } from "../support/jobs.ts";
 import { placeAcceptedOrder, readDetail, stepTaken } from "../support/real-orders.ts";
 import { refuseOrders } from "../support/refused-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -15,9 +15,9 @@ beforeEach(async () => {
   partner = await createPartner(test);
 });
 
-/** What a chore's round tells of its failures. */
-const told = (chore: string): Promise<string[]> =>
-  runChore(test, chore).then(
+/** What a job's round tells of its failures. */
+const told = (job: string): Promise<string[]> =>
+  runJob(test, job).then(
     () => [],
     (error: AggregateError) => error.errors.map(({ message }: Error) => message),
   );
@@ -36,7 +36,7 @@ describe("an order that cannot be accepted", () => {
     expect(await told("accept-orders")).toEqual([`Order ${ids[1]} could not be accepted.`]);
     expect(await storedStatuses(test)).toEqual(["ACCEPTED", "NEW", "ACCEPTED", "ACCEPTED"]);
     await repair();
-    expect(await runChore(test, "accept-orders")).toBe(1);
+    expect(await runJob(test, "accept-orders")).toBe(1);
     expect(new Set(await storedStatuses(test))).toEqual(new Set(["ACCEPTED"]));
   });
 
@@ -66,13 +66,13 @@ describe("an order that cannot be completed", () => {
       await stepTaken(test, id, "ship");
       ids.push(id);
     }
-    await runChore(test, "settle-payments");
+    await runJob(test, "process-payments");
     const repair = await refuseOrders(test, ids[1] ?? "");
     const statuses = () => Promise.all(ids.map(async (id) => (await readDetail(test, id)).status));
     expect(await told("complete-shipped-orders")).toEqual([`Order ${ids[1]} could not be completed.`]);
     expect(await statuses()).toEqual(["COMPLETED", "IN_PROGRESS", "COMPLETED"]);
     await repair();
-    expect(await runChore(test, "complete-shipped-orders")).toBe(1);
+    expect(await runJob(test, "complete-shipped-orders")).toBe(1);
     expect(await statuses()).toEqual(["COMPLETED", "COMPLETED", "COMPLETED"]);
   });
 });

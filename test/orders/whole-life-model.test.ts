@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
 import { createFacility, expectStockAddsUp, putStock, readStock } from "../support/facilities.ts";
+import { runJob } from "../support/jobs.ts";
 import { cancelOrder, readOrder, readOrderEvents } from "../support/orders.ts";
 import { balanceOf, payIn, setCreditLimit } from "../support/payments.ts";
 import { readDetail, takeHouseStep } from "../support/real-orders.ts";
@@ -43,13 +43,13 @@ const HOUSE_STEPS = [
   "restock",
   "retry-payment",
 ] as const;
-const CHORES = ["accept-orders", "route-orders", "settle-payments", "complete-shipped-orders"] as const;
+const JOBS = ["accept-orders", "route-orders", "process-payments", "complete-shipped-orders"] as const;
 
 type Step =
   | { name: "place"; quantity: number }
   | { name: "partnerCancel"; order: number }
   | { name: "house"; step: (typeof HOUSE_STEPS)[number]; order: number }
-  | { name: "chore"; chore: (typeof CHORES)[number] }
+  | { name: "job"; job: (typeof JOBS)[number] }
   | { name: "stock"; onHand: number }
   | { name: "limit"; minor: number }
   | { name: "payIn" };
@@ -79,7 +79,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 7,
-    arbitrary: fc.record({ name: fc.constant("chore" as const), chore: fc.constantFrom(...CHORES) }),
+    arbitrary: fc.record({ name: fc.constant("job" as const), job: fc.constantFrom(...JOBS) }),
   },
   { weight: 2, arbitrary: fc.record({ name: fc.constant("stock" as const), onHand: fc.nat(8) }) },
   {
@@ -132,8 +132,8 @@ async function take(world: World, step: Step): Promise<void> {
     }
     case "house":
       return takeInHouse(orders[step.order], step.step);
-    case "chore":
-      await runChore(test, step.chore);
+    case "job":
+      await runJob(test, step.job);
       return;
     case "stock":
       expect([200, 422]).toContain(
@@ -171,7 +171,7 @@ async function takeInHouse(id: string | undefined, step: (typeof HOUSE_STEPS)[nu
 async function workOff(): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     let done = 0;
-    for (const chore of CHORES) done += await runChore(test, chore);
+    for (const job of JOBS) done += await runJob(test, job);
     if (done === 0) return;
   }
   throw new Error("The workers never come to an end.");

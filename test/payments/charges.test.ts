@@ -10,7 +10,7 @@ import {
   placeOrder,
   placeTestOrder,
 } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
+import { runJob } from "../support/jobs.ts";
 import { cancelOrder, connectionUuid, readOrder, readOrderEvents, takeStep } from "../support/orders.ts";
 import {
   balanceOf,
@@ -111,7 +111,7 @@ describe("a declined charge", () => {
     expect((await ledgerOf(test, partner, id))[0]?.failureReason).toBe("credit_limit_exceeded");
     expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHoldReasons: ["payment_failed"] });
     test.clock.advance({ hours: 3 });
-    expect(await runChore(test, "accept-orders")).toBe(0);
+    expect(await runJob(test, "accept-orders")).toBe(0);
     expect((await cancelOrder(partner, id)).status).toBe(200);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
     expect(await typesOf(test, partner, id)).toEqual(["order.created", "order.onHold", "order.canceled"]);

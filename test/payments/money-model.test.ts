@@ -8,8 +8,8 @@ import { processPayments } from "../../src/payments/process-payments.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
+import { runJob } from "../support/jobs.ts";
 import { cancelOrder, readOrder } from "../support/orders.ts";
 import {
   balanceOf,
@@ -115,7 +115,7 @@ async function take(world: World, step: Step): Promise<void> {
       await Promise.all([settle(test), settle(test)]);
       return;
     case "accept":
-      await runChore(test, "accept-orders");
+      await runJob(test, "accept-orders");
       return;
     case "cancel":
       if (named !== undefined) await cancelOrder(partner, named);

@@ -7,7 +7,7 @@ import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-or
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
-import { recoverDeliveries } from "../../src/webhooks/recovery/recover-deliveries.ts";
+import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Arrival, expectDelivered, expectNothingLeft } from "./dispatch-promises.ts";
@@ -221,9 +221,9 @@ export class History {
     expect((await this.#partner.client.post(path)).status).toBe(200);
   }
 
-  /** The chores that are about deliveries. */
+  /** The jobs that are about deliveries. */
   async #work(): Promise<void> {
-    while ((await recoverDeliveries(this.#test.context, this.#connectionId)) > 0);
+    while ((await recoverNextBatch(this.#test.context, this.#connectionId)) > 0);
     while ((await eraseExpiredTestOrders(this.#test.context, this.#connectionId)) > 0);
   }
 

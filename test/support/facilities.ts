@@ -6,7 +6,7 @@ import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { fromTypeId, toTypeId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import { created, createKey, exposeProduct, type Partner } from "./builders.ts";
-import { runChore } from "./chores.ts";
+import { runJob } from "./jobs.ts";
 import { connectionUuid, readOrder, takeStep } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
@@ -68,11 +68,10 @@ export async function createSibling(test: TestService, partner: Partner): Promis
 /** Lets the window of every order close, and accepts them. */
 export async function acceptAll(test: TestService): Promise<void> {
   test.clock.advance({ hours: 2 });
-  await runChore(test, "accept-orders");
+  await runJob(test, "accept-orders");
 }
 
-export const routeAll = (test: Pick<TestService, "context">): Promise<number> =>
-  runChore(test, "route-orders");
+export const routeAll = (test: Pick<TestService, "context">): Promise<number> => runJob(test, "route-orders");
 
 /** Stock and reservations fit together, and nothing has been promised twice. */
 export async function expectStockAddsUp(test: TestService): Promise<void> {

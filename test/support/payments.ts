@@ -9,7 +9,7 @@ import { retryPayment } from "../../src/payments/retry/retry-payment.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import type { Partner } from "./builders.ts";
-import { runChore } from "./chores.ts";
+import { runJob } from "./jobs.ts";
 import { connectionUuid } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
@@ -21,7 +21,7 @@ export function orderUuid(orderId: string): string {
 }
 
 /** Sends what is due to the built-in gateway; answers how many payments that were. */
-export const settle = (test: TestService): Promise<number> => runChore(test, "settle-payments");
+export const settle = (test: TestService): Promise<number> => runJob(test, "process-payments");
 
 export const ledgerOf = (test: TestService, partner: Partner, orderId: string) =>
   readLedger(test.db, connectionUuid(partner), orderUuid(orderId));

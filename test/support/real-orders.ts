@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { type Partner, placeOrder } from "./builders.ts";
-import { runChore } from "./chores.ts";
+import { runJob } from "./jobs.ts";
 import type { Answer, Client, TestService } from "./test-service.ts";
 
 /** An order as the house sees it. */
@@ -30,7 +30,7 @@ export async function stepTaken(test: TestService, orderId: string, step: string
 export async function placeAcceptedOrder(test: TestService, partner: Partner, fields: object = {}) {
   const { id } = await placeOrder(partner, fields);
   test.clock.advance({ hours: 2 });
-  await runChore(test, "accept-orders");
+  await runJob(test, "accept-orders");
   return readDetail(test, id);
 }
 

@@ -4,7 +4,7 @@ import { createBackOffice } from "../../src/api/back-office/app.ts";
 import { operatorAuthentication } from "../../src/api/back-office/authentication.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, type Partner } from "./builders.ts";
-import { runChore } from "./chores.ts";
+import { runJob } from "./jobs.ts";
 import { type Intent, type StripeServer, startStripeServer } from "./stripe-server.ts";
 import { createTestClock } from "./test-clock.ts";
 import { OPERATOR_TOKEN, startServiceForTest, type TestService } from "./test-service.ts";
@@ -40,7 +40,7 @@ export async function chargeTo(test: TestService, partner: Partner, paymentMetho
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
 }
 
-export const settleStripe = (test: TestService) => runChore(test, "settle-stripe-payments");
+export const settleStripe = (test: TestService) => runJob(test, "process-stripe-payments");
 export const intentsOf = ({ intents }: StripeServer): Intent[] => [...intents.values()];
 
 /** Posts to the webhook, which is no row of the table of routes and not in the description of the API. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
 import {
   readAttempts,
   readDeliveries,
@@ -10,12 +9,13 @@ import {
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
+import { runJob } from "../support/jobs.ts";
 import type { ReceiverHandler } from "../support/receivers.ts";
 import { applied } from "../support/sandbox.ts";
 import { countRowsNaming, dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-const erase = (test: TestService) => runChore(test, "erase-test-orders");
+const erase = (test: TestService) => runJob(test, "erase-test-orders");
 const refuse: ReceiverHandler = (_, response) => {
   response.writeHead(500).end();
 };
@@ -97,7 +97,7 @@ describe("a test order that is erased", () => {
 
   it("costs no look into partitions of attempts from before its first event", async () => {
     const test = await startServiceForTest({ config });
-    await runChore(test, "make-partitions");
+    await runJob(test, "make-partitions");
     const bound = "019cb000-0000-0000-0000-000000000000"; // On 2 March 2026.
     const rows = await test.db.query<{ "QUERY PLAN": string }>({
       name: "test-plan",

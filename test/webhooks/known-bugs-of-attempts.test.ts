@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { placeOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
 import { readDelivery, redeliver } from "../support/deliveries.ts";
 import { readAttempts, startReceiverForTest } from "../support/dispatch.ts";
+import { runJob } from "../support/jobs.ts";
 import { answering } from "../support/receivers.ts";
 import { startSending } from "../support/sending.ts";
 import { createEndpoint, deliveryOf, endpointPath } from "../support/webhooks.ts";
@@ -124,7 +124,7 @@ describe("an event", () => {
     await afterTheHold();
     status = 200;
     await partner.client.post(endpointPath(endpoint.id, "recover"), { since });
-    await runChore(test, "recover-deliveries");
+    await runJob(test, "recover-deliveries");
     await afterTheHold();
     const { attempts } = await readDelivery(partner, id);
     const triggers = new Set(attempts.map(({ trigger }: { trigger: string }) => trigger));

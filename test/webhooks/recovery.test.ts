@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recoverDeliveries } from "../../src/webhooks/recovery/recover-deliveries.ts";
+import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import { listConnectionsWithRecoveries } from "../../src/webhooks/recovery/recovery-sql.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
@@ -36,7 +36,7 @@ async function start() {
     send: () => sendDue(dispatcher),
     /** All that the worker does for recoveries now. */
     recover: async () => {
-      while ((await recoverDeliveries(test.context, connectionId)) > 0);
+      while ((await recoverNextBatch(test.context, connectionId)) > 0);
     },
     isOpen: async () =>
       (await listConnectionsWithRecoveries(test.db, test.clock.now())).includes(connectionId),
@@ -154,7 +154,7 @@ describe("recover", () => {
     await partner.client.post(`${path}/recover`, {
       since: new Date(test.clock.now().getTime() - 60_000).toISOString(),
     });
-    expect(await recoverDeliveries(test.context, connectionUuid(partner))).toBeGreaterThan(1);
+    expect(await recoverNextBatch(test.context, connectionUuid(partner))).toBeGreaterThan(1);
     expect((await statuses()).filter((status) => status === "pending")).toHaveLength(1_000);
     await recover();
     await send();

@@ -6,7 +6,6 @@ import { createSecretBox } from "../../src/platform/secret-box.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { checkSecretKeys } from "../../src/webhooks/secrets/check-secret-keys.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
 import {
   type StoredEndpoint,
   sendDue,
@@ -14,6 +13,7 @@ import {
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
+import { runJob } from "../support/jobs.ts";
 import { startMain, temporaryFolder } from "../support/main-process.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -32,7 +32,7 @@ async function start(): Promise<{ test: TestService; partner: Partner }> {
   return { test: withKeys(started, oldKey), partner: await createPartner(started) };
 }
 
-const reseal = (test: TestService) => runChore(test, "reseal-secrets");
+const reseal = (test: TestService) => runJob(test, "reseal-secrets");
 
 async function storedSecrets({ db }: TestService): Promise<string[]> {
   const rows = await db.query<{ sealed: string }>({

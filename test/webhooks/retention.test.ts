@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
-import { runChore } from "../support/chores.ts";
 import {
   readAttempts,
   readDeliveries,
@@ -11,11 +10,12 @@ import {
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
+import { runJob } from "../support/jobs.ts";
 import { applied } from "../support/sandbox.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-const forget = (test: TestService) => runChore(test, "forget-old-log");
+const forget = (test: TestService) => runJob(test, "purge-delivery-log");
 const days = (count: number) => ({ hours: 24 * count });
 
 /** Test orders that live for years, because their steps can be told at any time. */

@@ -5,7 +5,7 @@ import {
   type WaitingOrder,
 } from "../../orders/changes/routing-sql.ts";
 import type { Context } from "../../platform/context.ts";
-import { inTurn } from "../../platform/in-turn.ts";
+import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { START } from "../../platform/wire/cursor.ts";
 import { readAvailability } from "../../stock/stock-sql.ts";
 import { clearSupplyChange, listSupplyChanges, type SupplyChange } from "../../stock/supply-changes-sql.ts";
@@ -42,7 +42,7 @@ export async function lookAtWaitingOrders(
 ): Promise<number> {
   const news = (await listSupplyChanges(context.db)).filter(({ id }) => !lookedAt.has(id));
   for (const { id } of news) lookedAt.add(id);
-  return inTurn(passesFor(news), (pass) => lookAtPage(context, pass, failures), stopping);
+  return runInTurn(eachUntilDone(passesFor(news)), (pass) => lookAtPage(context, pass, failures), stopping);
 }
 
 /**

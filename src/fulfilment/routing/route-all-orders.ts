@@ -1,6 +1,6 @@
 import { listConnectionsWithUnroutedOrders } from "../../orders/changes/routing-sql.ts";
 import type { Context } from "../../platform/context.ts";
-import { inTurn } from "../../platform/in-turn.ts";
+import { listedAnew, runInTurn } from "../../platform/run-in-turn.ts";
 import { lookAtWaitingOrders } from "./look-at-waiting-orders.ts";
 import { routeDueOrders } from "./route-orders.ts";
 
@@ -9,13 +9,13 @@ const NEWS = "news";
 
 /**
  * Routes everything that can be: first the orders that wait for stock or rates that have come, then a batch of each
- * connection's new ones, and so on. One chore for both, and news in every turn, so that what arrives goes to those who
+ * connection's new ones, and so on. One job for both, and news in every turn, so that what arrives goes to those who
  * have waited (decision 0046). Answers how many orders it looked at.
  */
 export async function routeAllOrders(context: Context, stopping?: AbortSignal): Promise<number> {
   const lookedAt = new Set<string>();
-  return inTurn(
-    async () => [NEWS, ...(await listConnectionsWithUnroutedOrders(context.db))],
+  return runInTurn(
+    listedAnew(async () => [NEWS, ...(await listConnectionsWithUnroutedOrders(context.db))]),
     (key, failures) =>
       key === NEWS
         ? lookAtWaitingOrders(context, { lookedAt, failures }, stopping)

@@ -1,8 +1,10 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
+import { listedAnew, runInTurn } from "../../platform/run-in-turn.ts";
 import {
   isActive,
+  listConnectionsWithRecoveries,
   listDeliveriesAfter,
   lockHeads,
   lockRecovery,
@@ -15,15 +17,24 @@ import {
 /** Deliveries looked at in one step: small enough that the streams' locks are short. */
 const BATCH_SIZE = 1_000;
 
+/** Processes recoveries that partners requested, and returns how many deliveries it made due, about. */
+export async function recoverDeliveries(context: Context, stopping?: AbortSignal): Promise<number> {
+  return runInTurn(
+    listedAnew(() => listConnectionsWithRecoveries(context.db, context.clock.now())),
+    (connectionId) => recoverNextBatch(context, connectionId),
+    stopping,
+  );
+}
+
 /**
- * Does a batch of a connection's oldest recovery; answers how much it did, 0 when there is nothing to do. A recovery
- * pages through the endpoint's deliveries by their ids alone and stores how far it is with what it did, so that it
- * goes on after a crash where it was.
+ * Processes a batch of the oldest recovery of a connection. Returns 0 if there is nothing to do. A recovery pages
+ * through the deliveries of the endpoint by id and stores its position in the same transaction, so that after a crash
+ * it resumes at that position.
  *
- * It makes two passes. Steps that began before the resume took the endpoint for paused, so what they write gets no
- * head; they have all ended when the second pass begins.
+ * It makes two passes. Transactions that began before the endpoint was resumed saw it paused and wrote no heads for
+ * their deliveries. All of them have ended when the second pass begins.
  */
-export async function recoverDeliveries(context: Context, connectionId: string): Promise<number> {
+export async function recoverNextBatch(context: Context, connectionId: string): Promise<number> {
   const done = await inTransaction(context, async (tx) => {
     const now = context.clock.now();
     const recovery = await lockRecovery(tx, connectionId, now);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPartner, type Partner } from "../../support/builders.ts";
-import { runChore } from "../../support/chores.ts";
+import { runJob } from "../../support/jobs.ts";
 import { readOrderEvents } from "../../support/orders.ts";
 import { actionsOf, placeAcceptedOrder, readDetail, stepTaken } from "../../support/real-orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
@@ -20,8 +20,8 @@ const setting = async (completeWhenShipped: boolean) => {
   expect(status).toBe(200);
   expect(body).toMatchObject({ completeWhenShipped });
 };
-const complete = () => runChore(test, "complete-shipped-orders");
-const pay = () => runChore(test, "settle-payments");
+const complete = () => runJob(test, "complete-shipped-orders");
+const pay = () => runJob(test, "process-payments");
 const lines = () => ({ lines: partner.productIds.map((productId) => ({ productId, quantity: 1 })) });
 
 it("an order completes once its last line has shipped and its charges are paid", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
-import { runChore } from "../../support/chores.ts";
+import { runJob } from "../../support/jobs.ts";
 import { stepTaken } from "../../support/real-orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   };
   await place("accepted", one);
   test.clock.advance({ hours: 2 });
-  await runChore(test, "accept-orders");
+  await runJob(test, "accept-orders");
   await place("held", one);
   await stepTaken(test, String(ids["held"]), "hold", { reasons: ["merchant_request"] });
   await place("canceled", one);
@@ -89,7 +89,7 @@ describe("GET /api/orders", () => {
     const query = `connectionId=${late.connectionId}`;
     expect((await list(`${query}&status=ACCEPTED`)).data).toMatchObject([{ id, status: "ACCEPTED" }]);
     expect((await list(`${query}&status=NEW`)).data).toEqual([]);
-    await runChore(test, "accept-orders");
+    await runJob(test, "accept-orders");
     expect((await list(`${query}&status=ACCEPTED`)).data).toMatchObject([{ id, status: "ACCEPTED" }]);
   });
 

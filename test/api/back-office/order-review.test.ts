@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
-import { runChore } from "../../support/chores.ts";
 import { personOf, warehouseOf } from "../../support/house.ts";
+import { runJob } from "../../support/jobs.ts";
 import { cancelOrder, failPayment, readOrder, readOrderEvents } from "../../support/orders.ts";
 import {
   actionsOf,
@@ -178,7 +178,7 @@ describe("cancelling from the back office", () => {
   it("needs no open window", async () => {
     const { id } = await placeOrder(partner, lines(1));
     test.clock.advance({ hours: 3 });
-    await runChore(test, "accept-orders");
+    await runJob(test, "accept-orders");
     expect((await cancelOrder(partner, id)).status).toBe(409);
     const canceled = await stepTaken(test, id, "cancel", { reason: "The buyer called." });
     expect(canceled).toMatchObject({ status: "CANCELED" });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
-import { runChore } from "../../support/chores.ts";
+import { runJob } from "../../support/jobs.ts";
 import { cancelOrder, readOrder, readOrderEvents } from "../../support/orders.ts";
 import {
   actionsOf,
@@ -61,7 +61,7 @@ describe("shipping", () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 2 });
     expect(await stepTaken(test, id, "ship")).toMatchObject({ status: "IN_PROGRESS" });
-    expect(await runChore(test, "accept-orders")).toBe(0);
+    expect(await runJob(test, "accept-orders")).toBe(0);
   });
 
   it("waits for the acceptance: the partner may still cancel", async () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placeTestOrder } from "../../support/builders.ts";
-import { runChore } from "../../support/chores.ts";
 import {
   aSender,
   aSenderTo,
@@ -13,6 +12,7 @@ import {
   sendFor,
 } from "../../support/deliveries.ts";
 import { startReceiverForTest } from "../../support/dispatch.ts";
+import { runJob } from "../../support/jobs.ts";
 import { cancelOrder, expectProblem, withoutItsOwn } from "../../support/orders.ts";
 import type { ReceiverHandler } from "../../support/receivers.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
@@ -60,7 +60,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     await sent.send();
     oneMinuteLater();
     await sent.partner.client.post(endpointPath(sent.endpointId, "recover"), { since: createdAt });
-    await runChore(test, "recover-deliveries");
+    await runJob(test, "recover-deliveries");
     await sent.send();
     oneMinuteLater();
     await redeliver(sent.partner, id);

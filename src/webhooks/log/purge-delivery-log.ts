@@ -1,8 +1,8 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
-import { inTurn } from "../../platform/in-turn.ts";
 import { EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/retention.ts";
+import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before } from "../../platform/time.ts";
 import { advanceStreams } from "../sending/complete-sql.ts";
 import {
@@ -22,10 +22,14 @@ const BATCH_SIZE = 500;
  * Gives up what waits although its event is no longer kept, and deletes what of the log is older than the retention
  * time (decision 0030). Answers how many things it did.
  */
-export async function forgetOldLog(context: Context, stopping?: AbortSignal): Promise<number> {
+export async function purgeDeliveryLog(context: Context, stopping?: AbortSignal): Promise<number> {
   const limits = limitsAt(context.clock.now());
   const connectionIds = await listConnectionsWithOldLog(context.db, limits);
-  return inTurn(connectionIds, (connectionId) => forgetBatch(context, connectionId, limits), stopping);
+  return runInTurn(
+    eachUntilDone(connectionIds),
+    (connectionId) => purgeBatch(context, connectionId, limits),
+    stopping,
+  );
 }
 
 type Limits = ReturnType<typeof limitsAt>;
@@ -38,7 +42,7 @@ const limitsAt = (now: Date) => ({
   logFromId: uuidAt(before(now, LOG_KEPT_MS)),
 });
 
-async function forgetBatch(context: Context, connectionId: string, limits: Limits): Promise<number> {
+async function purgeBatch(context: Context, connectionId: string, limits: Limits): Promise<number> {
   const { db } = context;
   const expired = await inTransaction(context, (tx) => expireStreams(tx, connectionId, limits));
   if (expired.goesOn) context.signals.send("deliveries_due", [connectionId]);

@@ -9,11 +9,11 @@ import {
   placeTestOrder,
   readEvents,
 } from "../support/builders.ts";
-import { runChore, storedStatuses } from "../support/chores.ts";
+import { runJob, storedStatuses } from "../support/jobs.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-const accept = (test: TestService) => runChore(test, "accept-orders");
+const accept = (test: TestService) => runJob(test, "accept-orders");
 
 /** Copies the only order of a connection until it has `count` of them. */
 async function copyOrder(test: TestService, { connectionId }: Partner, count: number): Promise<void> {
@@ -124,7 +124,7 @@ describe("accept-orders", () => {
       test.clock.advance({ ms: 10 });
       if (number === 5) stopping.abort();
     });
-    await runChore({ context }, "accept-orders", stopping.signal);
+    await runJob({ context }, "accept-orders", stopping.signal);
     expect(await storedStatuses(test, quiet.connectionId)).toEqual(["ACCEPTED"]);
     expect(await storedStatuses(test, busy.connectionId)).toContain("NEW");
   });
@@ -153,7 +153,7 @@ async function refuseChangesOf(test: TestService, { connectionId }: Partner): Pr
 }
 
 describe("erase-test-orders", () => {
-  const erase = (test: TestService) => runChore(test, "erase-test-orders");
+  const erase = (test: TestService) => runJob(test, "erase-test-orders");
 
   it("is not kept from other connections by one that fails", async () => {
     const test = await startServiceForTest();

@@ -1,19 +1,19 @@
-import { CHORES } from "../../src/app/worker.ts";
+import { JOBS } from "../../src/app/jobs.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import type { TestService } from "./test-service.ts";
 
-/** Runs a chore of the worker once; answers how much it has done. */
-export async function runChore(
+/** Runs a job of the worker once. Returns how many items it processed. */
+export async function runJob(
   { context }: Pick<TestService, "context">,
   name: string,
   stopping?: AbortSignal,
 ): Promise<number> {
-  const chore = CHORES.find((candidate) => candidate.name === name);
-  if (chore === undefined) throw new Error(`The worker has no chore ${name}.`);
-  return chore.run(context, stopping);
+  const job = JOBS.find((candidate) => candidate.name === name);
+  if (job === undefined) throw new Error(`There is no job ${name}.`);
+  return job.run(context, stopping);
 }
 
-/** How an order lies in the table, without anybody looking at the clock. */
+/** The statuses of orders as stored, without the effect of the clock. */
 export async function storedStatuses(test: TestService, connectionId?: string): Promise<string[]> {
   const rows = await test.db.query<{ connection_id: string; status: string }>({
     name: "test-stored-statuses",

@@ -1,0 +1,78 @@
+import { routeAllOrders } from "../fulfilment/routing/route-all-orders.ts";
+import { purgeMails } from "../mail/purge-mails.ts";
+import { sendDueMails } from "../mail/send-mails.ts";
+import { dropOldPartitions } from "../maintenance/drop-partitions.ts";
+import { gatherFirstStatistics } from "../maintenance/first-statistics.ts";
+import { makePartitions } from "../maintenance/make-partitions.ts";
+import { acceptDueOrders } from "../orders/deadlines/accept-orders.ts";
+import { listConnectionsWithDueOrders } from "../orders/deadlines/acceptance-sql.ts";
+import { completeShippedOrders } from "../orders/deadlines/complete-shipped-orders.ts";
+import {
+  eraseExpiredTestOrders,
+  listConnectionsWithExpiredOrders,
+} from "../orders/deadlines/erase-test-orders.ts";
+import { listConnectionsWithShippedOrders } from "../orders/deadlines/shipped-orders-sql.ts";
+import { accountGateway } from "../payments/account/account-gateway.ts";
+import { processPayments } from "../payments/process-payments.ts";
+import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
+import { listedAnew, runInTurn } from "../platform/run-in-turn.ts";
+import { HOUR_MS } from "../platform/time.ts";
+import type { WebhookContext } from "../webhooks/context.ts";
+import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
+import { recoverDeliveries } from "../webhooks/recovery/recover-deliveries.ts";
+import { resealSecrets } from "../webhooks/secrets/reseal-secrets.ts";
+
+/** Recurring background work of the worker. */
+export type Job = {
+  name: string;
+  /** The pause between two runs. */
+  everyMs: number;
+  /** Returns how many items it processed. When `stopping` is aborted it returns after the current batch. */
+  run(context: WebhookContext, stopping?: AbortSignal): Promise<number>;
+};
+
+/** Any number of workers may run these: each row is claimed or locked by one of them. */
+export const JOBS: readonly Job[] = [
+  { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
+  { name: "route-orders", everyMs: 500, run: routeAllOrders },
+  { name: "complete-shipped-orders", everyMs: 5_000, run: completeAllShippedOrders },
+  { name: "process-payments", everyMs: 500, run: processAccountPayments },
+  { name: "process-stripe-payments", everyMs: 1_000, run: processStripePayments },
+  { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
+  { name: "recover-deliveries", everyMs: 1_000, run: recoverDeliveries },
+  { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },
+  { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },
+  { name: "purge-delivery-log", everyMs: HOUR_MS, run: purgeDeliveryLog },
+  { name: "reseal-secrets", everyMs: HOUR_MS, run: resealSecrets },
+  { name: "send-mails", everyMs: 5_000, run: sendDueMails },
+  { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },
+  { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
+];
+
+async function acceptAllDueOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
+  return runInTurn(
+    listedAnew(() => listConnectionsWithDueOrders(context.db, context.clock.now())),
+    (connectionId, failures) => acceptDueOrders(context, connectionId, failures),
+    stopping,
+  );
+}
+
+async function processAccountPayments(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
+  return processPayments(context, accountGateway(context), stopping);
+}
+
+async function completeAllShippedOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
+  return runInTurn(
+    listedAnew(() => listConnectionsWithShippedOrders(context.db)),
+    (connectionId, failures) => completeShippedOrders(context, connectionId, failures),
+    stopping,
+  );
+}
+
+async function eraseExpiredOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
+  return runInTurn(
+    listedAnew(() => listConnectionsWithExpiredOrders(context.db, context.clock.now())),
+    (connectionId) => eraseExpiredTestOrders(context, connectionId),
+    stopping,
+  );
+}

@@ -1,0 +1,16 @@
+import type { Context } from "../platform/context.ts";
+import { LOG_KEPT_MS } from "../platform/retention.ts";
+import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
+import { before } from "../platform/time.ts";
+import { deleteOldMails, listConnectionsWithOldMails } from "./mails-sql.ts";
+
+/** Deletes mails that finished longer ago than the log is kept, and returns how many (decision 0030). */
+export async function purgeMails({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
+  const endedBefore = before(clock.now(), LOG_KEPT_MS);
+  const connectionIds = await listConnectionsWithOldMails(db, endedBefore);
+  return runInTurn(
+    eachUntilDone(connectionIds),
+    (connectionId) => deleteOldMails(db, connectionId, endedBefore),
+    stopping,
+  );
+}

@@ -1,0 +1,78 @@
+import { isOutOfReach } from "./database/database.ts";
+
+/** Failures that are logged one by one, so that the log stays readable when everything fails. */
+const FAILURES_LISTED_MAX = 10;
+
+/**
+ * Batches after which a run ends although its keys always have more to do: only at the end of a run its failures are
+ * reported, and what failed is tried again.
+ */
+const BATCHES_MAX = 1_000;
+
+/**
+ * Returns the keys of the next pass, none to end the run. `worked` are the keys for which the previous pass did
+ * something; null before the first pass.
+ */
+export type NextPass<Key> = (worked: readonly Key[] | null) => Promise<readonly Key[]>;
+
+/** Does a batch of one key's work and returns how much it did. A batch that skips something adds why to `failures`. */
+export type DoBatch<Key> = (key: Key, failures: unknown[]) => Promise<number>;
+
+/**
+ * Runs batches of many keys, mostly connections, in passes: one batch of each key, then the next pass. So no key waits
+ * for all the work of another. The run ends when a pass did nothing, and returns how much it did.
+ *
+ * A key whose batch fails gets no further batch in this run. Its error is thrown at the end, with all others.
+ */
+export async function runInTurn<Key>(
+  nextPass: NextPass<Key>,
+  doBatch: DoBatch<Key>,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const failures: unknown[] = [];
+  const failed = new Set<Key>();
+  let count = 0;
+  let worked: Key[] | null = null;
+  do {
+    const keys: readonly Key[] = await nextPass(worked);
+    worked = [];
+    for (const key of keys) {
+      if (failed.has(key)) continue;
+      if (stopping?.aborted) return count;
+      try {
+        const done = await doBatch(key, failures);
+        count += done;
+        if (done > 0) worked.push(key);
+      } catch (error) {
+        if (isOutOfReach(error)) throw error; // The database is out of reach for the other keys as well.
+        failures.push(error);
+        failed.add(key);
+      }
+    }
+  } while (worked.length > 0);
+  throwTogether(failures);
+  return count;
+}
+
+/** Lists the keys anew before each pass, so that a key that becomes due during the run joins the next pass. */
+export function listedAnew<Key>(list: () => Promise<readonly Key[]>): NextPass<Key> {
+  let batches = 0;
+  return async () => {
+    if (batches >= BATCHES_MAX) return [];
+    const keys = await list();
+    batches += keys.length;
+    return keys;
+  };
+}
+
+/** Repeats a fixed list of keys, each until a batch finds nothing to do for it. */
+export const eachUntilDone =
+  <Key>(keys: readonly Key[]): NextPass<Key> =>
+  async (worked) =>
+    worked ?? keys;
+
+/** Throws all failures as one error, with the first of them listed. */
+function throwTogether(failures: readonly unknown[]): void {
+  const message = `${failures.length} batches or items of this run failed.`;
+  if (failures.length > 0) throw new AggregateError(failures.slice(0, FAILURES_LISTED_MAX), message);
+}
