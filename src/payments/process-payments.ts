@@ -2,33 +2,34 @@ import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "../l
 import type { Context } from "../platform/context.ts";
 import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { MINUTE_MS } from "../platform/time.ts";
+import type { RespondedPayment } from "./evaluate-responses.ts";
 import type { Gateway } from "./gateway.ts";
-import { type RespondedPayment, recordResponses } from "./record-responses.ts";
+import { recordResponses } from "./record-responses.ts";
 
-/** Who has not told the outcome by then has crashed, and somebody else sends the same entry again. */
+/** A worker that has recorded no outcome by then has crashed or stalled, and another one sends the same entry again. */
 const LEASE_MS = MINUTE_MS;
 
 /**
- * Batches of one payer in a round: with the built-in gateway 2 000 payments a second. Creations that come faster than
- * that are worth more than being charged at once, since there are hours for it.
+ * Batches of one connection in a run: with the built-in gateway 2 000 payments a second. When orders arrive faster than
+ * that, creating them matters more than charging them at once, because there are hours for it.
  */
 const BATCHES_MAX = 2;
 
-/** Sends what is due to one gateway and records what it says; answers how many payments it asked about. */
+/** Sends due payments to one gateway and records its responses; returns how many payments it sent. */
 export async function processPayments(
   context: Context,
   gateway: Gateway,
   stopping?: AbortSignal,
 ): Promise<number> {
   const payers = await listPayers(context.db, gateway.name, context.clock.now());
-  const lanes = Array.from({ length: gateway.concurrency }, (_, lane) =>
-    payers.filter((_payer, index) => index % gateway.concurrency === lane),
+  const shares = Array.from({ length: gateway.concurrency }, (_, share) =>
+    payers.filter((_payer, index) => index % gateway.concurrency === share),
   );
   const ends = await Promise.allSettled(
-    lanes.map((payersOfLane) =>
+    shares.map((share) =>
       runInTurn(
-        eachUntilDone(payersOfLane.map(aRound)),
-        (round) => processNextBatch(context, gateway, round),
+        eachUntilDone(share.map(newTurn)),
+        (turn) => processNextBatch(context, gateway, turn),
         stopping,
       ),
     ),
@@ -38,16 +39,16 @@ export async function processPayments(
   return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
 }
 
-type Round = { readonly payer: Payer; batchesLeft: number };
-const aRound = (payer: Payer): Round => ({ payer, batchesLeft: BATCHES_MAX });
+type Turn = { readonly payer: Payer; batchesLeft: number };
+const newTurn = (payer: Payer): Turn => ({ payer, batchesLeft: BATCHES_MAX });
 
-async function processNextBatch(context: Context, gateway: Gateway, round: Round): Promise<number> {
-  if (round.batchesLeft === 0) return 0;
-  round.batchesLeft -= 1;
-  return processBatch(context, gateway, round.payer);
+async function processNextBatch(context: Context, gateway: Gateway, turn: Turn): Promise<number> {
+  if (turn.batchesLeft === 0) return 0;
+  turn.batchesLeft -= 1;
+  return processBatch(context, gateway, turn.payer);
 }
 
-/** Claimed, sent and recorded in steps of their own: no transaction waits for a gateway. */
+/** Claims, sends and records in separate transactions, so that none waits for a gateway. */
 async function processBatch(context: Context, gateway: Gateway, payer: Payer): Promise<number> {
   const { db, clock, newId } = context;
   const now = clock.now();
@@ -58,8 +59,8 @@ async function processBatch(context: Context, gateway: Gateway, payer: Payer): P
     limit: gateway.batchSize,
   });
   if (payments.length === 0) return 0;
-  const answered = await Promise.all(payments.map((payment) => sendPayment(context, gateway, payment)));
-  await recordResponses(context, payer.connectionId, answered);
+  const responded = await Promise.all(payments.map((payment) => sendPayment(context, gateway, payment)));
+  await recordResponses(context, payer.connectionId, responded);
   return payments.length;
 }
 
@@ -69,15 +70,13 @@ async function sendPayment(
   payment: ClaimedPayment,
 ): Promise<RespondedPayment> {
   try {
-    const answer = payment.kind === "refund" ? await gateway.refund(payment) : await gateway.charge(payment);
-    return { payment, answer };
+    const response =
+      payment.kind === "refund" ? await gateway.refund(payment) : await gateway.charge(payment);
+    return { payment, response };
   } catch (err) {
     const { entryId, orderId, connectionId, attemptCount } = payment;
-    const place = { entry: { id: entryId }, order: { id: orderId }, connection: { id: connectionId } };
-    log.warn(
-      { err, ...place, attemptCount, gateway: gateway.name },
-      "nobody knows how a payment went; it is asked again",
-    );
-    return { payment, answer: null };
+    const ids = { entry: { id: entryId }, order: { id: orderId }, connection: { id: connectionId } };
+    log.warn({ err, ...ids, attemptCount, gateway: gateway.name }, "payment outcome unknown, will retry");
+    return { payment, response: null };
   }
 }

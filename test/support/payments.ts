@@ -87,14 +87,14 @@ export async function readDuePayments(test: TestService) {
 
 type Call = { readonly kind: "charge" | "refund"; readonly payment: ClaimedPayment };
 
-/** A gateway whose answers a test decides; it remembers each id as real ones do, and moves money once. */
+/** A gateway whose responses a test decides. Like a real one, it remembers each id and moves its money once. */
 export type ScriptedGateway = Gateway & {
   readonly calls: Call[];
-  /** What really moved, by entry; refunds below zero. */
+  /** Money that moved, by entry; negative for refunds. */
   readonly moved: Map<string, bigint>;
-  /** Decides what it does with an id that it has not decided about; it succeeds unless told otherwise. */
-  decide(payment: ClaimedPayment): GatewayResponse["answer"];
-  /** Runs with every call, before the money moves and after; what it throws the worker sees as no answer. */
+  /** Decides the first response for an id; succeeds by default. */
+  decide(payment: ClaimedPayment): GatewayResponse["status"];
+  /** Run with every call, before and after the money moves; the worker sees an exception as an unknown outcome. */
   beforeMove(payment: ClaimedPayment): Promise<void> | void;
   afterMove(payment: ClaimedPayment): Promise<void> | void;
 };
@@ -105,19 +105,19 @@ export function scriptedGateway(test: TestService, fields: Partial<ScriptedGatew
     gateway.calls.push({ kind, payment });
     await gateway.beforeMove(payment);
     const known = decided.get(payment.entryId);
-    const answer = known === undefined || known.answer === "pending" ? answerOf(payment) : known;
-    decided.set(payment.entryId, answer);
-    if (answer.answer === "succeeded")
+    const response = known === undefined || known.status === "pending" ? responseTo(payment) : known;
+    decided.set(payment.entryId, response);
+    if (response.status === "succeeded")
       gateway.moved.set(payment.entryId, kind === "charge" ? payment.amountMinor : -payment.amountMinor);
     await gateway.afterMove(payment);
-    return answer;
+    return response;
   }
-  function answerOf(payment: ClaimedPayment): GatewayResponse {
-    const answer = gateway.decide(payment);
+  function responseTo(payment: ClaimedPayment): GatewayResponse {
+    const status = gateway.decide(payment);
     const reference = `ref-${payment.entryId}`;
-    if (answer === "succeeded") return { answer, reference };
-    if (answer === "declined") return { answer, reason: "card_declined" };
-    return { answer, reference, recheckAt: new Date(test.clock.now().getTime() + 3_600_000) };
+    if (status === "succeeded") return { status, reference };
+    if (status === "declined") return { status, reason: "card_declined" };
+    return { status, reference, recheckAt: new Date(test.clock.now().getTime() + 3_600_000) };
   }
   const gateway: ScriptedGateway = {
     name: "account",

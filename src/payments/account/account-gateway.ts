@@ -41,8 +41,8 @@ function bookAll(context: Context, bookings: readonly Booking[]): Promise<Gatewa
     await insertDeclines(tx, [...declined], context.clock.now());
     return bookings.map((booking) =>
       declined.has(booking)
-        ? { answer: "declined", reason: CREDIT_LIMIT_EXCEEDED }
-        : { answer: "succeeded", reference: toTypeId("chg", booking.id) },
+        ? { status: "declined", reason: CREDIT_LIMIT_EXCEEDED }
+        : { status: "succeeded", reference: toTypeId("chg", booking.id) },
     );
   });
 }

@@ -4,20 +4,22 @@ import { lockAccountShared } from "./account-sql.ts";
 import { CREDIT_LIMIT_EXCEEDED, isAffordable } from "./bookings.ts";
 
 /**
- * Which charges, of those that one merchant's account had no room for, it has room for by now; their entries' ids. To
- * be asked in the transaction that records the declines: until it ends nothing is booked, so a payment either is seen
- * here, or sees what is recorded here and has it tried again.
+ * Returns the entry ids of those charges of one merchant that its account declined and could pay by now. Runs in the
+ * transaction that records the declines, under a lock of the account: a payment to the account either is visible here, or
+ * sees what is recorded here and retries it.
  */
 export async function findPayable(
   tx: Queryable,
-  declined: readonly PaymentOutcome[],
+  outcomes: readonly PaymentOutcome[],
 ): Promise<ReadonlySet<string>> {
-  const charges = declined
+  const declined = outcomes
     .filter(({ payment, reason }) => payment.gateway === "account" && reason === CREDIT_LIMIT_EXCEEDED)
     .map(({ payment }) => payment);
-  const [first] = charges;
+  const [first] = declined;
   const account = first === undefined ? null : await lockAccountShared(tx, first.merchantId);
   if (account === null) return new Set();
-  const payable = charges.filter(({ amountMinor }) => isAffordable(account, { kind: "charge", amountMinor }));
+  const payable = declined.filter(({ amountMinor }) =>
+    isAffordable(account, { kind: "charge", amountMinor }),
+  );
   return new Set(payable.map(({ entryId }) => entryId));
 }

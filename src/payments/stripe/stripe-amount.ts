@@ -1,19 +1,19 @@
 import { fractionDigits } from "../../platform/money.ts";
 
-// https://docs.stripe.com/currencies: whatever ISO 4217 says, Stripe counts these in whole units,
+// https://docs.stripe.com/currencies: regardless of ISO 4217, Stripe counts these currencies in whole units,
 const WHOLE = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "));
-// these in thousandths, of which the last digit must be 0,
+// these in thousandths, whose last digit must be 0,
 const THOUSANDTHS = new Set("BHD JOD KWD OMR TND".split(" "));
-// and all others in hundredths, which must be whole units of these.
+// and all others in hundredths, which for these must be whole units.
 const WHOLE_IN_HUNDREDTHS = new Set("ISK UGX".split(" "));
 
-/** An amount as Stripe counts it; null when Stripe has no such amount. */
+/** An amount in Stripe's units; null when Stripe cannot express it. */
 export function toStripeAmount(minor: bigint, currency: string): number | null {
   const digits = WHOLE.has(currency) ? 0 : THOUSANDTHS.has(currency) ? 3 : 2;
   const scaled = minor * 10n ** BigInt(digits);
   const unit = 10n ** BigInt(fractionDigits(currency));
   const amount = scaled / unit;
-  const step = THOUSANDTHS.has(currency) ? 10n : WHOLE_IN_HUNDREDTHS.has(currency) ? 100n : 1n;
-  const isExact = scaled % unit === 0n && amount % step === 0n && amount <= Number.MAX_SAFE_INTEGER;
+  const multiple = THOUSANDTHS.has(currency) ? 10n : WHOLE_IN_HUNDREDTHS.has(currency) ? 100n : 1n;
+  const isExact = scaled % unit === 0n && amount % multiple === 0n && amount <= Number.MAX_SAFE_INTEGER;
   return isExact ? Number(amount) : null;
 }

@@ -1,12 +1,12 @@
 import Stripe from "stripe";
 import type { Config } from "../../platform/config.ts";
 
-/** For one request. A payment takes up to four of them within its lease. */
+/** Timeout of one request. A payment needs up to four requests within its lease. */
 const TIMEOUT_MS = 12_000;
 
 const clients = new WeakMap<Config, Stripe>();
 
-/** One client for each configuration, since it keeps connections open; null without a key. */
+/** Returns one client for each configuration, because it keeps connections open; null without a key. */
 export function stripeClient(config: Config): Stripe | null {
   if (config.stripeSecretKey === null) return null;
   const known = clients.get(config);
@@ -17,7 +17,7 @@ export function stripeClient(config: Config): Stripe | null {
     host: hostname,
     ...(port === "" ? {} : { port }),
     timeout: TIMEOUT_MS,
-    maxNetworkRetries: 0, // What is to be repeated is claimed again, so that a stopping process leaves nothing behind.
+    maxNetworkRetries: 0, // A failed payment is claimed again instead, so that a stopping process has no requests in flight.
     telemetry: false,
   });
   clients.set(config, client);
