@@ -9,7 +9,7 @@ export type WebhookEvent = {
 
 export type Inbox = ReturnType<typeof openInbox>;
 
-/** Where events wait until your own work has dealt with them. Any database will do; this one is a file. */
+/** Stores events until your program has processed them. Any database will do; this one is a file. */
 export function openInbox(path: string) {
   const db = new DatabaseSync(path);
   db.exec(`
@@ -22,7 +22,7 @@ export function openInbox(path: string) {
   const replaceCursor = db.prepare("insert or replace into feed (only_row, cursor) values (1, ?)");
 
   return {
-    /** False when the event was there already: the key of the table decides, also between requests that race. */
+    /** False if the event was already stored. The primary key decides, also between concurrent requests. */
     add: (event: WebhookEvent): boolean => insert.run(event.id, JSON.stringify(event)).changes === 1,
     next(): WebhookEvent | null {
       const row = selectNext.get();

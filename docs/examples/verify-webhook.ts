@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from "node:http";
 
 const TOLERANCE_SECONDS = 300;
 
-/** @param body the bytes that came */
+/** @param body the received bytes */
 export function isGenuine(secret: string, headers: IncomingHttpHeaders, body: Buffer): boolean {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   const ageSeconds = Math.abs(Date.now() / 1_000 - Number(timestamp));
-  if (!(ageSeconds <= TOLERANCE_SECONDS)) return false; // Also when there is no number.
+  if (!(ageSeconds <= TOLERANCE_SECONDS)) return false; // Also if it is not a number.
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
   return String(signatures)

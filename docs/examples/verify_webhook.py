@@ -4,7 +4,7 @@ TOLERANCE_SECONDS = 300
 
 
 def is_genuine(secret: str, headers: dict[str, str], body: bytes) -> bool:
-    """Names in `headers` are lower case; `body` is the bytes that came."""
+    """Names in `headers` are lower case; `body` is the received bytes."""
     try:
         sent, timestamp = headers["webhook-signature"], headers["webhook-timestamp"]
         if abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
