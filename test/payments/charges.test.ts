@@ -235,7 +235,7 @@ describe("to pay again by request", () => {
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
     const refusal = {
-      problem: "transition-refused",
+      code: "transition-refused",
       members: { rule: "nothing_to_pay", transition: "retryPayment" },
     };
     expect(await retry(test, partner, id)).toMatchObject(refusal);

@@ -59,7 +59,7 @@ describe("a charge that Stripe is still processing", () => {
 });
 
 describe("POST /stripe/webhook", () => {
-  const refused = { problem: "malformed-request" };
+  const refused = { code: "malformed-request" };
 
   it("refuses what has no good signature, and changes nothing by it", async () => {
     const world = await startWorld("pm_processing");
@@ -78,7 +78,7 @@ describe("POST /stripe/webhook", () => {
     ];
     for (const { status, body } of answers) {
       expect(status).toBe(400);
-      expect(body.type).toMatch(new RegExp(`/${refused.problem}$`));
+      expect(body.type).toMatch(new RegExp(`/${refused.code}$`));
     }
     expect(await readDuePayments(test)).toEqual(before);
     expect(await settleStripe(test)).toBe(0);

@@ -23,7 +23,7 @@ export async function storeEndpoint(
   const connectionId = connectionUuid(partner);
   const settings = { url, eventTypes, inFlightMax, description: null };
   const stored = await createEndpoint(context, connectionId, settings);
-  if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.problem}.`);
+  if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);
   return { connectionId, id: stored.endpoint.id, secret: stored.secret };
 }
 

@@ -46,6 +46,7 @@ export function expectRefusal(answer: Refused, code: ProblemCode, instance: stri
   const { status, headers, document } = answer;
   expect(document, JSON.stringify(document)).toMatchObject({
     type: `${ERRORS_BASE_URL}/${code}`,
+    code,
     title: PROBLEMS[code].title,
     status: PROBLEMS[code].status,
     detail: expect.stringMatching(/^[A-Z].*\.$/),

@@ -19,7 +19,7 @@ const CHALLENGE = 'Bearer realm="partner-orders"';
 export const unauthorized = (headers: IncomingHttpHeaders): Problem => {
   const keySent = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
   return {
-    problem: "unauthorized",
+    code: "unauthorized",
     detail: keySent
       ? "The key is invalid, revoked or expired."
       : "Send a key as Authorization: Bearer <key>.",

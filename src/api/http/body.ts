@@ -9,7 +9,7 @@ import { malformed, type Problem } from "../../platform/wire/problems.ts";
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const UNSUPPORTED: Problem = {
-  problem: "unsupported-media-type",
+  code: "unsupported-media-type",
   detail: "Content-Type must be application/json.",
 };
 

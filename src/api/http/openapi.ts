@@ -170,9 +170,18 @@ function problemSchema(errorsBaseUrl: string): Json {
   return {
     type: "object",
     description: "A problem document (RFC 9457). Some problems add members.",
-    required: ["type", "title", "status", "detail", "instance"],
+    required: ["type", "code", "title", "status", "detail", "instance"],
     properties: {
-      type: { type: "string", enum: codes.map((code) => `${errorsBaseUrl}/${code}`) },
+      type: {
+        type: "string",
+        description: "Address of the page about this problem; `code` is its last segment.",
+        enum: codes.map((code) => `${errorsBaseUrl}/${code}`),
+      },
+      code: {
+        type: "string",
+        description: "The problem, by a name that is the same in every deployment. Programs decide by it.",
+        enum: codes,
+      },
       title: { type: "string" },
       status: { type: "integer" },
       detail: { type: "string" },

@@ -30,12 +30,12 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
     send(reply, problem) {
       const document = problemDocument(problem, errorsBaseUrl, pathOf(reply.request.raw.url ?? "/"));
       if (problem.headers !== undefined) reply.headers(problem.headers);
-      return reply.code(PROBLEMS[problem.problem].status).type(PROBLEM_TYPE).send(JSON.stringify(document));
+      return reply.code(PROBLEMS[problem.code].status).type(PROBLEM_TYPE).send(JSON.stringify(document));
     },
     sendRaw(socket, problem, instance) {
       if (!socket.writable) return;
       letGo(socket);
-      const { status } = PROBLEMS[problem.problem];
+      const { status } = PROBLEMS[problem.code];
       const body = JSON.stringify(problemDocument(problem, errorsBaseUrl, instance));
       socket.end(
         [
@@ -76,13 +76,13 @@ export function problemOf(error: FastifyError | ProblemError): { problem: Proble
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return {
-        problem: { problem: "payload-too-large", detail: "The body is larger than 256 KiB." },
+        problem: { code: "payload-too-large", detail: "The body is larger than 256 KiB." },
         logged: false,
       };
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return {
         problem: {
-          problem: "unsupported-media-type",
+          code: "unsupported-media-type",
           detail: "Content-Type must be application/json.",
         },
         logged: false,

@@ -21,7 +21,7 @@ export function uploadTypeCheck({ mediaType }: Upload) {
     const [sent = ""] = (request.headers["content-type"] ?? "").split(";");
     const detail = `Content-Type must be ${mediaType}.`;
     const fits = sent.trim().toLowerCase() === mediaType;
-    done(fits ? undefined : new ProblemError({ problem: "unsupported-media-type", detail }));
+    done(fits ? undefined : new ProblemError({ code: "unsupported-media-type", detail }));
   };
 }
 
@@ -40,6 +40,6 @@ async function* readUpload(payload: Readable, limitBytes: number): AsyncGenerato
 }
 
 const tooLarge = (limitBytes: number) => ({
-  problem: "payload-too-large" as const,
+  code: "payload-too-large" as const,
   detail: `The body is larger than ${limitBytes / 1_048_576} MiB.`,
 });

@@ -54,7 +54,7 @@ export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter 
     return {
       headers: { ...fields(bucket), "retry-after": String(seconds) },
       refusal: {
-        problem: "rate-limited",
+        code: "rate-limited",
         detail: `The limit is ${perMinute} requests a minute. Retry in ${seconds} s.`,
       },
     };

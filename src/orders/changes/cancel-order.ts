@@ -31,7 +31,7 @@ function notCancelable(order: Order): Problem {
   const members = { orderStatus: status };
   if (isSettled(order))
     return {
-      problem: "order-not-cancelable",
+      code: "order-not-cancelable",
       detail: "The order is already completed, canceled or returned.",
       members,
     };
@@ -39,5 +39,5 @@ function notCancelable(order: Order): Problem {
     status === "PROCESSING"
       ? "An order in review cannot be canceled: it never had a cancel window. It remains active, and its events continue."
       : "The order's cancel window has closed. The order remains active, and its events continue.";
-  return { problem: "order-not-cancelable", detail, members };
+  return { code: "order-not-cancelable", detail, members };
 }

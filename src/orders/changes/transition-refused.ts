@@ -20,7 +20,7 @@ const DETAILS: Readonly<Record<RefusalRule, string>> = {
 
 /** 409: the order's state forbids the step (decision 0015). */
 export const transitionRefused = (transition: string, order: Order, rule: RefusalRule): Problem => ({
-  problem: "transition-refused",
+  code: "transition-refused",
   detail: DETAILS[rule],
   members: { transition, orderStatus: order.status, rule },
 });

@@ -41,12 +41,12 @@ export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrde
 }
 
 const KEY_MISSING: Problem = {
-  problem: "idempotency-key-missing",
+  code: "idempotency-key-missing",
   detail: "The request needs an Idempotency-Key header, an externalOrderId, or both.",
 };
 
 const KEY_REUSED: Problem = {
-  problem: "idempotency-key-reused",
+  code: "idempotency-key-reused",
   detail:
     "This idempotency key was already used for a different request. The key is the Idempotency-Key header or, without it, the externalOrderId.",
 };
@@ -93,7 +93,7 @@ const lineFault = ({ index, reason }: RefusedLine): Fault => ({
 });
 
 const alreadyExists = (orderId: string, externalOrderId: string | null): Problem => ({
-  problem: "order-already-exists",
+  code: "order-already-exists",
   detail: "Another order of this connection has this externalOrderId.",
   members: { orderId, externalOrderId },
 });

@@ -114,7 +114,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 /** An error as a value. `detail` is for the caller and never contains anything internal. */
 export type Problem = {
-  readonly problem: ProblemCode;
+  readonly code: ProblemCode;
   readonly detail: string;
   /** Further members of the problem document, such as `orderStatus`. */
   readonly members?: Readonly<Record<string, unknown>>;
@@ -130,7 +130,7 @@ export type Fault = (
   | { line: number; column?: string }
 ) & { detail: string };
 
-export const isProblem = (value: object): value is Problem => "problem" in value;
+export const isProblem = (value: object): value is Problem => "code" in value && "detail" in value;
 
 /** How long clients should wait when the service is not available, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = "5";
@@ -152,17 +152,17 @@ export const notFound = (
     | "facility"
     | "stock record",
 ): Problem => ({
-  problem: "not-found",
+  code: "not-found",
   detail: `No such ${what}.`,
 });
 
 export const noRoute = (method: string, path: string): Problem => ({
-  problem: "not-found",
+  code: "not-found",
   detail: `No route matches ${method} ${path}.`,
 });
 
 export const validationFailed = (errors: readonly Fault[]): Problem => ({
-  problem: "validation-failed",
+  code: "validation-failed",
   detail:
     errors.length === 1
       ? "The request has 1 error; see errors."
@@ -171,19 +171,19 @@ export const validationFailed = (errors: readonly Fault[]): Problem => ({
 });
 
 export const forbidden: Problem = {
-  problem: "forbidden",
+  code: "forbidden",
   detail: "Your role does not allow this operation.",
 };
 
-export const malformed = (detail: string): Problem => ({ problem: "malformed-request", detail });
+export const malformed = (detail: string): Problem => ({ code: "malformed-request", detail });
 
 export const internalError: Problem = {
-  problem: "internal-error",
+  code: "internal-error",
   detail: "The request failed. It is safe to retry.",
 };
 
 export const unavailable: Problem = {
-  problem: "unavailable",
+  code: "unavailable",
   detail: "The service is temporarily unavailable. It is safe to retry.",
   headers: { "retry-after": UNAVAILABLE_RETRY_SECONDS },
 };
@@ -194,9 +194,10 @@ export function problemDocument(
   errorsBaseUrl: string,
   instance: string,
 ): Record<string, unknown> {
-  const { status, title } = PROBLEMS[problem.problem];
+  const { status, title } = PROBLEMS[problem.code];
   return {
-    type: `${errorsBaseUrl}/${problem.problem}`,
+    type: `${errorsBaseUrl}/${problem.code}`,
+    code: problem.code,
     title,
     status,
     detail: problem.detail,

@@ -130,7 +130,7 @@ function createFaults(): Faults {
 function importRefused({ count, told }: Faults): Problem {
   const many = told.length < count ? `the first ${told.length} of them` : "them";
   return {
-    problem: "validation-failed",
+    code: "validation-failed",
     detail:
       count === 1
         ? "Nothing was imported: the file has 1 error; see errors."

@@ -8,7 +8,7 @@ import { insertEvents } from "../publishing/events-sql.ts";
 import { endBackoff, insertPingDelivery } from "./send-by-hand-sql.ts";
 
 export const ENDPOINT_PAUSED: Problem = {
-  problem: "endpoint-paused",
+  code: "endpoint-paused",
   detail: "The webhook endpoint is paused. Resume it first.",
 };
 

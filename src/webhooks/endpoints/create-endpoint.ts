@@ -11,7 +11,7 @@ import { countEndpoints, insertEndpoint } from "./endpoints-sql.ts";
 export const ENDPOINTS_MAX = 200;
 
 const LIMIT_REACHED: Problem = {
-  problem: "endpoint-limit-reached",
+  code: "endpoint-limit-reached",
   detail: `The connection already has ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
 };
 

@@ -114,7 +114,7 @@ describe("every code of the table", () => {
     unavailable: 503,
   };
 
-  /** Members beyond the five that every problem has. */
+  /** Members beyond the six that every problem has. */
   const MEMBERS: Partial<Record<ProblemCode, string[]>> = {
     "order-not-cancelable": ["orderStatus"],
     "order-already-exists": ["externalOrderId", "orderId"],
@@ -128,7 +128,7 @@ describe("every code of the table", () => {
     const [answer, instance] = await PROVOCATIONS[code]();
     expectRefusal(answer, code, instance);
     expect(answer.status).toBe(STATUSES[code]);
-    const base = ["detail", "instance", "status", "title", "type"];
+    const base = ["code", "detail", "instance", "status", "title", "type"];
     expect(Object.keys(answer.document).sort()).toEqual([...base, ...(MEMBERS[code] ?? [])].sort());
   });
 
