@@ -30,6 +30,36 @@ export function anOrder(fields: Partial<Order> = {}): Order {
   });
 }
 
+/** A real order in its acceptance window, which has been routed. */
+export const REAL: Partial<Order> = {
+  testMode: false,
+  expiresAt: null,
+  acceptanceDueAt: at(60),
+  routedAt: at(-50),
+};
+
+export type Shipped = "nothing shipped" | "one line shipped" | "all shipped" | "all returned";
+export function shippedOrder(shipped: Shipped, fields: Partial<Order> = {}): Order {
+  const parcel = (id: string) => ({
+    id,
+    status: shipped === "all returned" ? ("returned" as const) : ("pending" as const),
+    carrier: null,
+    trackingNumber: null,
+    trackingUrl: null,
+    createdAt: at(-40),
+  });
+  const [first, second] = anOrder().lines;
+  if (first === undefined || second === undefined) throw new Error("The order has two lines.");
+  const lineIn = (line: typeof first, shipmentId: string | null) => ({ ...line, shipmentId });
+  if (shipped === "nothing shipped") return anOrder(fields);
+  if (shipped === "one line shipped") {
+    const lines = [lineIn(first, "parcel-1"), lineIn(second, null)];
+    return anOrder({ ...fields, lines, shipments: [parcel("parcel-1")] });
+  }
+  const lines = [lineIn(first, "parcel-1"), lineIn(second, "parcel-2")];
+  return anOrder({ ...fields, lines, shipments: [parcel("parcel-1"), parcel("parcel-2")] });
+}
+
 function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
   for (const part of Object.values(value)) deepFreeze(part);

@@ -1,30 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
-import { ORDER_STATUSES, type Order, type OrderStatus } from "../../../src/lifecycle/order.ts";
+import type { Order } from "../../../src/lifecycle/order.ts";
 import type { Transition } from "../../../src/lifecycle/transition.ts";
-import { anOrder, at, NOW } from "../../support/lifecycle-orders.ts";
-
-type Shipped = "nothing shipped" | "one line shipped" | "all shipped" | "all returned";
-function shippedOrder(shipped: Shipped, fields: Partial<Order>): Order {
-  const parcel = (id: string) => ({
-    id,
-    status: shipped === "all returned" ? ("returned" as const) : ("pending" as const),
-    carrier: null,
-    trackingNumber: null,
-    trackingUrl: null,
-    createdAt: at(-40),
-  });
-  const [first, second] = anOrder().lines;
-  if (first === undefined || second === undefined) throw new Error("The order has two lines.");
-  const lineIn = (line: typeof first, shipmentId: string | null) => ({ ...line, shipmentId });
-  if (shipped === "nothing shipped") return anOrder(fields);
-  if (shipped === "one line shipped") {
-    const lines = [lineIn(first, "parcel-1"), lineIn(second, null)];
-    return anOrder({ ...fields, lines, shipments: [parcel("parcel-1")] });
-  }
-  const lines = [lineIn(first, "parcel-1"), lineIn(second, "parcel-2")];
-  return anOrder({ ...fields, lines, shipments: [parcel("parcel-1"), parcel("parcel-2")] });
-}
+import { anOrder, NOW, type Shipped, shippedOrder } from "../../support/lifecycle-orders.ts";
+import { casesOf, isStatus } from "../../support/state-table.ts";
 
 const TRANSITIONS: Record<string, Transition> = {
   process: { name: "process" },
@@ -135,24 +114,6 @@ const STATE_MACHINE: { shipped: Shipped; holdReasons: string[]; cells: string }[
       complete        COMPLETED        COMPLETED        COMPLETED        COMPLETED        order_settled    order_settled    order_settled`,
   },
 ];
-
-/** The cells of a table as cases: status, transition, what comes of it. */
-function casesOf(cells: string): [OrderStatus, string, string][] {
-  const [head = [], ...rows] = cells
-    .trim()
-    .split("\n")
-    .map((row) => row.trim().split(/\s+/));
-  return rows.flatMap(([name = "", ...results]) => {
-    expect(results, name).toHaveLength(head.length);
-    return results.map((result, index): [OrderStatus, string, string] => [
-      head[index] as OrderStatus, // The head row names statuses.
-      name,
-      result,
-    ]);
-  });
-}
-
-const isStatus = (text: string): boolean => (ORDER_STATUSES as readonly string[]).includes(text);
 
 for (const { shipped, holdReasons, cells } of STATE_MACHINE) {
   describe(`an order with ${shipped}, ${holdReasons.length === 0 ? "not held" : `held for ${holdReasons}`}`, () => {

@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { applyTransition, asOf, isSettled, type Outcome } from "../../../src/lifecycle/lifecycle.ts";
+import { ORDER_STATUSES, type Order, type OrderStatus } from "../../../src/lifecycle/order.ts";
+import type { Transition } from "../../../src/lifecycle/transition.ts";
+import { anOrder, at, REAL } from "../../support/lifecycle-orders.ts";
+
+const reasons = fc.array(fc.constantFrom("out_of_stock", "payment_failed", "merchant_request"), {
+  maxLength: 3,
+});
+const shipmentId = fc.constantFrom("parcel-0", "parcel-1", "parcel-2");
+const anyTransition: fc.Arbitrary<Transition> = fc.oneof(
+  fc.record({
+    name: fc.constantFrom("process", "accept", "complete", "cancel", "approve", "reject", "cancelByPartner"),
+  }),
+  fc.record({ name: fc.constantFrom("hold", "addHold"), reasons }),
+  fc.record({ name: fc.constant("releaseHold"), reasons }, { requiredKeys: ["name"] }),
+  fc.record({
+    name: fc.constant("ship"),
+    lineIds: fc.option(fc.subarray(["line-1", "line-2"])),
+    newShipmentId: fc.constant("named below"),
+  }),
+  fc.record({
+    name: fc.constant("updateShipment"),
+    shipmentId,
+    change: fc.record({
+      carrier: fc.constantFrom(null, "DHL"),
+      status: fc.constantFrom("shipped", "delivered"),
+    }),
+  }),
+  fc.record({ name: fc.constant("returnShipment"), shipmentId: fc.option(shipmentId) }),
+);
+/** An order, and what happens to it at which minute; the acceptance window ends at minute 60. */
+const anyLife = fc.record({
+  order: fc.constantFrom(
+    anOrder(),
+    anOrder(REAL),
+    anOrder({ ...REAL, status: "PROCESSING", acceptanceDueAt: null }),
+  ),
+  changes: fc.array(fc.tuple(anyTransition, fc.integer({ min: 0, max: 30 })), { maxLength: 12 }),
+});
+
+type Change = { before: Order; transition: Transition; now: Date; outcome: Outcome };
+
+function live({ order, changes }: { order: Order; changes: [Transition, number][] }): Change[] {
+  let current = order;
+  let minute = 0;
+  return changes.map(([drawn, minutes]) => {
+    const newShipmentId = `parcel-${current.shipments.length}`;
+    const transition = drawn.name === "ship" ? { ...drawn, newShipmentId } : drawn;
+    minute += minutes;
+    const before = current;
+    const outcome = applyTransition(before, transition, at(minute));
+    current = outcome.order;
+    return { before, transition, now: at(minute), outcome };
+  });
+}
+
+/** Holds for each change in the life of any order. */
+const always = (title: string, check: (change: Change) => void): void =>
+  it(title, () => {
+    fc.assert(
+      fc.property(anyLife, (life) => live(life).forEach(check)),
+      { numRuns: 300 },
+    );
+  });
+
+describe("whatever happens to an order", () => {
+  always("a rejected transition leaves it as it stood at that moment", ({ before, now, outcome }) => {
+    if (outcome.outcome === "refused") expect(outcome.order).toEqual(asOf(before, now));
+  });
+
+  always("each event has the next sequence, and a change has the time of the change", ({ now, outcome }) => {
+    if (outcome.outcome === "refused") return;
+    const { from, order, facts } = outcome;
+    expect(order.lastSequence).toBe(from.lastSequence + facts.length);
+    if (order !== from) expect(order.updatedAt).toEqual(now);
+  });
+
+  always("a settled order has no hold, and its status changes only to RETURNED", ({ before, outcome }) => {
+    if (isSettled(outcome.order)) expect(outcome.order.holdReasons).toEqual([]);
+    if (isSettled(before)) expect([before.status, "RETURNED"]).toContain(outcome.order.status);
+  });
+
+  always("a held order does not ship", ({ before, now, transition, outcome }) => {
+    if (transition.name !== "ship" || asOf(before, now).holdReasons.length === 0) return;
+    expect(outcome.outcome).toBe("refused");
+  });
+
+  always("it is COMPLETED only when each line has a shipment", ({ outcome: { order } }) => {
+    if (order.status === "COMPLETED")
+      expect(order.lines.every((line) => line.shipmentId !== null)).toBe(true);
+  });
+
+  always(
+    "lines stay in the shipment that covers them, and shipments stay",
+    ({ before, outcome: { order } }) => {
+      const ids = order.shipments.map(({ id }) => id);
+      expect(ids.slice(0, before.shipments.length)).toEqual(before.shipments.map(({ id }) => id));
+      expect(ids.length).toBe(new Set(order.lines.flatMap((line) => line.shipmentId ?? [])).size);
+      for (const [index, line] of before.lines.entries())
+        if (line.shipmentId !== null) expect(order.lines[index]).toEqual(line);
+    },
+  );
+
+  always("a shipment that came back stays returned", ({ before, outcome: { order } }) => {
+    for (const [index, shipment] of before.shipments.entries())
+      if (shipment.status === "returned") expect(order.shipments[index]).toEqual(shipment);
+  });
+
+  always("it has the time of its cancellation from then on", ({ before, now, outcome: { order } }) => {
+    const isNew = order.status === "CANCELED" && before.status !== "CANCELED";
+    expect(order.canceledAt).toEqual(isNew ? now : before.canceledAt);
+  });
+});
+
+describe("the status of a real order", () => {
+  const NEXT: Record<OrderStatus, OrderStatus[]> = {
+    NEW: ["ACCEPTED", "CANCELED"],
+    PROCESSING: ["ACCEPTED", "CANCELED"],
+    ACCEPTED: ["IN_PROGRESS", "CANCELED"],
+    IN_PROGRESS: ["COMPLETED", "CANCELED", "RETURNED"],
+    COMPLETED: ["RETURNED"],
+    CANCELED: ["RETURNED"],
+    RETURNED: [],
+  };
+
+  always("walks the chart", ({ before, outcome }) => {
+    if (before.testMode || outcome.outcome === "refused") return;
+    const { from, order } = outcome;
+    expect([from.status, ...NEXT[from.status]]).toContain(order.status);
+    expect(ORDER_STATUSES.indexOf(order.status)).toBeGreaterThanOrEqual(ORDER_STATUSES.indexOf(from.status));
+  });
+
+  always(
+    "is never NEW after the window, unless its payment failed",
+    ({ before, now, outcome: { order } }) => {
+      if (before.testMode || order.status !== "NEW" || now < at(60)) return;
+      expect(order.holdReasons).toContain("payment_failed");
+    },
+  );
+});
