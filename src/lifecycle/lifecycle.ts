@@ -154,8 +154,7 @@ const union = (some: readonly string[], others: readonly string[]): string[] => 
 ];
 
 /** Settling an order clears its holds (decision 0013). */
-const settle = (order: Order): Order =>
-  isSettled(order) && order.holdReasons.length > 0 ? { ...order, holdReasons: [] } : order;
+const settle = (order: Order): Order => (isSettled(order) ? { ...order, holdReasons: [] } : order);
 
 /** Null when a line asked for has a shipment already, or when no line is left to ship (decision 0014). */
 function shipLines(

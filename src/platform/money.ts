@@ -1,22 +1,10 @@
+import { fractionDigits } from "./currencies.ts";
+
 /** Whole minor units (cents) of one currency. Inside the service an amount is never a fraction. */
 export type Money = { minor: bigint; currency: string };
 
 // Kept below the point where price × 100 000 pieces × 100 lines would leave a 64-bit integer.
 const AMOUNT_MAX_MINOR = 100_000_000_000n;
-
-export const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
-
-const digitsByCurrency = new Map<string, number>();
-
-/** Decimals of a currency: 2 for EUR, 0 for JPY. */
-export function fractionDigits(currency: string): number {
-  const known = digitsByCurrency.get(currency);
-  if (known !== undefined) return known;
-  const options = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions();
-  const digits = options.maximumFractionDigits ?? 2;
-  digitsByCurrency.set(currency, digits);
-  return digits;
-}
 
 const AMOUNT = /^(\d{1,15})(?:\.(\d{1,6}))?$/;
 

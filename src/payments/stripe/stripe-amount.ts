@@ -1,4 +1,4 @@
-import { fractionDigits } from "../../platform/money.ts";
+import { fractionDigits } from "../../platform/currencies.ts";
 
 // https://docs.stripe.com/currencies: regardless of ISO 4217, Stripe counts these currencies in whole units,
 const WHOLE = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "));

@@ -1,8 +1,9 @@
 import { Ajv, type ErrorObject } from "ajv";
 import addFormatsModule from "ajv-formats";
 import type { TSchema } from "typebox";
+import { isCurrency } from "../currencies.ts";
 import { parseUuid } from "../ids.ts";
-import { CURRENCIES, isAmount } from "../money.ts";
+import { isAmount } from "../money.ts";
 import type { Fault } from "./problems.ts";
 import { isStorableText } from "./text.ts";
 
@@ -35,7 +36,7 @@ export function createAjv(): Ajv {
   );
   ajv.addFormat("country-code", /^[A-Za-z]{2}$/);
   ajv.addFormat("amount", isAmount);
-  ajv.addFormat("currency", (text: string) => CURRENCIES.has(text));
+  ajv.addFormat("currency", isCurrency);
   return ajv;
 }
 

@@ -2,12 +2,13 @@ import { type Static, Type } from "typebox";
 import { readRates } from "../../../fulfilment/facilities/facilities-sql.ts";
 import type { Rate } from "../../../fulfilment/facilities/facility.ts";
 import { setRates } from "../../../fulfilment/facilities/set-rates.ts";
+import { isCurrency } from "../../../platform/currencies.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { type Fault, notFound } from "../../../platform/wire/problems.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
-import { amountFaults, isCurrency, minorOf, valueAt } from "../money/amounts.ts";
+import { amountFaults, minorOf, valueAt } from "../money/amounts.ts";
 
 const weightText = "The order's weight at most, in grams. The lightest step that takes the order counts.";
 

@@ -3,6 +3,7 @@ import { createMerchant } from "../../../merchants/create-merchant.ts";
 import { listMerchants, type Merchant } from "../../../merchants/merchants-sql.ts";
 import { changeMerchant } from "../../../payments/account/change-merchant.ts";
 import { retryDeclinedCharges } from "../../../payments/retry/retry-declined-charges.ts";
+import { isCurrency } from "../../../platform/currencies.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
@@ -20,7 +21,7 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
-import { amountFaults, isCurrency, minorOf, valueAt } from "../money/amounts.ts";
+import { amountFaults, minorOf, valueAt } from "../money/amounts.ts";
 
 const MerchantSchema = Type.Object(
   {

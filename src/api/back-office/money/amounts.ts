@@ -1,4 +1,5 @@
-import { CURRENCIES, isAmount, parseMoney } from "../../../platform/money.ts";
+import { isCurrency } from "../../../platform/currencies.ts";
+import { isAmount, parseMoney } from "../../../platform/money.ts";
 import type { Fault } from "../../../platform/wire/problems.ts";
 
 /** The fault of an amount that must be in one currency, with no more decimals than it has. Its form is the schema's matter. */
@@ -13,9 +14,6 @@ function fitsCurrency(sent: unknown, currency: string): boolean {
   if (sentCurrency !== currency) return false;
   return typeof amount !== "string" || !isAmount(amount) || parseMoney({ amount, currency }) !== null;
 }
-
-export const isCurrency = (value: unknown): value is string =>
-  typeof value === "string" && CURRENCIES.has(value);
 
 /** What a JSON pointer leads to in a body of any form; undefined when it leads nowhere. */
 export const valueAt = (body: unknown, pointer: string): unknown =>
