@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition, isSameTracking } from "../../../src/lifecycle/lifecycle.ts";
 import type { Shipment } from "../../../src/lifecycle/order.ts";
-import type { ShipmentChange } from "../../../src/lifecycle/transition.ts";
+import type { Transition } from "../../../src/lifecycle/transition.ts";
 import { at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
+
+type ShipmentChange = Extract<Transition, { name: "updateShipment" }>["change"];
 
 const TRACKING = { carrier: "DHL", trackingNumber: "JD01", trackingUrl: "https://track.example/JD01" };
 
