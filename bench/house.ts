@@ -32,7 +32,7 @@ async function count({ db }: Site): Promise<Counts> {
     text: `
       select (select count(*) from orders) as orders,
              (select count(*) from orders where status = 'NEW' and acceptance_due_at <= now()) as due,
-             (select count(*) from order_steps where action = 'accept') as accepted,
+             (select count(*) from timeline_entries where operation = 'accept') as accepted,
              (select count(*) from orders where status = 'ACCEPTED' and routed_at is null) as unrouted,
              (select count(*) from due_payments) as unpaid,
              (select count(*) from ledger_outcomes where outcome = 'succeeded') as paid`,

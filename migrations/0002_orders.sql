@@ -112,11 +112,11 @@ create table order_lines (
 comment on table order_lines is 'Lines of an order, in the order of their ids. A line is in at most one shipment.';
 comment on column order_lines.unit_price_minor is 'The product''s price when the order was created, in minor units of the order''s currency.';
 
-create table order_steps (
+create table timeline_entries (
   connection_id uuid        not null,
   order_id      uuid        not null,
   id            uuid        not null,
-  action        text        not null,
+  operation     text        not null,
   actor_kind    text        not null,
   actor_name    text,
   detail        text,
@@ -124,13 +124,13 @@ create table order_steps (
   status        text        not null,
   hold_reasons  text[]      not null,
   created_at    timestamptz not null,
-  constraint order_steps_pkey primary key (connection_id, order_id, id),
-  constraint order_steps_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
-  constraint order_steps_shipment_fkey foreign key (connection_id, order_id, shipment_id)
+  constraint timeline_entries_pkey primary key (connection_id, order_id, id),
+  constraint timeline_entries_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
+  constraint timeline_entries_shipment_fkey foreign key (connection_id, order_id, shipment_id)
     references shipments (connection_id, order_id, id) on delete cascade,
-  constraint order_steps_actor_known check (actor_kind in ('partner', 'operator', 'warehouse', 'merchant', 'service'))
+  constraint timeline_entries_actor_known check (actor_kind in ('partner', 'operator', 'warehouse', 'merchant', 'service'))
 );
-comment on table order_steps is 'The timeline of an order: every step since its creation, and who took it. Only ever added.';
-comment on column order_steps.action is 'The transition''s name, or that of another step, such as route.';
-comment on column order_steps.shipment_id is 'The parcel that the step was about; null when it was about none.';
-comment on column order_steps.status is 'As the order stood after the step, like hold_reasons.';
+comment on table timeline_entries is 'The timeline of an order: each transition and other operation since its creation, and who requested it. Rows are only added.';
+comment on column timeline_entries.operation is 'The name of the transition, or of another operation, such as route.';
+comment on column timeline_entries.shipment_id is 'The shipment that was made or changed; null if none was.';
+comment on column timeline_entries.status is 'Of the order after the operation, like hold_reasons.';

@@ -1,6 +1,6 @@
+import type { AppliedTransition, RecordContext } from "../lifecycle/applied-transition.ts";
 import { hasFailedPayment, isSettled, wasCanceled } from "../lifecycle/lifecycle.ts";
 import type { Order } from "../lifecycle/order.ts";
-import type { OrderStep, RecordContext } from "../lifecycle/order-step.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { failedCharges, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
 import { cancelUnsentEntries, insertEntries, readLedger } from "./ledger-sql.ts";
@@ -12,7 +12,7 @@ import { cancelUnsentEntries, insertEntries, readLedger } from "./ledger-sql.ts"
  */
 export async function followOrder(
   tx: Queryable,
-  { before, after }: Pick<OrderStep, "before" | "after">,
+  { before, after }: Pick<AppliedTransition, "before" | "after">,
   at: RecordContext,
 ): Promise<void> {
   if (after.testMode) return;

@@ -5,8 +5,8 @@ import {
   postponePayments,
 } from "../ledger/due-payments-sql.ts";
 import { insertEntries, readLedgers } from "../ledger/ledger-sql.ts";
+import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
 import { applyTransition, hasFailedPayment, PAYMENT_FAILED, wasCanceled } from "../lifecycle/lifecycle.ts";
-import { type RecordContext, SERVICE } from "../lifecycle/order-step.ts";
 import { storeOutcome } from "../orders/changes/change-order.ts";
 import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/changes/lock-orders-sql.ts";
 import { readOrders } from "../orders/orders-sql.ts";
@@ -121,7 +121,7 @@ async function applyConsequences(
       );
     if (holdChange === null) continue;
     const outcome = applyTransition(order, { name: holdChange, reasons: [PAYMENT_FAILED] }, at.now);
-    await storeOutcome(tx, order, outcome, { actor: SERVICE, action: holdChange }, at);
+    await storeOutcome(tx, order, outcome, { actor: SERVICE, operation: holdChange }, at);
   }
 }
 

@@ -1,6 +1,6 @@
+import type { AppliedTransition, RecordContext } from "../lifecycle/applied-transition.ts";
 import { isSettled } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderLine } from "../lifecycle/order.ts";
-import type { OrderStep, RecordContext } from "../lifecycle/order-step.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { deleteReservations, type Reservation } from "./reservations-sql.ts";
 import { lockStock, markSupplyChanged, moveStock, type StockMove } from "./stock-sql.ts";
@@ -10,7 +10,7 @@ import { lockStock, markSupplyChanged, moveStock, type StockMove } from "./stock
  * house; an order that settles gives back what was still kept for it; goods that come back go on the shelf again if
  * the step says so. Test orders, and orders that no facility sends, have nothing to do with stock.
  */
-export async function followOrder(tx: Queryable, step: OrderStep, at: RecordContext): Promise<void> {
+export async function followOrder(tx: Queryable, step: AppliedTransition, at: RecordContext): Promise<void> {
   const { before, after } = step;
   if (after.testMode || after.facilityId === null) return;
   const shipped = await endReservations(tx, after, newlyShipped(before, after));

@@ -5,7 +5,7 @@ import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { Context } from "../../src/platform/context.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { pollFeed, readFeedPage } from "../support/feed.ts";
-import { connectionUuid, takeStep } from "../support/orders.ts";
+import { connectionUuid, transitionOrder } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { times } from "../support/two-services.ts";
@@ -31,7 +31,7 @@ const withEarlyIds = (test: TestService, meanwhile: () => Promise<unknown>): Con
 });
 
 const holdOrder = (test: TestService, partner: Partner, orderId: string) =>
-  takeStep(test, partner, orderId, { name: "hold", reasons: ["merchant_request"] });
+  transitionOrder(test, partner, orderId, { name: "hold", reasons: ["merchant_request"] });
 
 it("shows an order's events in sequence when a transaction got its id before the one that it waited for", async () => {
   const test = await startServiceForTest();
@@ -130,7 +130,7 @@ it("shows what happens to a restored order to readers that have passed the resto
   await restoreElsewhere(test, restored.id, "900000000009");
   const amongRestored = (await readFeedPage(test, partner, "?limit=1")).nextCursor;
   const atEnd = (await pollFeed(test, partner, null)).cursor;
-  await takeStep(test, partner, restored.id, { name: "releaseHold" });
+  await transitionOrder(test, partner, restored.id, { name: "releaseHold" });
   await partner.client.post(`/v1/orders/${restored.id}/cancel`);
 
   const news = ["order.onHoldReleased", "order.canceled"];

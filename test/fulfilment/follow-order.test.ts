@@ -17,7 +17,7 @@ import {
   ship,
   takeBack,
 } from "../support/facilities.ts";
-import { failPayment, takeStep } from "../support/orders.ts";
+import { failPayment, transitionOrder } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -62,13 +62,13 @@ describe("stock follows the order", () => {
     await ship(test, partner, id);
     await expectStock([8, 0], [7, 0]);
     expect(await countRows(test, "stock_reservations")).toBe(0);
-    await takeStep(test, partner, id, { name: "complete" });
+    await transitionOrder(test, partner, id, { name: "complete" });
     await expectStock([8, 0], [7, 0]);
   });
 
   it("a canceled order gives back what was kept for it", async () => {
     const id = await placeRouted();
-    await takeStep(test, partner, id, { name: "cancel" });
+    await transitionOrder(test, partner, id, { name: "cancel" });
     await expectStock([10, 0], [10, 0]);
   });
 
@@ -127,7 +127,7 @@ describe("stock follows the order", () => {
   it("an order that nothing is kept for moves nothing: before its routing, and where there is no facility", async () => {
     const { id } = await placeOrder(partner);
     await acceptAll(test);
-    await takeStep(test, partner, id, { name: "cancel" });
+    await transitionOrder(test, partner, id, { name: "cancel" });
     await expectStock([10, 0], [10, 0]);
     const unrouted = await startServiceForTest();
     const by = await createPartner(unrouted);
@@ -146,7 +146,7 @@ describe("stock follows the order", () => {
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
       create trigger refuse before update on facility_stock for each row execute function refuse();`);
     await expect(ship(test, partner, id)).rejects.toThrow();
-    await expect(takeStep(test, partner, id, { name: "cancel" })).rejects.toThrow();
+    await expect(transitionOrder(test, partner, id, { name: "cancel" })).rejects.toThrow();
     await expectStock([10, 2], [10, 3]);
     expect(await countRows(test, "shipments")).toBe(0);
   });
@@ -184,7 +184,7 @@ describe("stock follows the order", () => {
     const id = await placeRouted();
     const results = await Promise.allSettled([
       ship(test, partner, id),
-      takeStep(test, partner, id, { name: "cancel" }),
+      transitionOrder(test, partner, id, { name: "cancel" }),
       setStock(test, facility, product, 20),
       routeAll(test),
     ]);

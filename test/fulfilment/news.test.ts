@@ -8,7 +8,7 @@ import {
   createFacility,
   expectStockAddsUp,
   putStock,
-  readActions,
+  readOperations,
   routeAll,
   setRates,
   setStock,
@@ -115,7 +115,7 @@ describe("news of stock", () => {
     const ids = await placeWaiting(1, 2);
     await setStock(test, facility, product, 1);
     const both = await test.db.transaction(async (tx) => {
-      await tx.query({ name: "test-block", text: "lock table order_steps in share mode", values: [] });
+      await tx.query({ name: "test-block", text: "lock table timeline_entries in share mode", values: [] });
       const routing = routeAll(test);
       await untilBlocked(test, 1);
       const arrival = putStock(test, facility, product, 3);
@@ -138,7 +138,7 @@ describe("news of stock", () => {
     const other = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     const all = await test.db.transaction(async (tx) => {
       // Routing writes the order's timeline last: it has decided by then, and has not committed.
-      await tx.query({ name: "test-block", text: "lock table order_steps in share mode", values: [] });
+      await tx.query({ name: "test-block", text: "lock table timeline_entries in share mode", values: [] });
       const routing = routeAll(test);
       await untilBlocked(test, 1);
       const rates = bring();
@@ -176,7 +176,7 @@ describe("news of stock", () => {
     await Promise.all([routeAll(test), routeAll(second), routeAll(test), routeAll(second)]);
     expect(await isRouted(...ids)).toEqual(ids.map((_, index) => index < 20));
     for (const id of ids.slice(0, 20))
-      expect(await readActions(test, id)).toEqual(["accept", "addHold", "releaseHold", "route"]);
+      expect(await readOperations(test, id)).toEqual(["accept", "addHold", "releaseHold", "route"]);
     await expectStockAddsUp(test);
   });
 });

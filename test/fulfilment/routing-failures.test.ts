@@ -6,7 +6,7 @@ import {
   acceptAll,
   createSibling,
   expectStockAddsUp,
-  readActions,
+  readOperations,
   routeAll,
   setStock,
 } from "../support/facilities.ts";
@@ -40,7 +40,7 @@ describe("an order that cannot be stored", () => {
     await repair();
     expect(await routeAll(test)).toBe(1);
     expect(await room.isRouted(...ids)).toEqual([true, true, true]);
-    for (const id of ids) expect(await readActions(test, id)).toEqual(["accept", "route"]);
+    for (const id of ids) expect(await readOperations(test, id)).toEqual(["accept", "route"]);
   });
 
   it("keeps no other from being routed, even where a whole batch is like it", async () => {

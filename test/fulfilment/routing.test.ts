@@ -13,7 +13,7 @@ import {
   createFacility,
   createSibling,
   expectStockAddsUp,
-  readActions,
+  readOperations,
   readRoute,
   readRoutes,
   readShippingCharges,
@@ -21,7 +21,7 @@ import {
   routeAll,
   setStock,
 } from "../support/facilities.ts";
-import { failPayment, readOrder, readOrderEvents, takeStep } from "../support/orders.ts";
+import { failPayment, readOrder, readOrderEvents, transitionOrder } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -48,7 +48,7 @@ describe("an accepted order", () => {
     expect(await routeAll(test)).toBe(1);
     expect(await readRoute(test, id)).toEqual({ facilityId: facility, routedAt: test.clock.now() });
     expect(await readStock(test, facility, product)).toEqual({ onHand: 10, reserved: 5 });
-    expect(await readActions(test, id)).toEqual(["accept", "route"]);
+    expect(await readOperations(test, id)).toEqual(["accept", "route"]);
     expect(await typesOf(id)).toEqual(["order.created"]); // Routing is told to nobody.
     await expectStockAddsUp(test);
   });
@@ -180,7 +180,7 @@ describe("an order that is not to be routed", () => {
     await acceptAll(test);
     await failPayment(test, partner, id);
     expect(await routeAll(test)).toBe(0);
-    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
+    await transitionOrder(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     expect(await routeAll(test)).toBe(1);
     expect(await readRoute(test, id)).toMatchObject({ facilityId: facility });
   });
@@ -191,7 +191,7 @@ describe("an order that is held for another reason", () => {
     const facility = await createFacility(test);
     const { id } = await placeOrder(partner);
     await acceptAll(test);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
     await routeAll(test);
     expect(await readRoute(test, id)).toMatchObject({ facilityId: facility });
     expect(await holdsOf(id)).toEqual(["merchant_request"]);
@@ -202,7 +202,7 @@ describe("an order that is held for another reason", () => {
     await setStock(test, facility, product, 0);
     const { id } = await placeOrder(partner);
     await acceptAll(test);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
     await routeAll(test);
     expect(await holdsOf(id)).toEqual(["merchant_request", "out_of_stock"]);
     await setStock(test, facility, product, 1);
@@ -260,7 +260,7 @@ describe("a crash in the middle of routing", () => {
     ["after the order was given its facility", "stock_reservations", "insert"],
     ["after its stock was kept", "facility_stock", "update"],
     ["before its shipping was charged", "ledger_entries", "insert"],
-    ["before its timeline was written", "order_steps", "insert"],
+    ["before its timeline was written", "timeline_entries", "insert"],
   ])("leaves nothing behind: %s", async (_title, table, operation) => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 5);

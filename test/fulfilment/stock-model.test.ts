@@ -16,7 +16,7 @@ import {
   ship,
   takeBack,
 } from "../support/facilities.ts";
-import { readOrder, takeStep } from "../support/orders.ts";
+import { readOrder, transitionOrder } from "../support/orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
@@ -130,7 +130,7 @@ async function act(
 ): Promise<void> {
   switch (name) {
     case "cancel":
-      return takeStep(test, by, id, { name: "cancel" });
+      return transitionOrder(test, by, id, { name: "cancel" });
     case "ship":
       return ship(test, by, id);
     case "shipOne":
@@ -140,9 +140,9 @@ async function act(
     case "restock":
       return takeBack(test, by, id, true);
     case "holdByHand":
-      return takeStep(test, by, id, { name: "hold", reasons: ["merchant_request"] });
+      return transitionOrder(test, by, id, { name: "hold", reasons: ["merchant_request"] });
     case "releaseByHand":
-      return takeStep(test, by, id, { name: "releaseHold" });
+      return transitionOrder(test, by, id, { name: "releaseHold" });
     default:
       return name satisfies never;
   }

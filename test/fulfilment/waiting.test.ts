@@ -6,14 +6,14 @@ import {
   createFacility,
   createSibling,
   expectStockAddsUp,
-  readActions,
+  readOperations,
   readRoute,
   readStock,
   routeAll,
   setRates,
   setStock,
 } from "../support/facilities.ts";
-import { readOrder, readOrderEvents, takeStep } from "../support/orders.ts";
+import { readOrder, readOrderEvents, transitionOrder } from "../support/orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 import { createEndpoint } from "../support/webhooks.ts";
@@ -43,7 +43,7 @@ describe("orders that wait for stock", () => {
       "order.onHold",
       "order.onHoldReleased",
     ]);
-    expect(await readActions(test, ids[0] ?? "")).toEqual(["accept", "addHold", "releaseHold", "route"]);
+    expect(await readOperations(test, ids[0] ?? "")).toEqual(["accept", "addHold", "releaseHold", "route"]);
     expect(await holdsOf(ids[3] ?? "")).toEqual(["out_of_stock"]);
     await expectStockAddsUp(test);
   });
@@ -112,7 +112,7 @@ describe("orders that wait for stock", () => {
     await acceptAll(test);
     await routeAll(test);
     expect(await holdsOf(second)).toEqual(["out_of_stock"]);
-    await takeStep(test, partner, first, { name: "cancel" });
+    await transitionOrder(test, partner, first, { name: "cancel" });
     await routeAll(test);
     expect(await isRouted(second)).toEqual([true]);
     await expectStockAddsUp(test);
@@ -126,12 +126,12 @@ describe("orders that wait for stock", () => {
     await setStock(test, facility, product, 0);
     await routeAll(test);
     expect(await isRouted(id)).toEqual([false]);
-    expect(await readActions(test, id)).toEqual(["accept", "addHold"]); // And nothing is told twice.
+    expect(await readOperations(test, id)).toEqual(["accept", "addHold"]); // And nothing is told twice.
   });
 
   it("and are canceled meanwhile get nothing", async () => {
     const [first = "", second = ""] = await placeWaiting(1, 1);
-    await takeStep(test, partner, first, { name: "cancel" });
+    await transitionOrder(test, partner, first, { name: "cancel" });
     await setStock(test, facility, product, 1);
     await routeAll(test);
     expect(await isRouted(first, second)).toEqual([false, true]);
@@ -140,17 +140,17 @@ describe("orders that wait for stock", () => {
 
   it("are tried again when somebody lifts the hold by hand, and wait again if it was in vain", async () => {
     const [id = ""] = await placeWaiting(1);
-    await takeStep(test, partner, id, { name: "releaseHold" });
+    await transitionOrder(test, partner, id, { name: "releaseHold" });
     expect(await routeAll(test)).toBe(1);
     expect(await holdsOf(id)).toEqual(["out_of_stock"]);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["merchant_request"] }); // Replaces the reason.
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["merchant_request"] }); // Replaces the reason.
     await routeAll(test);
     expect(await holdsOf(id)).toEqual(["merchant_request", "out_of_stock"]);
   });
 
   it("give up their place while their payment has failed, and are routed once paid", async () => {
     const [unpaid = "", paid = ""] = await placeWaiting(1, 1);
-    await takeStep(test, partner, unpaid, { name: "addHold", reasons: ["payment_failed"] });
+    await transitionOrder(test, partner, unpaid, { name: "addHold", reasons: ["payment_failed"] });
     await setStock(test, facility, product, 1);
     await routeAll(test);
     expect(await isRouted(unpaid, paid)).toEqual([false, true]);
@@ -158,7 +158,7 @@ describe("orders that wait for stock", () => {
     await setStock(test, facility, product, 2);
     await routeAll(test);
     expect(await isRouted(unpaid)).toEqual([false]);
-    await takeStep(test, partner, unpaid, { name: "releaseHold", reasons: ["payment_failed"] });
+    await transitionOrder(test, partner, unpaid, { name: "releaseHold", reasons: ["payment_failed"] });
     await routeAll(test);
     expect(await isRouted(unpaid)).toEqual([true]);
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { JOBS } from "../../src/app/jobs.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { readOrder, takeStep } from "../support/orders.ts";
+import { readOrder, transitionOrder } from "../support/orders.ts";
 import { eventsOf, typesOf } from "../support/sandbox.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
@@ -130,13 +130,13 @@ async function takeReal(orders: RealModel[], step: RealStep): Promise<void> {
       return cancelReal(model, acceptByWorker());
     case "failPayment":
       if (model.status === "CANCELED") return;
-      await takeStep(test, partner, model.id, { name: "hold", reasons: ["payment_failed"] });
+      await transitionOrder(test, partner, model.id, { name: "hold", reasons: ["payment_failed"] });
       model.paymentFailed = true;
       model.events.push("order.onHold");
       return;
     case "pay":
       if (!model.paymentFailed) return;
-      await takeStep(test, partner, model.id, {
+      await transitionOrder(test, partner, model.id, {
         name: "releaseHold",
         reasons: ["payment_failed", "out_of_stock"],
       });

@@ -10,8 +10,8 @@ import {
   readOrder,
   readOrderEvents,
   readStoredOrders,
-  takeStep,
   transition,
+  transitionOrder,
 } from "../support/orders.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
 
@@ -154,7 +154,7 @@ describe("acceptance, what is never accepted by itself", () => {
 describe("acceptance and holds (decisions 0011 and 0013)", () => {
   it("is not stopped by a hold, which stays", async () => {
     const { id } = await placeOrder(partner);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
     test.clock.advance({ hours: 2 });
     expect(await accept()).toBe(1);
     expect(await readOrder(partner, id)).toMatchObject({
@@ -167,7 +167,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     "stands still while payment has failed: %j",
     async (reasons) => {
       const { id } = await placeOrder(partner);
-      await takeStep(test, partner, id, { name: "hold", reasons });
+      await transitionOrder(test, partner, id, { name: "hold", reasons });
       test.clock.advance({ hours: 48 });
       expect(await accept()).toBe(0);
       expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHoldReasons: reasons });
@@ -179,7 +179,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     const closesAt = inHours(2);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 1 });
-    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
+    await transitionOrder(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", cancelableUntil: closesAt });
     test.clock.advance({ hours: 1 });
     expect(await accept()).toBe(1);
@@ -190,7 +190,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 5 });
-    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
+    await transitionOrder(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     expect(await storedStatuses()).toEqual(["ACCEPTED"]);
     const order = await readOrder(partner, id);
     expect(order).toMatchObject({
@@ -206,12 +206,12 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 5 });
-    await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
     expect(await readOrder(partner, id)).toMatchObject({
       status: "NEW",
       onHoldReasons: ["payment_failed", "out_of_stock"],
     });
-    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
+    await transitionOrder(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     expect(await readOrder(partner, id)).toMatchObject({
       status: "ACCEPTED",
       onHoldReasons: ["out_of_stock"],

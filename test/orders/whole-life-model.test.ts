@@ -185,7 +185,7 @@ function expectWalk({ timeline, status, onHoldReasons }: Detail): void {
     const earlier = timeline[at - 1];
     if (earlier === undefined) continue;
     expect(LEADS_TO[earlier.status], JSON.stringify(timeline)).toContain(entry.status);
-    if (entry.action === "ship") expect(earlier.onHoldReasons).toEqual([]);
+    if (entry.operation === "ship") expect(earlier.onHoldReasons).toEqual([]);
     if (["COMPLETED", "CANCELED", "RETURNED"].includes(entry.status)) expect(entry.onHoldReasons).toEqual([]);
   }
   expect(timeline.at(-1)).toMatchObject({ status, onHoldReasons });

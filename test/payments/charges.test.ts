@@ -11,7 +11,13 @@ import {
   placeTestOrder,
 } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
-import { cancelOrder, connectionUuid, readOrder, readOrderEvents, takeStep } from "../support/orders.ts";
+import {
+  cancelOrder,
+  connectionUuid,
+  readOrder,
+  readOrderEvents,
+  transitionOrder,
+} from "../support/orders.ts";
 import {
   balanceOf,
   ledgerOf,
@@ -175,7 +181,7 @@ describe("a declined charge", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
     await settle(test);
     expect((await readOrder(partner, id)).onHoldReasons).toEqual(["merchant_request", "payment_failed"]);
     await payIn(test, partner, "100.00");
@@ -211,7 +217,7 @@ describe("to pay again by request", () => {
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
     expect((await readOrder(partner, id)).onHold).toBe(false);
     const timeline = await readTimeline(test.db, connectionUuid(partner), orderUuid(id));
-    expect(timeline.map(({ action, actor }) => `${actor.kind} ${action}`)).toEqual([
+    expect(timeline.map(({ operation, actor }) => `${actor.kind} ${operation}`)).toEqual([
       "service addHold",
       "operator retryPayment",
       "operator retryPayment",

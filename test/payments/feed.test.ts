@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { untilOthersAreDone } from "../support/feed.ts";
-import { connectionUuid, readOrder, takeStep } from "../support/orders.ts";
+import { connectionUuid, readOrder, transitionOrder } from "../support/orders.ts";
 import { orderUuid, setCreditLimit, settle } from "../support/payments.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -47,7 +47,7 @@ it("charges declined together wait for no order that somebody is at, and keep th
   const letGo = await holdLock(test, partner, busy.id);
   const settling = settle(test);
   await untilBlocked(test, 1);
-  await takeStep(test, partner, last.id, { name: "addHold", reasons: ["merchant_request"] });
+  await transitionOrder(test, partner, last.id, { name: "addHold", reasons: ["merchant_request"] });
   const meanwhile = await Promise.all([first, last].map(({ id }) => readOrder(partner, id)));
   await letGo();
   expect(await settling).toBe(3);

@@ -3,7 +3,7 @@ import { processPayments } from "../../src/payments/process-payments.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { routeAll, ship } from "../support/facilities.ts";
-import { cancelOrder, readOrder, takeStep } from "../support/orders.ts";
+import { cancelOrder, readOrder, transitionOrder } from "../support/orders.ts";
 import { moves, orderUuid, scriptedGateway } from "../support/payments.ts";
 import { placeAcceptedOrder } from "../support/real-orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
@@ -17,7 +17,7 @@ describe("a charge that is declined for the last time", () => {
     const completed = await placeAcceptedOrder(test, partner);
     await routeAll(test);
     await ship(test, partner, completed.id);
-    await takeStep(test, partner, completed.id, { name: "complete" });
+    await transitionOrder(test, partner, completed.id, { name: "complete" });
     const held = await placeOrder(partner);
     const canceled = await placeOrder(partner);
     const gateway = scriptedGateway(test, {

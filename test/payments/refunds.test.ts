@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createPartner, placeOrder } from "../support/builders.ts";
-import { cancelOrder, readOrder, takeStep } from "../support/orders.ts";
+import { cancelOrder, readOrder, transitionOrder } from "../support/orders.ts";
 import {
   balanceOf,
   ledgerOf,
@@ -49,7 +49,7 @@ describe("a canceled order", () => {
     const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
     const { id } = await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 2 }] });
     await settle(test);
-    await takeStep(test, partner, id, { name: "reject" });
+    await transitionOrder(test, partner, id, { name: "reject" });
     await settle(test);
     expect(await balanceOf(test, partner)).toBe(0n);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);

@@ -44,7 +44,7 @@ const areHeld = (partner: Partner, ids: readonly string[]): Promise<boolean[]> =
 
 async function stepsOf(test: TestService, partner: Partner, orderId: string): Promise<string[]> {
   const timeline = await readTimeline(test.db, connectionUuid(partner), orderUuid(orderId));
-  return timeline.map(({ action, actor }) => `${actor.kind} ${action}`);
+  return timeline.map(({ operation, actor }) => `${actor.kind} ${operation}`);
 }
 
 describe("orders that were given up", () => {
@@ -178,7 +178,7 @@ describe("orders that were given up", () => {
         if new.order_id = '${orderUuid(ids[0] ?? "")}' then raise exception 'refused'; end if;
         return new;
       end $$;
-      create trigger refuse before insert on order_steps for each row execute function refuse();`);
+      create trigger refuse before insert on timeline_entries for each row execute function refuse();`);
     await payIn(test, partner, "20.00");
     await settle(test);
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed"]);

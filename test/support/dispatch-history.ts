@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { SERVICE } from "../../src/lifecycle/order-step.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-orders.ts";
@@ -201,7 +201,7 @@ export class History {
         ref: parseOrderRef(id),
         missing: notFound("order"),
         actor: SERVICE,
-        action: transition.name,
+        operation: transition.name,
         decide: (order, now) => applyTransition(order, transition, now),
       },
     );

@@ -1,13 +1,13 @@
 import { expect } from "vitest";
+import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { SERVICE } from "../../src/lifecycle/order-step.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { fromTypeId, toTypeId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import { created, createKey, exposeProduct, type Partner } from "./builders.ts";
 import { runJob } from "./jobs.ts";
-import { connectionUuid, readOrder, takeStep } from "./orders.ts";
+import { connectionUuid, readOrder, transitionOrder } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
 /** A step of a rate table: to a country, up to a weight, in EUR unless it says otherwise. */
@@ -126,13 +126,13 @@ export async function readRoute(test: TestService, orderId: string) {
 }
 
 /** What has been done with an order, oldest first. */
-export async function readActions(test: TestService, orderId: string): Promise<string[]> {
-  const rows = await test.db.query<{ action: string }>({
-    name: "test-read-actions",
-    text: "select action from order_steps where order_id = $1 order by id",
+export async function readOperations(test: TestService, orderId: string): Promise<string[]> {
+  const rows = await test.db.query<{ operation: string }>({
+    name: "test-read-operations",
+    text: "select operation from timeline_entries where order_id = $1 order by id",
     values: [uuidOfOrder(orderId)],
   });
-  return rows.map(({ action }) => action);
+  return rows.map(({ operation }) => operation);
 }
 
 /** What an order's merchant is to be charged for shipping, in minor units. */
@@ -157,7 +157,11 @@ export async function ship(
 ): Promise<void> {
   const { lines } = await readOrder(partner, orderId);
   const lineIds = places?.map((place) => fromTypeId("line", lines[place].id) ?? "") ?? null;
-  await takeStep(test, partner, orderId, { name: "ship", lineIds, newShipmentId: test.context.newId() });
+  await transitionOrder(test, partner, orderId, {
+    name: "ship",
+    lineIds,
+    newShipmentId: test.context.newId(),
+  });
 }
 
 /** The newest shipment comes back; its goods go on the shelf again if they should. */
@@ -172,7 +176,7 @@ export async function takeBack(
     ref: parseOrderRef(orderId),
     missing: notFound("order"),
     actor: SERVICE,
-    action: "returnShipment",
+    operation: "returnShipment",
     restock,
     decide: (order, now) => applyTransition(order, { name: "returnShipment", shipmentId: null }, now),
   });

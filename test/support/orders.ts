@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { SERVICE } from "../../src/lifecycle/order-step.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
@@ -82,7 +82,7 @@ export async function expectNothingHappened(test: TestService, partner: Partner)
 }
 
 /** Takes a step that a partner cannot ask for, such as a hold on a real order. */
-export async function takeStep(
+export async function transitionOrder(
   { context }: TestService,
   partner: Partner,
   orderId: string,
@@ -93,14 +93,14 @@ export async function takeStep(
     ref: parseOrderRef(orderId),
     missing: notFound("order"),
     actor: SERVICE,
-    action: transition.name,
+    operation: transition.name,
     decide: (order, now) => applyTransition(order, transition, now),
   });
   expect(outcome).toMatchObject({ outcome: "applied" });
 }
 
 export const failPayment = (test: TestService, partner: Partner, orderId: string) =>
-  takeStep(test, partner, orderId, { name: "hold", reasons: ["payment_failed"] });
+  transitionOrder(test, partner, orderId, { name: "hold", reasons: ["payment_failed"] });
 
 /** A transition of a test order, asked for by its partner; it must be taken. */
 export async function transition(partner: Partner, orderId: string, name: string, fields: object = {}) {

@@ -45,5 +45,6 @@ export function expectRefused(answer: Answer, rule: string, transition: string, 
 }
 
 /** What was done, by whom, oldest first. */
-export const actionsOf = (detail: { timeline: { action: string; actor: { kind: string } }[] }): string[] =>
-  detail.timeline.map(({ action, actor }) => `${action} by ${actor.kind}`);
+export const operationsOf = (detail: {
+  timeline: { operation: string; actor: { kind: string } }[];
+}): string[] => detail.timeline.map(({ operation, actor }) => `${operation} by ${actor.kind}`);

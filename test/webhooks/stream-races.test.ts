@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { PARTNER } from "../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { PARTNER } from "../../src/lifecycle/order-step.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { Database } from "../../src/platform/database/database.ts";
@@ -84,7 +84,7 @@ async function holdOrder(
       ref: parseOrderRef(orderId),
       missing: notFound("order"),
       actor: PARTNER,
-      action: "hold",
+      operation: "hold",
       decide: (order, now) => applyTransition(order, { name: "hold", reasons: ["out_of_stock"] }, now),
     },
   );

@@ -1,6 +1,6 @@
 import { chargeShippings } from "../../ledger/charge-shipping.ts";
+import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
-import { type RecordContext, SERVICE } from "../../lifecycle/order-step.ts";
 import { failedOrders, goPastFailures, type OrderFailure } from "../../orders/changes/order-failure.ts";
 import {
   limitLockWaits,
@@ -11,7 +11,7 @@ import {
   saveRoutes,
   type UnroutedOrder,
 } from "../../orders/changes/routing-sql.ts";
-import { insertSteps } from "../../orders/changes/timeline-sql.ts";
+import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";
@@ -182,12 +182,12 @@ async function storeRoutes(
   await chargeShippings(tx, charges, at);
   const steps = routes.map(({ order }) => ({
     actor: SERVICE,
-    action: "route",
+    operation: "route",
     orderId: order.id,
     status: "ACCEPTED" as const,
     holdReasons: withoutRoutingHolds(order),
   }));
-  await insertSteps(tx, connectionId, steps, at);
+  await insertTimelineEntries(tx, connectionId, steps, at);
 }
 
 /** Products that are made to order have no stock to be kept. */

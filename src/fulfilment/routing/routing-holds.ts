@@ -1,4 +1,4 @@
-import type { RecordContext } from "../../lifecycle/order-step.ts";
+import type { RecordContext } from "../../lifecycle/applied-transition.ts";
 import { changeHolds, type HoldChange } from "../../orders/changes/change-holds.ts";
 import type { UnroutedOrder } from "../../orders/changes/routing-sql.ts";
 import { readOrders } from "../../orders/orders-sql.ts";

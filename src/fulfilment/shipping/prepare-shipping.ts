@@ -1,6 +1,6 @@
+import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import { SERVICE } from "../../lifecycle/order-step.ts";
 import { changeOrder } from "../../orders/changes/change-order.ts";
 import type { Context } from "../../platform/context.ts";
 import { wireOrderId } from "../../platform/ids.ts";
@@ -21,7 +21,7 @@ export async function prepareShipping(context: Context, order: Order): Promise<v
     ref: { id, testMode, externalOrderId: wireOrderId(order) },
     missing: notFound("order"),
     actor: SERVICE,
-    action: "accept",
+    operation: "accept",
     decide(stored, now) {
       const current = asOf(stored, now);
       return { outcome: "applied", from: current, order: current, facts: [] };

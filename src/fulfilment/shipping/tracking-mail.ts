@@ -1,5 +1,5 @@
+import type { AppliedTransition, RecordContext } from "../../lifecycle/applied-transition.ts";
 import type { Order, Shipment } from "../../lifecycle/order.ts";
-import type { OrderStep, RecordContext } from "../../lifecycle/order-step.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { readAccountEmail } from "../../merchants/merchants-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -15,7 +15,7 @@ const isTracked = ({ trackingNumber, trackingUrl }: Shipment): boolean =>
  */
 export async function mailTracking(
   tx: Queryable,
-  { before, after }: Pick<OrderStep, "before" | "after">,
+  { before, after }: Pick<AppliedTransition, "before" | "after">,
   { now }: RecordContext,
 ): Promise<void> {
   const { connectionId } = after;

@@ -1,6 +1,6 @@
+import { PARTNER } from "../../lifecycle/applied-transition.ts";
 import { applyTransition, isSettled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
-import { PARTNER } from "../../lifecycle/order-step.ts";
 import type { Context } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { changeOrder } from "./change-order.ts";
@@ -19,7 +19,7 @@ export async function cancelOrder(
     ref,
     missing: notFound("order"),
     actor: PARTNER,
-    action: "cancel",
+    operation: "cancel",
     decide: (order, now) => applyTransition(order, { name: "cancelByPartner" }, now),
   });
   if (isProblem(outcome)) return outcome;

@@ -1,13 +1,13 @@
+import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import { type RecordContext, SERVICE } from "../../lifecycle/order-step.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
 import { saveHolds } from "../orders-sql.ts";
 import { tellOptIns } from "./opt-in-events.ts";
 import { orderEvents } from "./order-events.ts";
-import { insertSteps } from "./timeline-sql.ts";
+import { insertTimelineEntries } from "./timeline-sql.ts";
 
 /** A hold that the service places or lifts. The caller has the order's lock, and has read it under that. */
 export type HoldChange = {
@@ -29,7 +29,7 @@ export async function changeHolds(
   const steps = changes.flatMap(({ order: before, transition }) => {
     const outcome = applyTransition(before, transition, at.now);
     if (outcome.outcome === "refused" || outcome.order === before) return [];
-    return { actor: SERVICE, action: transition.name, before, after: outcome.order, facts: outcome.facts };
+    return { actor: SERVICE, operation: transition.name, before, after: outcome.order, facts: outcome.facts };
   });
   if (steps.length === 0) return;
   const positions = await saveHolds(tx, connectionId, steps);
@@ -37,5 +37,5 @@ export async function changeHolds(
   await insertEvents(tx, events, at.now, positions);
   await tellOptIns(tx, connectionId, steps, at, positions);
   const records = steps.map((step) => ({ ...step, ...step.after, orderId: step.after.id }));
-  await insertSteps(tx, connectionId, records, at);
+  await insertTimelineEntries(tx, connectionId, records, at);
 }

@@ -1,7 +1,12 @@
 import { followOrder as followWithMoney } from "../../ledger/record-charges.ts";
+import {
+  type AppliedTransition,
+  type RecordContext,
+  SERVICE,
+  type TransitionCause,
+} from "../../lifecycle/applied-transition.ts";
 import type { Outcome } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
-import { type OrderStep, type RecordContext, SERVICE, type StepCause } from "../../lifecycle/order-step.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
@@ -11,9 +16,9 @@ import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
 import { lockOrder, saveOrder } from "../orders-sql.ts";
 import { tellOptIns } from "./opt-in-events.ts";
 import { orderEvents } from "./order-events.ts";
-import { insertSteps } from "./timeline-sql.ts";
+import { insertTimelineEntries } from "./timeline-sql.ts";
 
-type OrderChange = StepCause & {
+type OrderChange = TransitionCause & {
   readonly connectionId: string;
   readonly ref: OrderRef;
   /** The answer when the connection has no such order, or its time is over. */
@@ -21,7 +26,7 @@ type OrderChange = StepCause & {
   /** Asks the lifecycle, or refuses. The clock is read under the order's lock. */
   decide(order: Order, now: Date): Outcome | Problem;
   /** What else belongs to the step, in the same transaction; only when the lifecycle has agreed. */
-  alongside?(tx: Queryable, step: OrderStep, at: RecordContext): Promise<void>;
+  alongside?(tx: Queryable, step: AppliedTransition, at: RecordContext): Promise<void>;
 };
 
 /**
@@ -54,7 +59,7 @@ export async function storeOutcome(
   tx: Queryable,
   before: Order,
   outcome: Outcome,
-  cause: StepCause,
+  cause: TransitionCause,
   at: RecordContext,
 ): Promise<void> {
   const { order: after } = outcome;
@@ -68,7 +73,7 @@ export async function storeOutcome(
     ...{ ...step, ...step.after, orderId: after.id },
     shipmentId: touchedShipment(step),
   }));
-  await insertSteps(tx, after.connectionId, records, at);
+  await insertTimelineEntries(tx, after.connectionId, records, at);
   for (const step of steps) {
     await followWithStock(tx, step, at);
     await followWithMoney(tx, step, at);
@@ -76,15 +81,15 @@ export async function storeOutcome(
 }
 
 /** The shipment that a step has made or changed; it is never more than one. */
-const touchedShipment = ({ before, after }: OrderStep): string | null =>
+const touchedShipment = ({ before, after }: AppliedTransition): string | null =>
   after.shipments.find((shipment) => !before.shipments.includes(shipment))?.id ?? null;
 
 /** What somebody asked for, and before it the acceptance, when only the deadline had seen to that so far. */
-function stepsOf(before: Order, outcome: Outcome, cause: StepCause): OrderStep[] {
+function stepsOf(before: Order, outcome: Outcome, cause: TransitionCause): AppliedTransition[] {
   const { order: after } = outcome;
   const from = outcome.outcome === "applied" ? outcome.from : after;
   return [
-    ...(from === before ? [] : [{ actor: SERVICE, action: "accept", before, after: from }]),
+    ...(from === before ? [] : [{ actor: SERVICE, operation: "accept", before, after: from }]),
     ...(after === from ? [] : [{ ...cause, before: from, after }]),
   ];
 }

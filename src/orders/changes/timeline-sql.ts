@@ -1,9 +1,14 @@
+import type {
+  Actor,
+  RecordContext,
+  TimelineEntry,
+  TransitionCause,
+} from "../../lifecycle/applied-transition.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
-import type { Actor, RecordContext, StepCause, TimelineEntry } from "../../lifecycle/order-step.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** What the timeline keeps of a step. */
-export type StepRecord = StepCause & {
+export type NewTimelineEntry = TransitionCause & {
   readonly orderId: string;
   /** The shipment it was about, if it was about one. */
   readonly shipmentId?: string | null;
@@ -12,21 +17,21 @@ export type StepRecord = StepCause & {
 };
 
 /** Adds steps of orders of one connection to their timelines. To be called in the transaction of the steps. */
-export async function insertSteps(
+export async function insertTimelineEntries(
   tx: Queryable,
   connectionId: string,
-  steps: readonly StepRecord[],
+  steps: readonly NewTimelineEntry[],
   { newId, now }: RecordContext,
 ): Promise<void> {
   if (steps.length === 0) return;
   await tx.query({
-    name: "insert-order-steps",
+    name: "insert-timeline-entries",
     text: `
-      insert into order_steps (
-        connection_id, order_id, id, action, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
-      select $1, s.order_id, s.id, s.action, s.actor_kind, s.actor_name, s.detail, s.shipment_id, s.status, s.hold_reasons, $3
+      insert into timeline_entries (
+        connection_id, order_id, id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
+      select $1, s.order_id, s.id, s.operation, s.actor_kind, s.actor_name, s.detail, s.shipment_id, s.status, s.hold_reasons, $3
       from json_to_recordset($2::json) as s (
-        order_id uuid, id uuid, action text, actor_kind text, actor_name text, detail text, shipment_id uuid,
+        order_id uuid, id uuid, operation text, actor_kind text, actor_name text, detail text, shipment_id uuid,
         status text, hold_reasons text[])`,
     values: [
       connectionId,
@@ -34,7 +39,7 @@ export async function insertSteps(
         steps.map((step) => ({
           order_id: step.orderId,
           id: newId(),
-          action: step.action,
+          operation: step.operation,
           actor_kind: step.actor.kind,
           actor_name: step.actor.name,
           detail: step.detail ?? null,
@@ -56,7 +61,7 @@ export async function readTimeline(
 ): Promise<TimelineEntry[]> {
   const rows = await db.query<{
     id: string;
-    action: string;
+    operation: string;
     actor_kind: Actor["kind"];
     actor_name: string | null;
     detail: string | null;
@@ -67,15 +72,15 @@ export async function readTimeline(
   }>({
     name: "read-timeline",
     text: `
-      select id, action, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at
-      from order_steps
+      select id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at
+      from timeline_entries
       where connection_id = $1 and order_id = $2
       order by id`,
     values: [connectionId, orderId],
   });
   return rows.map((row) => ({
     id: row.id,
-    action: row.action,
+    operation: row.operation,
     actor: { kind: row.actor_kind, name: row.actor_name },
     detail: row.detail,
     shipmentId: row.shipment_id,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
+import { PARTNER } from "../../lifecycle/applied-transition.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
-import { PARTNER } from "../../lifecycle/order-step.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
 import type { Context } from "../../platform/context.ts";
 import type { NewId } from "../../platform/ids.ts";
@@ -69,7 +69,7 @@ export async function transitionTestOrder(
     ref,
     missing,
     actor: PARTNER,
-    action: request.transition,
+    operation: request.transition,
     decide(order, now) {
       if (!order.testMode) return missing;
       const faults = unknownIds(order, request);

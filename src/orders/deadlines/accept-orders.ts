@@ -1,5 +1,5 @@
+import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
-import { SERVICE } from "../../lifecycle/order-step.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
@@ -7,7 +7,7 @@ import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
 import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
 import { tellOptIns } from "../changes/opt-in-events.ts";
 import { failedOrders, goPastFailures } from "../changes/order-failure.ts";
-import { insertSteps } from "../changes/timeline-sql.ts";
+import { insertTimelineEntries } from "../changes/timeline-sql.ts";
 import { readOrders } from "../orders-sql.ts";
 import { type DueOrder, lockDueOrder, lockDueOrders, saveAcceptances } from "./acceptance-sql.ts";
 
@@ -59,10 +59,10 @@ async function acceptOrders(
     const steps = accepted.map((order) => ({
       ...order,
       actor: SERVICE,
-      action: "accept",
+      operation: "accept",
       orderId: order.id,
     }));
-    await insertSteps(tx, connectionId, steps, { newId, now });
+    await insertTimelineEntries(tx, connectionId, steps, { newId, now });
     await tellAcceptances(tx, connectionId, accepted, { newId, now }, positions);
     return accepted.length;
   });

@@ -1,5 +1,5 @@
+import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
-import { SERVICE } from "../../lifecycle/order-step.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { storeOutcome } from "../changes/change-order.ts";
@@ -46,7 +46,7 @@ async function completeOrders(
     const at = { newId: context.newId, now: context.clock.now() };
     for (const order of await readOrders(tx, connectionId, ids)) {
       const outcome = applyTransition(order, { name: "complete" }, at.now);
-      await storeOutcome(tx, order, outcome, { actor: SERVICE, action: "complete" }, at);
+      await storeOutcome(tx, order, outcome, { actor: SERVICE, operation: "complete" }, at);
     }
     return ids.length;
   });

@@ -1,4 +1,4 @@
-import { SERVICE } from "../../lifecycle/order-step.ts";
+import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import type { Context } from "../../platform/context.ts";
 import { isOutOfReach } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";

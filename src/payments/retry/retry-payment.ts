@@ -1,10 +1,10 @@
 import { bringForward } from "../../ledger/due-payments-sql.ts";
 import { retriesOf } from "../../ledger/ledger.ts";
 import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
+import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { asOf, wasCanceled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
-import type { Actor } from "../../lifecycle/order-step.ts";
-import { insertSteps } from "../../orders/changes/timeline-sql.ts";
+import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { transitionRefused } from "../../orders/changes/transition-refused.ts";
 import { lockOrder } from "../../orders/orders-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
@@ -19,7 +19,7 @@ type PaymentRetry = {
   readonly missing: Problem;
 };
 
-const ACTION = "retryPayment";
+const OPERATION = "retryPayment";
 
 /**
  * Makes what was declined due at once: the attempt that waits for its time, or a further one after the schedule's last.
@@ -38,10 +38,15 @@ export async function retryPayment(context: Context, retry: PaymentRetry): Promi
     const retries = retriesOf(ledger, wasCanceled(order), at.now);
     const add = retries.add.map((entry) => ({ ...entry, orderId: order.id }));
     const waiting = retries.bringForward.map(({ id }) => id);
-    if (add.length + waiting.length === 0) return transitionRefused(ACTION, order, "nothing_to_pay");
+    if (add.length + waiting.length === 0) return transitionRefused(OPERATION, order, "nothing_to_pay");
     await bringForward(tx, connectionId, order.id, waiting, at.now);
     await insertEntries(tx, connectionId, add, at);
-    await insertSteps(tx, connectionId, [{ ...order, actor, action: ACTION, orderId: order.id }], at);
+    await insertTimelineEntries(
+      tx,
+      connectionId,
+      [{ ...order, actor, operation: OPERATION, orderId: order.id }],
+      at,
+    );
     return order;
   });
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPartner, type Partner } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
 import { readOrderEvents } from "../../support/orders.ts";
-import { actionsOf, placeAcceptedOrder, readDetail, stepTaken } from "../../support/real-orders.ts";
+import { operationsOf, placeAcceptedOrder, readDetail, stepTaken } from "../../support/real-orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -33,7 +33,7 @@ it("an order completes once its last line has shipped and its charges are paid",
   expect(await complete()).toBe(1);
   const detail = await readDetail(test, order.id);
   expect(detail.status).toBe("COMPLETED");
-  expect(actionsOf(detail).at(-1)).toBe("complete by service");
+  expect(operationsOf(detail).at(-1)).toBe("complete by service");
   expect((await readOrderEvents(test, partner, order.id)).at(-1)?.type).toBe("order.completed");
   expect(await complete()).toBe(0);
 });

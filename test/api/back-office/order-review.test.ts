@@ -4,8 +4,8 @@ import { personOf, warehouseOf } from "../../support/house.ts";
 import { runJob } from "../../support/jobs.ts";
 import { cancelOrder, failPayment, readOrder, readOrderEvents } from "../../support/orders.ts";
 import {
-  actionsOf,
   expectRefused,
+  operationsOf,
   placeAcceptedOrder,
   readDetail,
   stepTaken,
@@ -34,7 +34,7 @@ describe("review (specification, part 3; decision 0013)", () => {
     expect(approved).toMatchObject({ id, status: "ACCEPTED", cancelableUntil: null });
     expect(approved.timeline.at(-1)).toEqual({
       at: test.clock.now().toISOString(),
-      action: "approve",
+      operation: "approve",
       actor: { kind: "operator", name: "operator" },
       status: "ACCEPTED",
       onHoldReasons: [],
@@ -49,7 +49,7 @@ describe("review (specification, part 3; decision 0013)", () => {
     const { id } = await placeReviewed();
     const rejected = await stepTaken(test, id, "reject", { reason: "Too many." });
     expect(rejected).toMatchObject({ status: "CANCELED" });
-    expect(rejected.timeline.at(-1)).toMatchObject({ action: "reject", detail: "Too many." });
+    expect(rejected.timeline.at(-1)).toMatchObject({ operation: "reject", detail: "Too many." });
     expect(await typesOf(id)).toEqual(["order.created", "order.canceled"]);
   });
 
@@ -182,15 +182,15 @@ describe("cancelling from the back office", () => {
     expect((await cancelOrder(partner, id)).status).toBe(409);
     const canceled = await stepTaken(test, id, "cancel", { reason: "The buyer called." });
     expect(canceled).toMatchObject({ status: "CANCELED" });
-    expect(actionsOf(canceled).slice(0, 2)).toEqual(["create by partner", "accept by service"]);
-    expect(canceled.timeline.at(-1)).toMatchObject({ action: "cancel", detail: "The buyer called." });
+    expect(operationsOf(canceled).slice(0, 2)).toEqual(["create by partner", "accept by service"]);
+    expect(canceled.timeline.at(-1)).toMatchObject({ operation: "cancel", detail: "The buyer called." });
     expect((await cancelOrder(partner, id)).body).toMatchObject({ status: "CANCELED" });
   });
 
   it("records the acceptance that only the deadline had seen to", async () => {
     const { id } = await placeOrder(partner, lines(1));
     test.clock.advance({ hours: 3 });
-    expect(actionsOf(await stepTaken(test, id, "cancel"))).toEqual([
+    expect(operationsOf(await stepTaken(test, id, "cancel"))).toEqual([
       "create by partner",
       "accept by service",
       "cancel by operator",
@@ -232,7 +232,7 @@ describe("what a step cannot name", () => {
     expect(await readDetail(test, id)).toMatchObject({
       id,
       testMode: true,
-      timeline: [{ action: "create" }],
+      timeline: [{ operation: "create" }],
     });
     expect((await test.backOffice.get(`/api/orders/${id.replace("test_", "ord_")}`)).status).toBe(404);
     test.clock.advance({ hours: 2 });

@@ -3,8 +3,8 @@ import { createPartner, type Partner, placeOrder } from "../../support/builders.
 import { runJob } from "../../support/jobs.ts";
 import { cancelOrder, readOrder, readOrderEvents } from "../../support/orders.ts";
 import {
-  actionsOf,
   expectRefused,
+  operationsOf,
   placeAcceptedOrder,
   readDetail,
   stepTaken,
@@ -47,7 +47,7 @@ describe("shipping", () => {
       "order.shipmentCreated",
       "order.completed",
     ]);
-    expect(actionsOf(await readDetail(test, id))).toEqual([
+    expect(operationsOf(await readDetail(test, id))).toEqual([
       "create by partner",
       "accept by service",
       "route by service",
@@ -146,12 +146,12 @@ describe("tracking", () => {
     await stepTaken(test, id, "return", { shipmentId: second });
     const { timeline } = await readDetail(test, id);
     expect(timeline.slice(-4)).toMatchObject([
-      { action: "ship", shipmentId: first },
-      { action: "ship", shipmentId: second },
-      { action: "updateShipment", shipmentId: first },
-      { action: "returnShipment", shipmentId: second },
+      { operation: "ship", shipmentId: first },
+      { operation: "ship", shipmentId: second },
+      { operation: "updateShipment", shipmentId: first },
+      { operation: "returnShipment", shipmentId: second },
     ]);
-    expect(timeline[0]).toMatchObject({ action: "create", shipmentId: null });
+    expect(timeline[0]).toMatchObject({ operation: "create", shipmentId: null });
   });
 
   it("may come later, also when the order is complete", async () => {
@@ -168,7 +168,7 @@ describe("tracking", () => {
       trackingUrl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id=77",
     });
     expect((await readDetail(test, id)).timeline.at(-1)).toMatchObject({
-      action: "updateShipment",
+      operation: "updateShipment",
       status: "COMPLETED",
     });
   });

@@ -9,8 +9,8 @@ import {
   readOrderEvents,
   readOrderEventTypes,
   readStoredOrders,
-  takeStep,
   transition,
+  transitionOrder,
   withoutItsOwn,
 } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
@@ -141,13 +141,13 @@ describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 3 });
-    await takeStep(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
+    await transitionOrder(test, partner, id, { name: "releaseHold", reasons: ["payment_failed"] });
     await expectNotCancelable(id, "ACCEPTED");
   });
 
   it("does not hold for other reasons: a held order past its window is accepted", async () => {
     const { id } = await placeOrder(partner);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
     test.clock.advance({ hours: 2 });
     await expectNotCancelable(id, "ACCEPTED");
   });

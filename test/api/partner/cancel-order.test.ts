@@ -9,8 +9,8 @@ import {
   readOrder,
   readOrderEvents,
   readOrderEventTypes,
-  takeStep,
   transition,
+  transitionOrder,
   withoutItsOwn,
 } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
@@ -84,7 +84,7 @@ describe("POST /v1/orders/{orderId}/cancel", () => {
 
   it("cancels an order on hold, and clears its hold", async () => {
     const { id } = await placeOrder(partner);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
     expect(await expectCanceled(partner, id)).toMatchObject({ onHold: false, onHoldReasons: [] });
   });
 

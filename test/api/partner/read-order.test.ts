@@ -14,8 +14,8 @@ import {
   readOrder,
   readOrderEvents,
   readStoredOrders,
-  takeStep,
   transition,
+  transitionOrder,
   withoutItsOwn,
 } from "../../support/orders.ts";
 import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
@@ -86,7 +86,7 @@ describe("GET /v1/orders/{orderId}", () => {
 
   it("shows a hold, which leaves the status unchanged", async () => {
     const { id } = await placeOrder(partner);
-    await takeStep(test, partner, id, { name: "hold", reasons: ["out_of_stock", "merchant_request"] });
+    await transitionOrder(test, partner, id, { name: "hold", reasons: ["out_of_stock", "merchant_request"] });
     expect(await readOrder(partner, id)).toMatchObject({
       status: "NEW",
       onHold: true,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { LedgerEntry } from "../../../ledger/ledger.ts";
+import type { TimelineEntry } from "../../../lifecycle/applied-transition.ts";
 import type { Order, Shipment } from "../../../lifecycle/order.ts";
-import type { TimelineEntry } from "../../../lifecycle/order-step.ts";
 import type { OrderPlace, OrderPrices } from "../../../orders/lists/list-orders-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
@@ -56,7 +56,7 @@ const HoldSchema = Type.Object(
 const TimelineEntrySchema = Type.Object(
   {
     at: dateTime(),
-    action: Type.String({ description: "What was done, such as `create`, `accept`, `hold` or `ship`." }),
+    operation: Type.String({ description: "What was done, such as `create`, `accept`, `hold` or `ship`." }),
     actor: Type.Object(
       {
         kind: Type.String({
@@ -140,7 +140,7 @@ export function toOrderDetail(
 
 const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> => ({
   at: entry.createdAt.toISOString(),
-  action: entry.action,
+  operation: entry.operation,
   actor: { ...entry.actor },
   status: entry.status,
   onHoldReasons: [...entry.holdReasons],
@@ -151,7 +151,7 @@ const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> =
 /** Nothing is stored for it: a real order without a window began under review, and one that never changed is as it was. */
 const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<typeof TimelineEntrySchema> => ({
   at: order.createdAt.toISOString(),
-  action: "create",
+  operation: "create",
   actor: { kind: "partner", name: null },
   status: firstStatus(order, timeline),
   onHoldReasons: [],

@@ -48,7 +48,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     body: WhyBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
-        action: "approve",
+        operation: "approve",
         detail: body.reason ?? null,
         transition: () => ({ name: "approve" }),
       }),
@@ -63,7 +63,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     body: WhyBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
-        action: "reject",
+        operation: "reject",
         detail: body.reason ?? null,
         transition: () => ({ name: "reject" }),
       }),
@@ -79,7 +79,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     body: WhyBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
-        action: "cancel",
+        operation: "cancel",
         detail: body.reason ?? null,
         // Goods that are on their way are not a merchant's to give back unpaid (decision 0038).
         transition: (order) =>
@@ -125,7 +125,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
-        action: "hold",
+        operation: "hold",
         // What the house holds an order for is not replaced by what a merchant wants.
         transition: () => ({
           name: caller.kind === "merchant" ? "addHold" : "hold",
@@ -149,7 +149,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, body }, { context }) => {
       const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
       return answerStep(context, caller, params.id, {
-        action: "releaseHold",
+        operation: "releaseHold",
         transition: () => ({ name: "releaseHold", ...(released && { reasons: released }) }),
       });
     },

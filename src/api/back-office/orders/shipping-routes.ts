@@ -10,7 +10,7 @@ import {
   namedShipment,
   shipmentFaults,
 } from "../../../orders/changes/named-parts.ts";
-import { takeStep } from "../../../orders/changes/take-step.ts";
+import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findShipmentPlace } from "../../../orders/lists/list-orders-sql.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
@@ -80,7 +80,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const found = await findOrder(context, caller, params.id);
       if (found !== null) await prepareShipping(context, found.order);
       return answerStep(context, caller, params.id, {
-        action: "ship",
+        operation: "ship",
         transition: (order) => toShip(order, body, context.newId()),
         alongside: mailTracking,
       });
@@ -95,7 +95,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     description: "Refused while a line has no shipment.",
     handle: async ({ caller, params }, { context }) =>
       answerStep(context, caller, params.id, {
-        action: "complete",
+        operation: "complete",
         transition: () => ({ name: "complete" }),
       }),
   }),
@@ -109,7 +109,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     body: ReturnBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
-        action: "returnShipment",
+        operation: "returnShipment",
         restock: body.restock ?? false,
         transition: (order) => toReturn(order, body),
       }),
@@ -131,9 +131,9 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const id = fromTypeId("shp", params.id);
       const place = id === null ? null : await findShipmentPlace(context.db, id);
       if (id === null || place === null) return notFound("shipment");
-      const taken = await takeStep(context, {
+      const taken = await transitionOrder(context, {
         actor: { kind: caller.kind, name: caller.name },
-        action: "updateShipment",
+        operation: "updateShipment",
         connectionId: place.connectionId,
         orderId: place.id,
         transition: (order) => toUpdate(order, id, body),

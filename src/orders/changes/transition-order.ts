@@ -1,6 +1,6 @@
+import type { TransitionCause } from "../../lifecycle/applied-transition.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import type { StepCause } from "../../lifecycle/order-step.ts";
 import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
 import type { Context } from "../../platform/context.ts";
 import { wireOrderId } from "../../platform/ids.ts";
@@ -8,8 +8,8 @@ import { isProblem, notFound, type Problem } from "../../platform/wire/problems.
 import { changeOrder } from "./change-order.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
-type Step = StepCause & {
-  readonly action: TransitionName;
+type Step = TransitionCause & {
+  readonly operation: TransitionName;
   readonly connectionId: string;
   readonly orderId: string;
   /** The step, or what is wrong with the request when the order is looked at. */
@@ -18,7 +18,7 @@ type Step = StepCause & {
 };
 
 /** One step of a real order that somebody in the house takes. Test orders answer as missing: only partners drive them. */
-export async function takeStep(context: Context, step: Step): Promise<Order | Problem> {
+export async function transitionOrder(context: Context, step: Step): Promise<Order | Problem> {
   const { connectionId, orderId, alongside, ...cause } = step;
   const missing = notFound("order");
   const ref = {
@@ -39,5 +39,5 @@ export async function takeStep(context: Context, step: Step): Promise<Order | Pr
   if (isProblem(outcome)) return outcome;
   return outcome.outcome === "applied"
     ? outcome.order
-    : transitionRefused(step.action, outcome.order, outcome.rule);
+    : transitionRefused(step.operation, outcome.order, outcome.rule);
 }
