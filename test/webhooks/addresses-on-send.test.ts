@@ -14,7 +14,7 @@ import { startServiceForTest } from "../support/test-service.ts";
 // Each kind of address is in public-address.test.ts, each trick of a connection in sender-addresses.test.ts; here is
 // the whole way, with WEBHOOK_ALLOW_PRIVATE_NETWORKS as it is unless somebody sets it.
 
-const NOT_PUBLIC = expect.objectContaining({ responseStatus: null, error: "address not public" });
+const NOT_PUBLIC = expect.objectContaining({ responseStatus: null, error: "address is not public" });
 
 /** A partner whose endpoint leads to our own network; what is told there, and to whom. */
 async function start(urlFor: (insideUrl: string) => string) {
@@ -87,7 +87,7 @@ describe("a redirect to our own network", () => {
     await placeOrder(partner);
     await sendDue(startDispatcher(test));
     expect(await readAttempts(test)).toEqual([
-      expect.objectContaining({ responseStatus: status, error: `status ${status}` }),
+      expect.objectContaining({ responseStatus: status, error: `HTTP ${status}` }),
     ]);
     expect(inside.connectionCount()).toBe(0);
   });

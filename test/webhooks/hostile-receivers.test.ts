@@ -103,43 +103,43 @@ const CASES: {
     name: "does not speak HTTP",
     behave: (socket) => void socket.end("220 mail.partner.example ESMTP\r\n"),
     responseStatus: null,
-    error: "answer not valid",
+    error: "invalid HTTP response",
   },
-  { name: "answers 500", behave: answer("500 No"), responseStatus: 500, error: "status 500" },
-  { name: "answers 304", behave: answer("304 No"), responseStatus: 304, error: "status 304" },
-  { name: "answers 404", behave: answer("404 No"), responseStatus: 404, error: "status 404" },
+  { name: "answers 500", behave: answer("500 No"), responseStatus: 500, error: "HTTP 500" },
+  { name: "answers 304", behave: answer("304 No"), responseStatus: 304, error: "HTTP 304" },
+  { name: "answers 404", behave: answer("404 No"), responseStatus: 404, error: "HTTP 404" },
   {
     name: "answers 429 and asks for 40 s",
     behave: answer("429 No", "retry-after: 40\r\n"),
     responseStatus: 429,
-    error: "status 429",
+    error: "HTTP 429",
     waitMs: [40_000, 40_000],
   },
   {
     name: "answers 503 and asks for a date in 30 s",
     behave: answer("503 No", "retry-after: Mon, 02 Mar 2026 09:00:30 GMT\r\n"),
     responseStatus: 503,
-    error: "status 503",
+    error: "HTTP 503",
     waitMs: [30_000, 30_000],
   },
   {
     name: "answers 429 and asks for a year",
     behave: answer("429 No", "retry-after: 31536000\r\n"),
     responseStatus: 429,
-    error: "status 429",
+    error: "HTTP 429",
     waitMs: [60_000, 60_000],
   },
   {
     name: "answers 429 and asks for no wait at all",
     behave: answer("429 No", "retry-after: 0\r\n"),
     responseStatus: 429,
-    error: "status 429",
+    error: "HTTP 429",
   },
   {
     name: "answers 500 and asks for an hour, which only 429 and 503 may",
     behave: answer("500 No", "retry-after: 3600\r\n"),
     responseStatus: 500,
-    error: "status 500",
+    error: "HTTP 500",
   },
 ];
 
@@ -189,7 +189,7 @@ describe("a receiver that", () => {
     const id = await deliveryOf(partner, endpoint.id, order.id);
     expect((await partner.client.get(`/v1/deliveries/${id}`)).body).toMatchObject({
       status: "pending",
-      attempts: [{ responseStatus: 307, error: "status 307" }],
+      attempts: [{ responseStatus: 307, error: "HTTP 307" }],
     });
     expect(inside.connectionCount()).toBe(0);
   });
@@ -242,7 +242,7 @@ describe("a receiver that", () => {
     await send();
     const id = await deliveryOf(partner, endpointId, order.id);
     const { status, attempts } = (await partner.client.get(`/v1/deliveries/${id}`)).body;
-    const refused = { responseStatus: null, responseBody: null, error: "tls: self-signed certificate" };
+    const refused = { responseStatus: null, responseBody: null, error: "TLS: self-signed certificate" };
     expect(status).toBe("pending");
     expect(attempts).toEqual([expect.objectContaining(refused), expect.objectContaining(refused)]);
     expect(impostor.requests).toHaveLength(0);

@@ -5,7 +5,7 @@ import { makeCertificate } from "../support/certificate.ts";
 import { accept, type Receiver, startReceiver } from "../support/receivers.ts";
 
 const PUBLIC = "93.184.216.34";
-const NOT_PUBLIC = { responseStatus: null, responseBody: null, error: "address not public" };
+const NOT_PUBLIC = { responseStatus: null, responseBody: null, error: "address is not public" };
 
 /** Stands for whatever listens inside our own network. */
 let inside: Receiver;
@@ -115,9 +115,9 @@ describe("a connection", () => {
     const failing: Resolve = async () => {
       throw Object.assign(new Error("getaddrinfo ENOTFOUND partner.example"), { code: "ENOTFOUND" });
     };
-    expect(await send(insideAs("partner.example"), failing)).toMatchObject({ error: "name not found" });
+    expect(await send(insideAs("partner.example"), failing)).toMatchObject({ error: "DNS lookup failed" });
     expect(await send(insideAs("partner.example"), async () => [])).toMatchObject({
-      error: "name not found",
+      error: "DNS lookup failed",
     });
   });
 });

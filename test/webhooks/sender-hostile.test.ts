@@ -158,17 +158,17 @@ describe("a receiver", () => {
     [
       "does not speak HTTP",
       (socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"),
-      { responseStatus: null, error: "answer not valid" },
+      { responseStatus: null, error: "invalid HTTP response" },
     ],
     [
       "switches to a protocol that nobody asked for",
       (socket) => socket.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: a\r\n\r\n"),
-      { responseStatus: null, error: "answer not valid" },
+      { responseStatus: null, error: "invalid HTTP response" },
     ],
     [
       "asks to go on, though it was not asked",
       (socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
-      { responseStatus: null, error: "answer not valid" },
+      { responseStatus: null, error: "invalid HTTP response" },
     ],
     [
       "says how the answer will look, and then answers",

@@ -63,7 +63,7 @@ describe("a request", () => {
     ["of another scheme", post("ftp://127.0.0.1/")],
     ["with a header that would forge another", post("http://127.0.0.1/", { headers: { a: "b\r\nc: d" } })],
   ])("that is %s ends as an outcome, not as an exception", async (_, request) => {
-    expect(await sender().send(request)).toMatchObject({ responseStatus: null, error: "not sent" });
+    expect(await sender().send(request)).toMatchObject({ responseStatus: null, error: "request not sent" });
   });
 });
 
@@ -219,7 +219,7 @@ describe("TLS", () => {
       expect(connectionCount()).toBe(1);
       const other = sender({ lookup: async () => [{ address: "127.0.0.1", family: 4 }] });
       expect(await other.send(post(url.replace("127.0.0.1", "partner.example")))).toMatchObject({
-        error: "tls: certificate for another name",
+        error: "TLS: certificate name mismatch",
       });
     } finally {
       setDefaultCACertificates(trusted);
@@ -227,8 +227,8 @@ describe("TLS", () => {
   });
 
   it.each([
-    ["self-signed", makeCertificate(), "tls: self-signed certificate"],
-    ["expired", makeCertificate({ days: -1 }), /^tls: (self-signed certificate|certificate expired)$/],
+    ["self-signed", makeCertificate(), "TLS: self-signed certificate"],
+    ["expired", makeCertificate({ days: -1 }), /^TLS: (self-signed certificate|certificate expired)$/],
   ])("refuses a certificate that is %s, and sends nothing", async (_, certificate, error) => {
     const { url, requests } = await receiver(accept, certificate);
     expect(await sender().send(post(url))).toMatchObject({
@@ -241,7 +241,7 @@ describe("TLS", () => {
   it("does not talk to a server that has none", async () => {
     const { url } = await receiver();
     expect(await sender().send(post(url.replace("http:", "https:")))).toMatchObject({
-      error: "tls: handshake failed",
+      error: "TLS: handshake failed",
     });
   });
 });

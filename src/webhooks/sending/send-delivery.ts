@@ -48,7 +48,7 @@ export async function sendDelivery(
         durationMs,
         responseStatus,
         responseBody,
-        error: error ?? (isSuccess(outcome) ? null : `status ${responseStatus}`),
+        error: error ?? (isSuccess(outcome) ? null : `HTTP ${responseStatus}`),
       },
       verdict: verdictOf(delivery, outcome, config, clock.now()),
     },

@@ -82,7 +82,7 @@ export function createSender({
       underWay.add(exchange);
       if (closing !== null) return exchange.end("canceled");
       const target = URL.parse(url);
-      if (target === null) return exchange.end("not sent");
+      if (target === null) return exchange.end("request not sent");
       const { origin, pathname, search } = target;
       const allHeaders = commonHeaders.slice();
       for (const name in headers) allHeaders.push(name, headers[name] ?? "");

@@ -73,7 +73,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     const unanswered = { responseStatus: null, responseBody: null };
     expect(delivery.attempts).toEqual(
       [
-        { trigger: "schedule", durationMs, responseStatus: 500, responseBody: "no", error: "status 500" },
+        { trigger: "schedule", durationMs, responseStatus: 500, responseBody: "no", error: "HTTP 500" },
         { trigger: "recovery", durationMs, ...unanswered, error: "connection closed" },
         {
           trigger: "manual",
