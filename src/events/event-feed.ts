@@ -1,16 +1,11 @@
 import type { Queryable } from "../platform/database/database.ts";
-import { bytesOf, momentOf, uuidAt, uuidOf } from "../platform/ids.ts";
+import { momentOf, uuidAt } from "../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../platform/retention.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../platform/time.ts";
-import {
-  badCursor,
-  decodeCursor,
-  encodeCursor,
-  PAGE_SIZE_DEFAULT,
-  START as UUID_START,
-} from "../platform/wire/cursor.ts";
+import { badCursor, PAGE_SIZE_DEFAULT } from "../platform/wire/cursor.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import type { EventType } from "./event-types.ts";
+import { decodeFeedCursor, encodeFeedCursor, FEED_START } from "./feed-cursor.ts";
 import { type FeedPosition, type FeedRow, listFeed, listFeedOfOrder } from "./feed-sql.ts";
 
 /** The oldest id of an event that is shown at `now`. */
@@ -22,9 +17,6 @@ export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KE
  */
 const DISORDER_MAX_MS = CLOCK_SKEW_MAX_MS;
 
-/** Before every event. */
-const START: FeedPosition = { transactionId: "0", sequence: 0, eventId: UUID_START };
-
 type FeedQuery = { cursor?: string; limit?: number };
 type FeedFilter = { orderId: string | null; type: EventType | null };
 
@@ -32,8 +24,8 @@ type FeedFilter = { orderId: string | null; type: EventType | null };
 export type FeedPage = { after: FeedPosition; limit: number };
 
 export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): FeedPage | Problem {
-  if (cursor === undefined) return { after: START, limit };
-  const after = decodePosition(cursor);
+  if (cursor === undefined) return { after: FEED_START, limit };
+  const after = decodeFeedCursor(cursor);
   return after === null ? badCursor : { after, limit };
 }
 
@@ -52,34 +44,18 @@ export async function readFeed(
   const page = { connectionId, after, limit, type, oldestId: oldestIdAfter(after, now), now };
   const rows = orderId === null ? await listFeed(db, page) : await listFeedOfOrder(db, page, orderId);
   const last = rows.at(-1);
-  const nextCursor = last === undefined ? "null" : `"${encodePosition(last)}"`;
+  const nextCursor = last === undefined ? "null" : `"${encodeFeedCursor(positionOf(last))}"`;
   return `{"data":[${rows.map(({ body }) => body).join(",")}],"nextCursor":${nextCursor}}`;
 }
+
+const positionOf = ({ feed_position, sequence, id }: FeedRow): FeedPosition => ({
+  transactionId: feed_position,
+  sequence,
+  eventId: id,
+});
 
 function oldestIdAfter({ eventId }: FeedPosition, now: Date): string {
   const moment = momentOf(eventId).getTime() - DISORDER_MAX_MS;
   const [oldestShown, oldestAfter] = [oldestShownId(now), uuidAt(new Date(Math.max(0, moment)))];
   return oldestAfter > oldestShown ? oldestAfter : oldestShown; // Ids compare as their text does.
-}
-
-const LIST = "events";
-const TRANSACTION_BYTES = 8;
-const SEQUENCE_BYTES = 4;
-const UUID_BYTES = 16;
-
-function encodePosition({ feed_position, sequence, id }: FeedRow): string {
-  const numbers = Buffer.alloc(TRANSACTION_BYTES + SEQUENCE_BYTES);
-  numbers.writeBigUInt64BE(BigInt(feed_position));
-  numbers.writeInt32BE(sequence, TRANSACTION_BYTES);
-  return encodeCursor(LIST, Buffer.concat([numbers, bytesOf(id)]));
-}
-
-function decodePosition(cursor: string): FeedPosition | null {
-  const bytes = decodeCursor(LIST, cursor);
-  if (bytes?.length !== TRANSACTION_BYTES + SEQUENCE_BYTES + UUID_BYTES) return null;
-  return {
-    transactionId: bytes.readBigUInt64BE().toString(),
-    sequence: bytes.readInt32BE(TRANSACTION_BYTES),
-    eventId: uuidOf(bytes.subarray(TRANSACTION_BYTES + SEQUENCE_BYTES)),
-  };
 }
