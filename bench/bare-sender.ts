@@ -1,5 +1,6 @@
-import { createSender } from "../src/webhooks/sending/sender.ts";
-import { newSigningSecret, signedHeaders, signingKey } from "../src/webhooks/sending/signature.ts";
+import { createSender } from "../src/webhooks/dispatch/send/sender.ts";
+import { signedHeaders } from "../src/webhooks/dispatch/send/signature.ts";
+import { newSigningSecret, signingKey } from "../src/webhooks/secrets/signing-secret.ts";
 
 /**
  * What the dispatcher is measured against: the same HTTP client and signing in a bare loop, without a database.

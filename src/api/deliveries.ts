@@ -6,9 +6,9 @@ import { fromTypeId } from "../platform/ids.ts";
 import { NEWEST_FIRST, pagePosition } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import { cursorField, limitField, pageOf } from "../platform/wire/schemas.ts";
-import { redeliver } from "../webhooks/by-hand/redeliver.ts";
 import { DELIVERY_STATUSES, DeliverySchema } from "../webhooks/log/delivery.ts";
 import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
+import { redeliver } from "../webhooks/manual/redeliver.ts";
 import { idFaults, idIn } from "./http/id-parameters.ts";
 import type { Answer } from "./http/route.ts";
 

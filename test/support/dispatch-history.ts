@@ -7,8 +7,8 @@ import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-or
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
+import type { SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
 import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
-import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Arrival, expectDelivered, expectNothingLeft } from "./dispatch-promises.ts";
 import { LIFETIME_MS, OUTCOMES, type OutcomeName, type Step } from "./dispatch-steps.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Transition } from "../../src/lifecycle/transition.ts";
-import type { SendOutcome } from "../../src/webhooks/sending/sender.ts";
+import type { SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
 
 /** How long a test order lives in a history. */
 export const LIFETIME_MS = 600_000;

@@ -1,6 +1,6 @@
 import type { Database } from "../../src/platform/database/database.ts";
-import { createDispatcher, type Dispatcher } from "../../src/webhooks/sending/dispatcher.ts";
-import type { Sender, SendOutcome, SendRequest } from "../../src/webhooks/sending/sender.ts";
+import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
+import type { Sender, SendOutcome, SendRequest } from "../../src/webhooks/dispatch/send/sender.ts";
 import type { TestService } from "./test-service.ts";
 
 /** What is at work just now in all faulty workers of a test: statements, and answers on their way. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
 import { endpointUrlFault, type Resolve } from "../../src/webhooks/endpoints/public-address.ts";
-import { createSender } from "../../src/webhooks/sending/sender.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { accept, type Receiver, startReceiver } from "../support/receivers.ts";
 

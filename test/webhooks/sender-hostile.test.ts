@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createSender, type SendOutcome } from "../../src/webhooks/sending/sender.ts";
+import { createSender, type SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
 import { type RawReceiver, startRawReceiver, startReceiver } from "../support/receivers.ts";
 
 const toClose: { close(): Promise<void> }[] = [];

@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import { createSender, type Sender, type SendOutcome } from "../../src/webhooks/sending/sender.ts";
+import { createSender, type Sender, type SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { accept, type ReceiverHandler, startReceiver } from "../support/receivers.ts";
 

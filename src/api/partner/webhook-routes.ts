@@ -3,7 +3,6 @@ import { fromTypeId } from "../../platform/ids.ts";
 import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
 import { cursorField, dateTime, limitField, pageOf } from "../../platform/wire/schemas.ts";
-import { pingEndpoint } from "../../webhooks/by-hand/ping-endpoint.ts";
 import { changeEndpoint } from "../../webhooks/endpoints/change-endpoint.ts";
 import { createEndpoint } from "../../webhooks/endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "../../webhooks/endpoints/delete-endpoint.ts";
@@ -25,6 +24,7 @@ import {
 import { listEndpoints, readEndpoint } from "../../webhooks/endpoints/endpoints-sql.ts";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
 import { readWireDelivery } from "../../webhooks/log/delivery-log.ts";
+import { pingEndpoint } from "../../webhooks/manual/ping-endpoint.ts";
 import { recoverEndpoint, resumeEndpoint } from "../../webhooks/recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../../webhooks/secrets/rotate-secret.ts";
 import type { PartnerCaller } from "./authentication.ts";

@@ -3,7 +3,7 @@ import { inTransaction } from "../../platform/context.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../context.ts";
 import { insertSecret } from "../secrets/secrets-sql.ts";
-import { newSigningSecret } from "../sending/signature.ts";
+import { newSigningSecret } from "../secrets/signing-secret.ts";
 import type { Endpoint, EndpointSettings } from "./endpoint.ts";
 import { countEndpoints, insertEndpoint } from "./endpoints-sql.ts";
 

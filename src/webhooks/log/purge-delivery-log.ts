@@ -4,7 +4,7 @@ import { uuidAt } from "../../platform/ids.ts";
 import { EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/retention.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before } from "../../platform/time.ts";
-import { advanceStreams } from "../sending/complete-sql.ts";
+import { advanceStreams } from "../dispatch/record/complete-sql.ts";
 import {
   deleteExpiredSecrets,
   deleteOldDeliveries,

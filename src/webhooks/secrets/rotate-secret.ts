@@ -3,8 +3,8 @@ import { after, HOUR_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { lockEndpoint } from "../endpoints/endpoints-sql.ts";
-import { newSigningSecret } from "../sending/signature.ts";
 import { deleteOldSecrets, endSecrets, insertSecret } from "./secrets-sql.ts";
+import { newSigningSecret } from "./signing-secret.ts";
 
 export const OVERLAP_HOURS_DEFAULT = 24;
 export const OVERLAP_HOURS_MAX = 168;

@@ -1,6 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { newSigningSecret, signedHeaders, signingKey } from "../../../src/webhooks/sending/signature.ts";
+import { signedHeaders } from "../../../src/webhooks/dispatch/send/signature.ts";
+import { newSigningSecret, signingKey } from "../../../src/webhooks/secrets/signing-secret.ts";
 
 const body = '{"type":"order.created","data":{"note":"Grüße 🎁"}}';
 const now = () => new Date();
@@ -16,7 +17,7 @@ describe("a new signing secret", () => {
   });
 });
 
-describe("the headers of a try", () => {
+describe("the headers of an attempt", () => {
   it("are taken by the public library", () => {
     const secret = newSigningSecret();
     const headers = signedHeaders({ id: "evt_1", timestamp: now(), body, keys: [signingKey(secret)] });
@@ -55,7 +56,7 @@ describe("the headers of a try", () => {
     expect(() => webhook.verify(body, { ...headers, "webhook-timestamp": later })).toThrow();
   });
 
-  it("keep the id and take the fresh time on a later try", () => {
+  it("keep the id and take the fresh time on a later attempt", () => {
     const secrets = [newSigningSecret()];
     const first = signedHeaders({
       id: "evt_1",

@@ -1,6 +1,6 @@
-import { plainArray } from "../../platform/database/array-literal.ts";
-import type { Queryable } from "../../platform/database/database.ts";
-import type { Completion } from "./due-delivery.ts";
+import { plainArray } from "../../../platform/database/array-literal.ts";
+import type { Queryable } from "../../../platform/database/database.ts";
+import type { Completion } from "../claimed-delivery.ts";
 
 /** What nearly every claim ends as: sent, answered well, and the last of its stream. */
 export type Success = Pick<Completion, "delivery"> & { readonly attempt: NonNullable<Completion["attempt"]> };

@@ -1,13 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-
-const PREFIX = "whsec_";
-
-/** A new signing secret of an endpoint: `whsec_` and 32 random bytes in base64, the form that partners' libraries take. */
-export const newSigningSecret = (): string => PREFIX + randomBytes(32).toString("base64");
-
-/** A signing secret made ready once: from its text it would cost several times as much with every signature. */
-export const signingKey = (secret: string): KeyObject =>
-  createSecretKey(Buffer.from(secret.slice(PREFIX.length), "base64"));
+import { createHmac, type KeyObject } from "node:crypto";
 
 type Signable = {
   /** The event's id: the same on every try, so that the partner can tell a repetition. It holds no dot. */

@@ -1,5 +1,5 @@
-import type { Queryable } from "../../platform/database/database.ts";
-import type { Completion } from "./due-delivery.ts";
+import type { Queryable } from "../../../platform/database/database.ts";
+import type { Completion } from "../claimed-delivery.ts";
 
 const keyOf = (connectionId: string, deliveryId: string): string => `${connectionId} ${deliveryId}`;
 

@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
-import { isPublicAddress, literalAddress, type Resolve } from "../endpoints/public-address.ts";
+import { isPublicAddress, literalAddress, type Resolve } from "../../endpoints/public-address.ts";
 import { AddressNotPublicError, NotHttpsError } from "./send-failure.ts";
 
 type Connection = {

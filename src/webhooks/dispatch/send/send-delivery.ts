@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
-import type { Config } from "../../platform/config.ts";
-import type { Context } from "../../platform/context.ts";
-import type { ClaimedDelivery, Completion, Verdict } from "./due-delivery.ts";
+import type { Config } from "../../../platform/config.ts";
+import type { Context } from "../../../platform/context.ts";
+import type { ClaimedDelivery, Completion, Verdict } from "../claimed-delivery.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 import type { Sender, SendOutcome } from "./sender.ts";
 import { signedHeaders } from "./signature.ts";

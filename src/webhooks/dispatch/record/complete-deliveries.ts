@@ -1,8 +1,9 @@
-import { type Context, inTransaction } from "../../platform/context.ts";
-import type { Queryable } from "../../platform/database/database.ts";
-import type { HealthReport } from "../health/endpoint-health.ts";
-import { pauseEndpoint, saveHealth } from "../health/endpoint-health-sql.ts";
-import { warnMerchant } from "../health/warn-merchant.ts";
+import { type Context, inTransaction } from "../../../platform/context.ts";
+import type { Queryable } from "../../../platform/database/database.ts";
+import type { HealthReport } from "../../health/endpoint-health.ts";
+import { pauseEndpoint, saveHealth } from "../../health/endpoint-health-sql.ts";
+import { warnMerchant } from "../../health/warn-merchant.ts";
+import type { Completion } from "../claimed-delivery.ts";
 import {
   advanceStreams,
   type DeliveryState,
@@ -13,7 +14,6 @@ import {
   readStatuses,
   returnToStreams,
 } from "./complete-sql.ts";
-import type { Completion } from "./due-delivery.ts";
 
 /** A claim's outcome, and what is to be noted of its endpoint, if anything. */
 export type Reported = {

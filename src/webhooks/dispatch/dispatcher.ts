@@ -10,14 +10,14 @@ import {
   type Room,
   releaseEndpoints,
   type Taker,
-} from "./claim-sql.ts";
-import type { Reported } from "./complete-deliveries.ts";
-import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
+} from "./claim/claim-sql.ts";
+import type { ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
-import { createOutcomeStore } from "./outcome-store.ts";
 import { Pace } from "./pace.ts";
-import { firstDelayMs, isSuccess, sendDelivery } from "./send-delivery.ts";
-import type { Sender } from "./sender.ts";
+import type { Reported } from "./record/complete-deliveries.ts";
+import { createOutcomeStore } from "./record/outcome-store.ts";
+import { firstDelayMs, isSuccess, sendDelivery } from "./send/send-delivery.ts";
+import type { Sender } from "./send/sender.ts";
 
 /** Sends what is due. Any number of dispatchers may run, in as many processes. */
 export type Dispatcher = {

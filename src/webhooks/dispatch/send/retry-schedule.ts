@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../platform/time.ts";
 
 const JITTER = 0.2;
 const ALWAYS_OBEYED_MS = MINUTE_MS;

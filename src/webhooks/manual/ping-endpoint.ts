@@ -5,7 +5,7 @@ import { isProblem, notFound, type Problem } from "../../platform/wire/problems.
 import { type Endpoint, wireEndpointId } from "../endpoints/endpoint.ts";
 import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
 import { insertEvents } from "../publishing/events-sql.ts";
-import { endBackoff, insertPingDelivery } from "./send-by-hand-sql.ts";
+import { endBackoff, insertPingDelivery } from "./manual-sql.ts";
 
 export const ENDPOINT_PAUSED: Problem = {
   code: "endpoint-paused",

@@ -5,8 +5,8 @@ import { isProblem, notFound, type Problem } from "../../platform/wire/problems.
 import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
 import type { Delivery } from "../log/delivery.ts";
 import { readDelivery } from "../log/delivery-log-sql.ts";
+import { endBackoff, insertManualDue } from "./manual-sql.ts";
 import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
-import { endBackoff, insertManualDue } from "./send-by-hand-sql.ts";
 
 /**
  * Sends a delivery once more, whatever became of it so far, and at once: it waits for no other of its order. A request

@@ -1,7 +1,7 @@
-import type { Context } from "../../platform/context.ts";
-import { isUnavailable } from "../../platform/database/database.ts";
-import { groupCalls } from "../../platform/database/group.ts";
-import { retried } from "../../platform/database/retry.ts";
+import type { Context } from "../../../platform/context.ts";
+import { isUnavailable } from "../../../platform/database/database.ts";
+import { groupCalls } from "../../../platform/database/group.ts";
+import { retried } from "../../../platform/database/retry.ts";
 import { completeDeliveries, type Reported } from "./complete-deliveries.ts";
 import { endStreams, type Success } from "./succeed-sql.ts";
 

@@ -1,7 +1,7 @@
-import { plainArray } from "../../platform/database/array-literal.ts";
-import type { Queryable } from "../../platform/database/database.ts";
-import { momentOf, toTypeId } from "../../platform/ids.ts";
-import type { Cause, ClaimedDelivery, LeasedEndpoint, SendableEvent } from "./due-delivery.ts";
+import { plainArray } from "../../../platform/database/array-literal.ts";
+import type { Queryable } from "../../../platform/database/database.ts";
+import { momentOf, toTypeId } from "../../../platform/ids.ts";
+import type { Cause, ClaimedDelivery, LeasedEndpoint, SendableEvent } from "../claimed-delivery.ts";
 
 /** Connections with deliveries that could be sent now: all that a worker finds without being told. A scan over all shards. */
 export async function listConnectionsWithDueDeliveries(

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
-import { readVersion } from "../../platform/config.ts";
-import { type Resolve, resolveAll } from "../endpoints/public-address.ts";
+import { readVersion } from "../../../platform/config.ts";
+import { type Resolve, resolveAll } from "../../endpoints/public-address.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
 import { failureOf } from "./send-failure.ts";
 

@@ -6,10 +6,10 @@ import {
   type HealthReport,
   isOnProbation,
 } from "../health/endpoint-health.ts";
-import type { Room } from "./claim-sql.ts";
-import type { ClaimedDelivery, LeasedEndpoint } from "./due-delivery.ts";
-import type { Destination } from "./send-delivery.ts";
-import { signingKey } from "./signature.ts";
+import { signingKey } from "../secrets/signing-secret.ts";
+import type { Room } from "./claim/claim-sql.ts";
+import type { ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
+import type { Destination } from "./send/send-delivery.ts";
 
 /** Claimed ahead of the requests in flight at most, as a multiple of these. */
 const AHEAD_FACTOR_MAX = 8;
