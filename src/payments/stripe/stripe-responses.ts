@@ -6,7 +6,7 @@ import type { GatewayResponse } from "../gateway.ts";
 const RECHECK_MS = HOUR_MS;
 
 /**
- * The response that a payment intent stands for; null when the intent still waits for an operation of the customer.
+ * The response that a payment intent stands for; null when the intent still waits for the customer.
  * @param reason code of the decline, when the intent itself does not name the current one
  */
 export function responseToIntent(
