@@ -1,3 +1,4 @@
+import { PAYMENT_FAILED } from "./hold-reasons.ts";
 import type { Order, Shipment } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
 import type { RefusalRule, Tracking, Transition, TransitionName } from "./transition.ts";
@@ -28,7 +29,6 @@ export type Outcome =
 export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STATUSES.includes(order.status);
 
 /** Decision 0011: a failed payment is a hold with this reason. */
-export const PAYMENT_FAILED = "payment_failed";
 export const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
   order.holdReasons.includes(PAYMENT_FAILED);
 

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
+import { HOLD_REASONS } from "../lifecycle/hold-reasons.ts";
 import type { Context } from "../platform/context.ts";
 import { DAY_TABLES, partitionsAheadMs } from "../platform/database/day-partitions.ts";
 import {
@@ -11,9 +12,6 @@ import {
   readOldestDuePayment,
   readOldestUnroutedOrder,
 } from "./backlog-sql.ts";
-
-/** Reasons with a line of their own. Anybody may hold an order for another one, and must not grow the metrics so. */
-const HOLD_REASONS = ["out_of_stock", "payment_failed", "address_unserviceable", "merchant_request"];
 
 /**
  * Gauges of what waits, asked of the database when somebody looks. Every process tells the same, so take the maximum
@@ -71,6 +69,7 @@ export function addBacklogMetrics(registry: Registry, context: Context): void {
     labelNames: ["reason"],
     registers: [registry],
     collect: toldOnFailure(context, async (gauge) => {
+      // Other reasons share one series, since an order can be held for any text.
       const held = await countHeldOrders(db, HOLD_REASONS);
       gauge.reset();
       for (const reason of [...HOLD_REASONS, "other"]) gauge.set({ reason }, held.get(reason) ?? 0);

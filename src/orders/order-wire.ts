@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { OUT_OF_STOCK } from "../lifecycle/hold-reasons.ts";
 import { cancelableUntil } from "../lifecycle/lifecycle.ts";
 import {
   ORDER_STATUSES,
@@ -69,7 +70,7 @@ export const OrderSchema = Type.Object(
     onHold: Type.Boolean({ description: "A hold does not change the status." }),
     onHoldReasons: Type.Array(Type.String(), {
       description: "What has to change before the order can proceed. The vocabulary is open.",
-      examples: [["out_of_stock"]],
+      examples: [[OUT_OF_STOCK]],
     }),
     createdAt: createdAtField,
     updatedAt: dateTime("When the order last changed."),

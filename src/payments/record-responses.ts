@@ -6,7 +6,8 @@ import {
 } from "../ledger/due-payments-sql.ts";
 import { insertEntries, readLedgers } from "../ledger/ledger-sql.ts";
 import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
-import { applyTransition, hasFailedPayment, PAYMENT_FAILED, wasCanceled } from "../lifecycle/lifecycle.ts";
+import { PAYMENT_FAILED } from "../lifecycle/hold-reasons.ts";
+import { applyTransition, hasFailedPayment, wasCanceled } from "../lifecycle/lifecycle.ts";
 import { storeOutcome } from "../orders/changes/change-order.ts";
 import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/changes/lock-orders-sql.ts";
 import { readOrders } from "../orders/orders-sql.ts";
@@ -37,8 +38,7 @@ export async function recordResponses(
 
 /**
  * Records the responses for all orders that are not locked in one transaction, and for each locked order in a transaction
- * of its own: a transaction that already holds an order's lock, and so has its id, would publish the next order's events
- * out of sequence after waiting for it.
+ * of its own, so that no order stays locked while this waits for another one.
  */
 async function recordBatch(
   context: Context,

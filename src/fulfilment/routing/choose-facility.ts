@@ -1,3 +1,4 @@
+import { ADDRESS_UNSERVICEABLE, OUT_OF_STOCK, type RoutingHoldReason } from "../../lifecycle/hold-reasons.ts";
 import type { Availability } from "../../stock/stock.ts";
 import type { Facility, Rate } from "../facilities/facility.ts";
 
@@ -16,13 +17,11 @@ export type RoutableOrder = {
 
 export type RatedFacility = Pick<Facility, "id" | "countryCode"> & { readonly rates: readonly Rate[] };
 
-export type RoutingHold = "out_of_stock" | "address_unserviceable";
-
 export type Choice =
   | { readonly outcome: "routed"; readonly facilityId: string; readonly shippingMinor: bigint }
   /** There is no facility at all: the order goes to the work list as it is, and shipping costs nothing. */
   | { readonly outcome: "unrouted" }
-  | { readonly outcome: "held"; readonly reason: RoutingHold };
+  | { readonly outcome: "held"; readonly reason: RoutingHoldReason };
 
 /**
  * The facility that sends an order: all of its lines must be available there, and it must have a rate for the order.
@@ -41,7 +40,7 @@ export function chooseFacility(
     const rate = rateFor(facility.rates, order, weightGrams);
     return rate === undefined ? [] : { facility, shippingMinor: rate.priceMinor };
   });
-  if (serving.length === 0) return { outcome: "held", reason: "address_unserviceable" };
+  if (serving.length === 0) return { outcome: "held", reason: ADDRESS_UNSERVICEABLE };
   const wanted = piecesByProduct(order.lines);
   const [best] = serving
     .filter(({ facility }) => hasAll(facility.id, wanted, availability))
@@ -53,7 +52,7 @@ export function chooseFacility(
         compare(one.facility.id, other.facility.id), // Ids sort by time.
     );
   return best === undefined
-    ? { outcome: "held", reason: "out_of_stock" }
+    ? { outcome: "held", reason: OUT_OF_STOCK }
     : { outcome: "routed", facilityId: best.facility.id, shippingMinor: best.shippingMinor };
 }
 

@@ -1,18 +1,18 @@
 import type { RecordContext } from "../../lifecycle/applied-transition.ts";
+import { ROUTING_HOLD_REASONS, type RoutingHoldReason } from "../../lifecycle/hold-reasons.ts";
 import { changeHolds, type HoldChange } from "../../orders/changes/change-holds.ts";
 import type { UnroutedOrder } from "../../orders/changes/routing-sql.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { RoutingHold } from "./choose-facility.ts";
 
-const ROUTING_HOLDS: readonly string[] = ["out_of_stock", "address_unserviceable"] satisfies RoutingHold[];
+const PLACED_BY_ROUTING: readonly string[] = ROUTING_HOLD_REASONS;
 
 /** What holds an order that has been routed: other people's reasons. */
 export const withoutRoutingHolds = ({ holdReasons }: UnroutedOrder): string[] =>
-  holdReasons.filter((reason) => !ROUTING_HOLDS.includes(reason));
+  holdReasons.filter((reason) => !PLACED_BY_ROUTING.includes(reason));
 
 /** An order, and what routing holds it for from now on; null: nothing. */
-export type WantedHold = { readonly order: UnroutedOrder; readonly reason: RoutingHold | null };
+export type WantedHold = { readonly order: UnroutedOrder; readonly reason: RoutingHoldReason | null };
 
 /**
  * Places and lifts the holds that routing answers for; every other reason stays as it is. First all that are placed:
@@ -36,7 +36,7 @@ function placing({ order, reason }: WantedHold): Named | null {
 }
 
 function lifting({ order, reason }: WantedHold): Named | null {
-  const over = ROUTING_HOLDS.filter((known) => known !== reason && order.holdReasons.includes(known));
+  const over = PLACED_BY_ROUTING.filter((known) => known !== reason && order.holdReasons.includes(known));
   return over.length === 0 ? null : { orderId: order.id, transition: { name: "releaseHold", reasons: over } };
 }
 

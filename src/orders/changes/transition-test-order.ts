@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { PARTNER } from "../../lifecycle/applied-transition.ts";
+import { OUT_OF_STOCK } from "../../lifecycle/hold-reasons.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
@@ -38,7 +39,7 @@ export const TransitionRequestSchema = Type.Object(
         minItems: 1,
         maxItems: 20,
         description: "For `hold`: what has to change before the order can proceed. Default: `out_of_stock`.",
-        examples: [["out_of_stock"]],
+        examples: [[OUT_OF_STOCK]],
       }),
     ),
     lineIds: Type.Optional(
@@ -95,7 +96,7 @@ function toTransition(
 ): Transition {
   switch (transition) {
     case "hold":
-      return { name: "hold", reasons: reasons ?? ["out_of_stock"] };
+      return { name: "hold", reasons: reasons ?? [OUT_OF_STOCK] };
     case "ship":
       return { name: "ship", lineIds: namedLines(lineIds), newShipmentId: newId() };
     case "returnShipment":

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { PAYMENT_FAILED } from "../../../lifecycle/lifecycle.ts";
+import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../../lifecycle/hold-reasons.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
@@ -14,9 +14,6 @@ import {
 import { valueAt } from "../money/amounts.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
 import { describeOrder, findOrder } from "./find-order.ts";
-
-/** The only reason that people of a merchant place and lift; the others are the house's matter (decision 0038). */
-const MERCHANT_REQUEST = "merchant_request";
 
 const reasons = (description: string) =>
   Type.Optional(
