@@ -5,7 +5,8 @@ import { type Grouped, groupCalls } from "../../platform/database/group.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { type Fault, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import type { ReadOrder } from "../read-order.ts";
-import { hashOrderRequest, normaliseOrderRequest, type OrderRequestSchema } from "./order-request.ts";
+import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
+import type { OrderRequestSchema } from "./order-request.ts";
 import { type Placed, type Placement, placeOrders, type RefusedLine } from "./place-orders.ts";
 
 /** `replayed`: an earlier request with the same idempotency key has made the order. */
@@ -29,7 +30,7 @@ export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrde
     concurrencyMax: GROUPS_MAX,
   });
   return async (connectionId, header, body) => {
-    const request = normaliseOrderRequest(body);
+    const request = normalizeOrderRequest(body);
     const idempotencyKey = header ?? request.externalOrderId;
     if (idempotencyKey === null) return KEY_MISSING;
     return answerPlacement(

@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
-import { type Static, Type } from "typebox";
-import type { ShippingAddress } from "../../lifecycle/order.ts";
+import { Type } from "typebox";
 
 const text = (options: { description?: string; examples?: string[] } = {}) =>
   Type.String({ minLength: 1, maxLength: 255, format: "text", ...options });
@@ -61,57 +59,3 @@ export const IdempotencyKeyHeaders = Type.Object({
     Type.String({ minLength: 1, maxLength: 255, description: "Optional when `externalOrderId` is sent." }),
   ),
 });
-
-/** A valid request in the one form that is hashed and stored. */
-export type OrderRequest = {
-  readonly shippingAddress: ShippingAddress;
-  readonly lines: readonly { readonly productId: string; readonly quantity: number }[];
-  readonly externalOrderId: string | null;
-  readonly testMode: boolean;
-};
-
-export function normaliseOrderRequest(body: Static<typeof OrderRequestSchema>): OrderRequest {
-  const sent = body.shippingAddress;
-  return {
-    shippingAddress: {
-      firstName: sent.firstName,
-      lastName: sent.lastName,
-      name: sent.name ?? null,
-      company: sent.company ?? null,
-      address1: sent.address1,
-      address2: sent.address2 ?? null,
-      city: sent.city,
-      zip: sent.zip,
-      stateCode: sent.stateCode ?? null,
-      countryCode: sent.countryCode.toUpperCase(),
-      phone: sent.phone ?? null,
-    },
-    lines: body.lines.map(({ productId, quantity }) => ({ productId: productId.toLowerCase(), quantity })),
-    externalOrderId: body.externalOrderId ?? null,
-    testMode: body.testMode ?? false,
-  };
-}
-
-/** SHA-256 of what was asked, never of the raw bytes: spacing and unknown fields do not make another request (decision 0003). */
-export function hashOrderRequest(request: OrderRequest): Buffer {
-  const { shippingAddress: a, lines, externalOrderId, testMode } = request;
-  const content = [
-    [
-      a.firstName,
-      a.lastName,
-      a.name,
-      a.company,
-      a.address1,
-      a.address2,
-      a.city,
-      a.zip,
-      a.stateCode,
-      a.countryCode,
-      a.phone,
-    ],
-    lines.map(({ productId, quantity }) => [productId, quantity]),
-    externalOrderId,
-    testMode,
-  ];
-  return createHash("sha256").update(JSON.stringify(content)).digest();
-}

@@ -6,7 +6,7 @@ import { UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { orderEvents } from "../changes/order-events.ts";
 import { eraseTestOrders } from "../deadlines/erase-test-orders.ts";
-import type { OrderRequest } from "./order-request.ts";
+import type { OrderRequest } from "./normalize-request.ts";
 import {
   type EarlierOrder,
   insertOrders,
