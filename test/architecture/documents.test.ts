@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { glob, readFile } from "node:fs/promises";
+import { posix } from "node:path";
+import { expect, it } from "vitest";
+import { LAYERS } from "../../scripts/architecture/layers.ts";
+
+const README_LINES_MAX = 150;
+
+/** Every document of the project, by its path; the changelog tells of what was, so its paths may be gone. */
+async function readDocuments(): Promise<Map<string, string>> {
+  const documents = new Map<string, string>();
+  for await (const path of glob(["*.md", "docs/**/*.md"]))
+    if (path !== "CHANGELOG.md") documents.set(path.replaceAll("\\", "/"), await readFile(path, "utf8"));
+  return documents;
+}
+
+const documents = await readDocuments();
+const textOf = (path: string): string => documents.get(path) ?? "";
+
+/** What a pattern finds in the documents, each with the document it stands in. */
+const find = (pattern: RegExp) =>
+  [...documents].flatMap(([path, text]) =>
+    [...text.matchAll(pattern)].map(([, found = ""]) => ({ path, found })),
+  );
+
+/** As in the pages that the documents are shown in: lower case, no punctuation, hyphens for spaces. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+it("links between documents lead somewhere, to their headings as well", () => {
+  const broken = find(/\]\((?!\w+:)([^)\s]+)\)/g).filter(({ path, found }) => {
+    const [file = "", anchor] = found.split("#");
+    const target = file === "" ? path : posix.join(posix.dirname(path), file);
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor));
+  });
+  expect(broken).toEqual([]);
+});
+
+it("files that documents name exist", () =>
+  expect(
+    find(/`((?:src|test|scripts|migrations|bench|docs)\/[\w./-]+)`/g).filter(
+      ({ found }) => !existsSync(found),
+    ),
+  ).toEqual([]));
+
+it("files of src that ARCHITECTURE.md names without `src` exist", () => {
+  const folders = LAYERS.flat().map(({ folder }) => folder);
+  const named = [...textOf("ARCHITECTURE.md").matchAll(/`((\w+)\/[\w./-]+\.ts)`/g)];
+  const missing = named.filter(
+    ([, file, folder = ""]) => folders.includes(folder) && !existsSync(`src/${file}`),
+  );
+  expect(missing.map(([, file]) => file)).toEqual([]);
+});
+
+it("commands that documents name are scripts of package.json", async () => {
+  const { scripts } = JSON.parse(await readFile("package.json", "utf8")) as { scripts: object }; // Our own file.
+  expect(find(/npm run (?:--silent )?([a-z][\w:]*)/g).filter(({ found }) => !(found in scripts))).toEqual([]);
+});
+
+it("ARCHITECTURE.md has a row for each folder of src, and a file to start at", () => {
+  const rows = [...textOf("ARCHITECTURE.md").matchAll(/^\| `([\w.]+)\/?` \|[^|]+\| ?(.*) \|$/gm)];
+  expect(rows.map(([, folder]) => folder).sort()).toEqual(
+    LAYERS.flat()
+      .map(({ folder }) => folder)
+      .sort(),
+  );
+  const starts = rows.flatMap(([, folder, files = ""]) =>
+    [...files.matchAll(/`([^`]+)`/g)].map(([, file]) => `src/${folder}/${file}`),
+  );
+  expect(starts.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+it(`README.md has at most ${README_LINES_MAX} lines`, () =>
+  expect(textOf("README.md").split("\n").length).toBeLessThanOrEqual(README_LINES_MAX));
+
+it("docs/configuration.md has the variables of .env.example, in their order and with their defaults", async () => {
+  const example = await readFile(".env.example", "utf8");
+  const variables = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => ({ name, value }));
+  const rows = [...textOf("docs/configuration.md").matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`|[^|]+) \|/gm)];
+  expect(
+    rows.map(([, name, value = ""]) => ({
+      name,
+      value: value.replace("BACK_OFFICE_PORT", "8081").replace("PORT", "8080"),
+    })),
+  ).toEqual(variables);
+});
