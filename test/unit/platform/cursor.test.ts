@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeFeedCursor, encodeFeedCursor, FEED_START } from "../../../src/events/feed-cursor.ts";
+import { bytesOf } from "../../../src/platform/ids.ts";
+import {
+  badCursor,
+  decodeCursor,
+  encodeCursor,
+  pagePosition,
+  toPage,
+} from "../../../src/platform/wire/cursor.ts";
+
+const UUID_MIN = "00000000-0000-0000-0000-000000000000";
+const UUID_MAX = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const ID = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
+const CURSOR = encodeCursor("products", bytesOf(ID));
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const uuid = fc.uuid();
+
+/** Every text that is one mistake away from a cursor. */
+function mangled(cursor: string): string[] {
+  const characters = [...cursor].flatMap((_, at) =>
+    [...ALPHABET].map((other) => cursor.slice(0, at) + other + cursor.slice(at + 1)),
+  );
+  const cut = [...cursor].flatMap((_, at) => [cursor.slice(0, at), cursor.slice(at + 1)]);
+  const added = [
+    `${cursor}A`,
+    `A${cursor}`,
+    `${cursor}=`,
+    `${cursor}==`,
+    ` ${cursor}`,
+    `${cursor} `,
+    `${cursor}\n`,
+  ];
+  const other = [
+    cursor + cursor,
+    cursor.toLowerCase(),
+    cursor.toUpperCase(),
+    ID,
+    "null",
+    "0",
+    "%",
+    "🦊",
+    "A".repeat(500),
+  ];
+  const flipped = Buffer.from(cursor, "base64url").toString("base64");
+  return [...characters, ...cut, ...added, ...other, flipped].filter((text) => text !== cursor);
+}
+
+describe("the cursor of a list", () => {
+  it("is the same text in every release, since clients keep it, in the letters of base64url", () => {
+    expect(CURSOR).toBe("AZaj4Xwee1KfTjobLD1OX1a80Wk");
+    expect(encodeCursor("orders", bytesOf(ID))).toBe("AZaj4Xwee1KfTjobLD1OXx5AtxI");
+    expect(CURSOR).toMatch(/^[A-Za-z0-9_-]+$/);
+  });
+
+  it("gives back the position that it was made from", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), fc.string(), (bytes, list) => {
+        const position = Buffer.from(bytes);
+        expect(decodeCursor(list, encodeCursor(list, position))).toEqual(position);
+      }),
+    );
+  });
+
+  it("is not valid when it is mangled in any way", () => {
+    for (const text of mangled(CURSOR)) expect(decodeCursor("products", text), text).toBeNull();
+  });
+
+  it("is not valid for another list", () => {
+    for (const list of ["orders", "product", "productsx", "Products", ""])
+      expect(decodeCursor(list, CURSOR), list).toBeNull();
+  });
+
+  it("is not any text", () => {
+    fc.assert(fc.property(fc.string(), (text) => void expect(decodeCursor("products", text)).toBeNull()));
+  });
+});
+
+describe("the position of a page", () => {
+  it("is the beginning of the list without a cursor: before every id, or after every id", () => {
+    expect(pagePosition("products", {})).toEqual({ list: "products", afterId: UUID_MIN, limit: 50 });
+    expect(pagePosition("orders", { limit: 7 }, UUID_MAX)).toEqual({
+      list: "orders",
+      afterId: UUID_MAX,
+      limit: 7,
+    });
+  });
+
+  it("is after the id of its cursor", () => {
+    fc.assert(
+      fc.property(uuid, (id) => {
+        const cursor = encodeCursor("orders", bytesOf(id));
+        expect(pagePosition("orders", { cursor, limit: 3 }, UUID_MAX)).toEqual({
+          list: "orders",
+          afterId: id,
+          limit: 3,
+        });
+      }),
+    );
+  });
+
+  it.each<[string, string]>([
+    ["of another list", encodeCursor("orders", bytesOf(ID))],
+    ["of too few bytes", encodeCursor("products", bytesOf(ID).subarray(1))],
+    ["of too many bytes", encodeCursor("products", Buffer.concat([bytesOf(ID), Buffer.alloc(1)]))],
+    ["of no bytes", encodeCursor("products", Buffer.alloc(0))],
+    ["of the feed", encodeFeedCursor(FEED_START)],
+    ["that is empty", ""],
+  ])("is a validation error for a cursor %s", (_, cursor) => {
+    expect(pagePosition("products", { cursor })).toBe(badCursor);
+  });
+
+  it("the error names the parameter", () => {
+    expect(badCursor).toMatchObject({
+      code: "validation-failed",
+      members: { errors: [{ parameter: "cursor", detail: "is not a valid cursor of this list" }] },
+    });
+  });
+});
+
+describe("a page", () => {
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ id: `0196a3e1-7c1e-7b52-9f4e-0000000000${10 + index}` }));
+  const page = (count: number, limit: number) =>
+    toPage(rows(count), { list: "products", afterId: UUID_MIN, limit }, ({ id }) => id);
+
+  it.each<[string, number, number, number]>([
+    ["no row", 0, 3, 0],
+    ["fewer rows than the limit", 2, 3, 2],
+    ["as many rows as the limit", 3, 3, 3],
+  ])("of %s is the last one", (_, count, limit, shown) => {
+    expect(page(count, limit)).toEqual({ data: rows(shown).map(({ id }) => id), nextCursor: null });
+  });
+
+  it("of one row more leaves it out, and its cursor leads to what follows the last row shown", () => {
+    const { data, nextCursor } = page(4, 3);
+    expect(data).toEqual(rows(3).map(({ id }) => id));
+    expect(pagePosition("products", { cursor: nextCursor ?? "" })).toMatchObject({ afterId: data[2] });
+  });
+});
+
+describe("the cursor of the feed", () => {
+  const position = { transactionId: "4815162342", sequence: 7, eventId: ID };
+  const anyPosition = fc.record({
+    transactionId: fc.bigInt(0n, 2n ** 64n - 1n).map(String),
+    sequence: fc.nat(2 ** 31 - 1),
+    eventId: uuid,
+  });
+
+  it("is the same text in every release, since readers keep it", () => {
+    expect(encodeFeedCursor(position)).toBe("AAAAAR8Bi-YAAAAHAZaj4Xwee1KfTjobLD1OX__MPl8");
+  });
+
+  it("gives back the position that it was made from", () => {
+    for (const each of [
+      FEED_START,
+      position,
+      { transactionId: String(2n ** 64n - 1n), sequence: 0, eventId: UUID_MAX },
+    ])
+      expect(decodeFeedCursor(encodeFeedCursor(each))).toEqual(each);
+    fc.assert(
+      fc.property(anyPosition, (each) => void expect(decodeFeedCursor(encodeFeedCursor(each))).toEqual(each)),
+    );
+  });
+
+  it("begins before every event", () => {
+    expect(FEED_START).toEqual({ transactionId: "0", sequence: 0, eventId: UUID_MIN });
+  });
+
+  it("is not valid when it is mangled, of another list, or of another length", () => {
+    for (const text of mangled(encodeFeedCursor(position))) expect(decodeFeedCursor(text), text).toBeNull();
+    for (const bytes of [16, 24, 27, 29]) {
+      expect(decodeFeedCursor(encodeCursor("events", Buffer.alloc(bytes)))).toBeNull();
+      expect(decodeFeedCursor(encodeCursor("orders", Buffer.alloc(bytes)))).toBeNull();
+    }
+    expect(decodeFeedCursor(encodeCursor("orders", Buffer.alloc(28)))).toBeNull();
+  });
+});
