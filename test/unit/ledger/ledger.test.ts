@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   attemptAfter,
@@ -7,14 +6,6 @@ import {
   refundsOwed,
   retriesOf,
 } from "../../../src/ledger/ledger.ts";
-import {
-  type Account,
-  availableCredit,
-  type Booking,
-  type Decision,
-  decideBookings,
-  signed,
-} from "../../../src/payments/account/bookings.ts";
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 
@@ -123,79 +114,5 @@ describe("the schedule", () => {
     const [declined, waived] = [entry("goods 2 failed"), entry("goods 3 canceled")];
     const asked = { canceled: false, payable: true, waitsMs, now: NOW };
     expect(attemptAfter(declined, [declined, waived], asked)).toBeNull();
-  });
-});
-
-describe("what an account has room for", () => {
-  const account = (balanceMinor: bigint, creditLimitMinor: bigint | null): Account => ({
-    merchantId: "m",
-    balanceMinor,
-    creditLimitMinor,
-  });
-  const booking = (kind: Booking["kind"], amountMinor: bigint, id: string): Booking => ({
-    merchantId: "m",
-    id,
-    kind,
-    amountMinor,
-  });
-
-  it.each<[bigint, bigint | null, bigint | null]>([
-    [0n, null, null],
-    [0n, 0n, 0n],
-    [50n, 0n, 50n],
-    [-50n, 100n, 50n],
-    [-100n, 100n, 0n],
-    [-200n, 100n, 0n], // The limit was lowered.
-  ])("of a balance of %s and a limit of %s is %s", (balance, limit, room) => {
-    expect(availableCredit(account(balance, limit))).toBe(room);
-  });
-
-  it("is taken in order: what does not fit is declined, a smaller one after it may fit, a refund makes room", () => {
-    const asked = [
-      booking("charge", 60n, "a"),
-      booking("charge", 50n, "b"),
-      booking("charge", 40n, "c"),
-      booking("charge", 1n, "d"),
-      booking("refund", 60n, "e"),
-      booking("charge", 60n, "f"),
-    ];
-    const { made, declined } = decideBookings([account(0n, 100n)], asked, () => null);
-    expect(made.map(({ id }) => id).join("")).toBe("acef");
-    expect([...declined].map(({ id }) => id).join("")).toBe("bd");
-  });
-
-  it("is never exceeded, and never taken twice by one id, whatever comes", () => {
-    const anyBooking = fc
-      .record({
-        kind: fc.constantFrom<Booking["kind"]>("charge", "charge", "refund"),
-        amount: fc.bigInt({ min: 1n, max: 100n }),
-        id: fc.nat(12),
-      })
-      .map(({ kind, amount, id }) => booking(kind, amount, `id-${id}`));
-    fc.assert(
-      fc.property(
-        fc.array(anyBooking),
-        fc.bigInt({ min: 0n, max: 200n }),
-        fc.nat(12),
-        fc.nat(12),
-        (asked, limit, known, refused) => {
-          const decidedBefore = ({ id }: Booking): Decision | null => {
-            if (id === `id-${known}`) return "made";
-            return id === `id-${refused}` ? "declined" : null;
-          };
-          const { made, declined } = decideBookings([account(0n, limit)], asked, decidedBefore);
-          let balance = 0n;
-          for (const one of made) {
-            balance += signed(one);
-            expect(balance).toBeGreaterThanOrEqual(-limit);
-          }
-          expect(new Set(made.map(({ id }) => id)).size).toBe(made.length);
-          const madeIds = new Set([...made.map(({ id }) => id), `id-${known}`]);
-          // Each id is decided once: before, or here.
-          for (const one of asked) expect(declined.has(one)).toBe(!madeIds.has(one.id));
-          expect(made.some((one) => decidedBefore(one) !== null)).toBe(false);
-        },
-      ),
-    );
   });
 });
