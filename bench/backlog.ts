@@ -13,7 +13,7 @@ const TABLES =
 /** Without endpoints, deliveries and attempts. */
 export const emptyWebhooks = ({ db }: Pick<Site, "db">): Promise<void> => db.runScript(`truncate ${TABLES}`);
 
-/** Endpoints of the site's connection, paused, so that nothing is sent before all is there. */
+/** Endpoints of the site's connection, paused, so that nothing is sent before everything is stored. */
 export async function addEndpoints({ db, partner }: Site, urls: readonly string[]): Promise<void> {
   const ids = urls.map(() => randomUUID());
   await db.withClient(async (client) => {
@@ -38,7 +38,7 @@ export async function addEndpoints({ db, partner }: Site, urls: readonly string[
   });
 }
 
-/** Tells the dispatchers as well, as the service does after each of its steps: else they would look within a second. */
+/** Signals the dispatchers as well, as the service does after each transaction. Otherwise they would poll within a second. */
 export const activateEndpoints = ({ db }: Pick<Site, "db">): Promise<void> =>
   db.runScript(`
     update webhook_endpoints set status = 'active', pause_reason = null, paused_at = null;
@@ -47,7 +47,7 @@ export const activateEndpoints = ({ db }: Pick<Site, "db">): Promise<void> =>
       json_build_object('from', 'bench', 'news', 'due', 'connectionIds', json_agg(distinct connection_id))::text)
     from webhook_endpoints`);
 
-/** Events of so many orders, with a delivery to every endpoint, all due. */
+/** Events of the given number of orders, with a delivery to every endpoint, all due. */
 export async function addBacklog({ db, partner }: Site, orders: number, body: string): Promise<void> {
   await db.withClient(async (client: pg.PoolClient) => {
     await client.query("set statement_timeout = 0");

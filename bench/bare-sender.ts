@@ -4,7 +4,7 @@ import { newSigningSecret, signingKey } from "../src/webhooks/secrets/signing-se
 
 /**
  * What the dispatcher is measured against: the same HTTP client and signing in a bare loop, without a database.
- * Arguments: the receiver's address, how many, how many at a time, the body. Prints how many a second.
+ * Arguments: the receiver's address, the number of requests, their concurrency, the body. Prints requests per second.
  */
 const [url = "", amount = "0", parallel = "1", body = ""] = process.argv.slice(2);
 const sender = createSender({ timeoutMs: 15_000, allowPrivateNetworks: true });

@@ -5,7 +5,7 @@ import { OrderRequestSchema } from "../src/orders/creation/order-request.ts";
 
 /**
  * What the service is measured against: a Fastify server without a database. It validates and echoes the body of a
- * creation, and answers reads with bytes given in files (first argument: an order, second: a page of products).
+ * creation, and answers reads with the bytes of files (first argument: an order, second: a page of products).
  */
 const [orderFile = "", productsFile = ""] = process.argv.slice(2);
 const order = readFileSync(orderFile);

@@ -1,23 +1,23 @@
 import autocannon from "autocannon";
 
 /**
- * A process of its own that sends requests as fast as they are answered, and prints what it saw as one JSON line.
+ * Sends requests as fast as they are answered, in its own process, and prints its results as one JSON line.
  * Its argument is a `Load` as JSON.
  */
 export type Load = {
   url: string;
   method: "GET" | "POST";
   headers: Record<string, string>;
-  /** For reads: the paths, asked for one after the other, so that no two requests at a time are for the same thing. */
+  /** For reads: the paths, requested in turn, so that no two concurrent requests have the same path. */
   paths?: string[];
-  /** For creations: the body with `{id}` where each request puts an external id of its own. */
+  /** For creations: the body, with `{id}` where each request puts its own external id. */
   bodyTemplate?: string;
   idPrefix: string;
   connections: number;
   seconds: number;
-  /** Send no more than so many a second. */
+  /** Requests per second at most. */
   perSecondMax?: number;
-  /** Stop after so many requests instead of after `seconds`. */
+  /** Number of requests to send, instead of `seconds`. */
   amount?: number;
 };
 

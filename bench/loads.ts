@@ -41,12 +41,12 @@ export function loadOf(site: Site, path: string, to: string, change: Partial<Loa
 export const creation = (site: Site, to = site.service.url, change: Partial<Load> = {}): Load =>
   loadOf(site, "/v1/orders", to, { method: "POST", bodyTemplate: orderTemplate(site), ...change });
 
-/** Creates for a while and holds the answers against the database: every 201 is an order, with its lines and event. */
+/** Creates orders and compares the responses with the database: every 201 is an order, with its lines and event. */
 export async function createOrders(site: Site, change: Partial<Load> = {}): Promise<LoadResult> {
   const before = await countOrders(site);
   const result = await generateLoad(creation(site, site.service.url, change));
   const made = (await countOrders(site)) - before;
-  // The generator hangs up at the end of its time, so up to one order a connection is stored without being counted.
+  // The generator disconnects when its time is over, so up to one order per connection is stored but not counted.
   if (result.failed > 0 || made < result.ok || made > result.ok + CONNECTIONS) {
     throw new Error(
       `${result.ok} creations were answered, ${result.failed} failed, ${made} orders are stored.`,

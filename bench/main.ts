@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { measureHouse } from "./house.ts";
 import type { LoadResult } from "./load-generator.ts";
 import { CONNECTIONS, createOrders, creation, loadOf } from "./loads.ts";
+import { measureOrderJobs } from "./order-jobs.ts";
 import { preloadOrders } from "./preload.ts";
 import {
   generateLoad,
@@ -38,11 +38,11 @@ const { values } = parseArgs({
     memory: { type: "string", default: "1000000" },
     /** Deliveries of the webhooks' backlog; 0 leaves webhooks out. */
     deliveries: { type: "string", default: "100000" },
-    /** Due orders of the house's part; 0 leaves it out. */
+    /** Due orders for the measurement of the workers' jobs; 0 leaves it out. */
     due: { type: "string", default: "100000" },
-    /** Leaves the partner API out. */
+    /** Measure one part alone. */
     "webhooks-only": { type: "boolean", default: false },
-    "house-only": { type: "boolean", default: false },
+    "jobs-only": { type: "boolean", default: false },
   },
 });
 const rounds = Number(values.rounds);
@@ -146,12 +146,12 @@ async function measureRead(name: string, site: Site, paths: string[], bare: Star
 }
 
 async function measureMemory(site: Site): Promise<Figure> {
-  const steps = 5;
+  const parts = 5;
   const seen = [await residentMiB(site)];
-  for (let step = 0; step < steps; step += 1) {
-    await createOrders(site, { amount: Math.ceil(memoryOrders / steps) });
+  for (let part = 1; part <= parts; part += 1) {
+    await createOrders(site, { amount: Math.ceil(memoryOrders / parts) });
     seen.push(await residentMiB(site));
-    say(`  memory after ${Math.ceil(((step + 1) * memoryOrders) / steps)} creations: ${seen.at(-1)} MiB`);
+    say(`  memory after ${Math.ceil((part * memoryOrders) / parts)} creations: ${seen.at(-1)} MiB`);
   }
   return {
     name: `memory over ${memoryOrders.toLocaleString("en")} creations`,
@@ -159,8 +159,8 @@ async function measureMemory(site: Site): Promise<Figure> {
   };
 }
 
-/** A thousand orders to read, and what the service answers to a read: the bytes that the bare server answers too. */
-async function placeOrdersToRead(
+/** Creates a thousand orders to read. Also returns the service's response to a read: the bare server returns the same bytes. */
+async function createOrdersToRead(
   site: Site,
 ): Promise<{ orderPaths: string[]; order: string; products: string }> {
   await createOrders(site, { amount: 1_000 });
@@ -179,8 +179,8 @@ async function placeOrdersToRead(
   return { orderPaths, order, products: await read("/v1/products") };
 }
 
-/** After a bulk load: no autovacuum and no checkpoint of it falls into the measurement. */
-async function settle(databaseUrl: string): Promise<void> {
+/** After a bulk load, so that neither autovacuum nor its checkpoint disturbs the measurement. */
+async function vacuumAndCheckpoint(databaseUrl: string): Promise<void> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
   await client.query("vacuum analyze");
@@ -197,9 +197,9 @@ async function measureApi(postgres: Postgres): Promise<Figure[]> {
   await stop(direct.service); // Only its database is used.
   const scope = { connectionId: full.partner.connectionUuid, productIds: full.partner.productIds };
   await preloadOrders(full.db, scope, stored, (done) => say(`  ${done} orders stored`));
-  await settle(full.databaseUrl);
+  await vacuumAndCheckpoint(full.databaseUrl);
 
-  const { orderPaths, order, products } = await placeOrdersToRead(empty);
+  const { orderPaths, order, products } = await createOrdersToRead(empty);
   const [orderFile, productsFile] = [
     join(postgres.dataDir, "order.json"),
     join(postgres.dataDir, "products.json"),
@@ -229,11 +229,11 @@ async function measure(postgres: Postgres): Promise<void> {
     `${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections; PostgreSQL and the services are starting …`,
   );
   const figures = [
-    ...(values["webhooks-only"] || values["house-only"] ? [] : await measureApi(postgres)),
-    ...(values["house-only"] || deliveries === 0 ? [] : await measureSending(postgres)),
+    ...(values["webhooks-only"] || values["jobs-only"] ? [] : await measureApi(postgres)),
+    ...(values["jobs-only"] || deliveries === 0 ? [] : await measureSending(postgres)),
     ...(values["webhooks-only"] || dueOrders === 0
       ? []
-      : await measureHouse(postgres, { dueOrders, seconds, say })),
+      : await measureOrderJobs(postgres, { dueOrders, seconds, say })),
   ];
   process.stdout.write(`\n${table(figures)}\n`);
   const settings = { rounds, seconds, connections: CONNECTIONS, stored, memoryOrders, deliveries, dueOrders };

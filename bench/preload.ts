@@ -3,13 +3,13 @@ import type { Database } from "../src/platform/database/database.ts";
 // Small enough for the time limit that every statement has.
 const CHUNK = 50_000;
 
-/** What the stored orders look like: accepted and routed long ago, or past their deadline without anybody having looked. */
+/** The state of the stored orders: accepted and routed long ago, or past their deadline and not accepted yet. */
 const STATES = {
   accepted: { status: "ACCEPTED", dueIn: "2 hours", routed: true },
   due: { status: "NEW", dueIn: "1 microsecond", routed: false },
 };
 
-/** Fills a database with orders such as creation makes them, two lines and an event each. */
+/** Fills a database with orders as creation stores them, two lines and an event each. */
 export async function preloadOrders(
   db: Database,
   {
@@ -21,7 +21,7 @@ export async function preloadOrders(
   progress: (done: number) => void,
 ): Promise<void> {
   await db.withClient(async (client) => {
-    // Only this session skips the foreign keys' triggers, which would look up a million parents that are there.
+    // Only this session skips the triggers of foreign keys, which would look up a million existing parents.
     await client.query("set session_replication_role = replica; set statement_timeout = 0");
     for (let done = 0; done < count; done += CHUNK) {
       await client.query(CHUNK_SQL, [

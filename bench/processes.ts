@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { Load, LoadResult } from "./load-generator.ts";
 
-/** The key that the benchmark's services seal with. */
+/** The key that the benchmark's services encrypt secrets with. */
 export const SECRET_KEY = Buffer.alloc(32, 7);
 
 const execute = promisify(execFile);
@@ -30,7 +30,7 @@ export async function generateLoad(load: Load): Promise<LoadResult> {
 
 const children = new Set<ChildProcess>();
 
-/** A benchmark that fails leaves no server behind. */
+/** So that a benchmark that fails leaves no server running. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...children].map((child) => stop({ child })));
 }
@@ -49,11 +49,11 @@ async function startServer(script: string, ...values: string[]): Promise<Started
 export const startBareServer = (orderFile: string, productsFile: string): Promise<Started> =>
   startServer("bare-server.ts", orderFile, productsFile);
 
-/** A receiver of webhooks; every `slowEvery`-th answer takes `slowMs`. */
+/** A receiver of webhooks. Every `slowEvery`-th response takes `slowMs`. */
 export const startWebhookReceiver = (slowEvery = 0, slowMs = 0): Promise<Started> =>
   startServer("webhook-receiver.ts", String(slowEvery), String(slowMs));
 
-/** Sends so many webhooks in a bare loop; answers how many a second. */
+/** Sends a number of webhooks in a bare loop; returns webhooks per second. */
 export async function runBareSender(
   url: string,
   amount: number,
@@ -65,7 +65,7 @@ export async function runBareSender(
   return Number(stdout.trim());
 }
 
-/** Starts the service as an operator would, on its own database; answers when it is ready. */
+/** Starts the service as an operator would, on its own database; returns when it is ready. */
 export async function startService(
   databaseUrl: string,
   dataDir: string,
@@ -91,13 +91,13 @@ export async function startService(
   });
   children.add(child);
   const backOfficeUrl = `http://127.0.0.1:${backOfficePort}`;
-  for (let tries = 0; ; tries += 1) {
+  for (let attempts = 0; ; attempts += 1) {
     const ready = await fetch(`${backOfficeUrl}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     );
     if (ready) return { url: `http://127.0.0.1:${port}`, child, backOfficeUrl, token };
-    if (tries > 200 || child.exitCode !== null) throw new Error("The service did not start.");
+    if (attempts > 200 || child.exitCode !== null) throw new Error("The service did not start.");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -116,7 +116,7 @@ export async function hasPgbench(): Promise<boolean> {
   );
 }
 
-/** Drives one statement straight at the database with 32 clients; answers transactions a second. */
+/** Runs one statement directly on the database with 32 clients; returns transactions per second. */
 export async function runPgbench(
   databaseUrl: string,
   script: string,
@@ -136,6 +136,6 @@ export async function runPgbench(
     databaseUrl,
   ]);
   const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
-  if (tps === undefined) throw new Error(`pgbench told no speed:\n${stdout}`);
+  if (tps === undefined) throw new Error(`pgbench printed no speed:\n${stdout}`);
   return Number(tps);
 }

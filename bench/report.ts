@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 
-/** One line of the table: what was measured, against what, and the least that is promised. */
+/** A row of the table: what was measured, against what reference, and the required minimum. */
 export type Figure = {
   name: string;
   perSecond?: number;

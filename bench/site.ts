@@ -6,10 +6,10 @@ import { startEmbeddedPostgres } from "../src/platform/embedded-postgres/embedde
 import { fromTypeId } from "../src/platform/ids.ts";
 import { type Started, startService, stop } from "./processes.ts";
 
-/** A partner of a running service: what a load needs to place orders. */
+/** A partner of a running service, with what a load needs to create orders. */
 export type Partner = { key: string; connectionId: string; connectionUuid: string; productIds: string[] };
 
-/** The service on a database of its own, as an operator would run it, with one partner. */
+/** The service on its own database, as an operator would run it, with one partner. */
 export type Site = {
   service: Started & { backOfficeUrl: string; token: string };
   databaseUrl: string;
@@ -59,7 +59,7 @@ export async function closeSite(site: Site): Promise<void> {
   await stop(site.service);
 }
 
-/** Further partners of the site, each with a merchant and two products of its own. */
+/** Further partners of the site, each with its own merchant and two products. */
 export async function addPartners({ service }: Pick<Site, "service">, count: number): Promise<Partner[]> {
   const partners: Partner[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -69,8 +69,8 @@ export async function addPartners({ service }: Pick<Site, "service">, count: num
   return partners;
 }
 
-/** A request of the operator's to a site's back office; it must succeed. */
-export async function askBackOffice(
+/** An operator's request to a site's back office, which must succeed. */
+export async function requestBackOffice(
   { backOfficeUrl, token }: Pick<Site["service"], "backOfficeUrl" | "token">,
   method: string,
   path: string,
@@ -81,8 +81,8 @@ export async function askBackOffice(
     headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
   });
-  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}.`);
-  return (await answer.json()) as { id: string; key: string }; // Of the fields, these are the ones looked at.
+  if (!answer.ok) throw new Error(`${method} ${path} returned ${answer.status}.`);
+  return (await answer.json()) as { id: string; key: string }; // Only these fields are used.
 }
 
 /** A merchant with products, all exposed to its only connection. */
@@ -92,7 +92,7 @@ async function createPartner(
   products = 50,
 ): Promise<Omit<Partner, "connectionUuid">> {
   const call = (method: string, path: string, body?: object) =>
-    askBackOffice({ backOfficeUrl, token }, method, path, body);
+    requestBackOffice({ backOfficeUrl, token }, method, path, body);
   const merchant = await call("POST", "/merchants", {
     name: "Merchant",
     accountEmail: "merchant@example.com",

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 
 /**
- * A partner's server for webhooks, in a process of its own: answers 200 at once, or after `slowMs` for one request in
- * `slowEvery`. Paths that begin with /dead never answer. `GET /stats` tells what arrived (`/count` how much), `DELETE /stats`
- * forgets it.
+ * A partner's server for webhooks, in its own process. It returns 200 at once, or after `slowMs` for one request in
+ * `slowEvery`. Paths that begin with /dead never respond. `GET /stats` returns what arrived, `GET /count` how much, and
+ * `DELETE /stats` clears both.
  */
 const [slowEvery = "0", slowMs = "0"] = process.argv.slice(2);
 const every = Number(slowEvery);

@@ -5,8 +5,8 @@ import { type Figure, median } from "./report.ts";
 import { addPartners, emptyOrders, type Site } from "./site.ts";
 
 const ENDPOINTS = 100;
-/** As many requests as all endpoints together may have in flight would be; more makes the bare loop no faster. */
-const BARE_PARALLEL = 128;
+/** Concurrency of the bare loop. A higher one makes it no faster. */
+const BARE_CONCURRENCY = 128;
 const BODY = JSON.stringify({
   type: "order.created",
   timestamp: new Date().toISOString(),
@@ -15,7 +15,7 @@ const BODY = JSON.stringify({
 
 type Options = { rounds: number; deliveries: number; say: (text: string) => void };
 
-/** Sending: a backlog against a bare loop, slow answers, creation beside it, dead endpoints, and the time to the first byte. */
+/** Sending: a backlog against a bare loop, slow responses, creation at the same time, dead endpoints, and latency. */
 export async function measureWebhooks(site: Site, options: Options): Promise<Figure[]> {
   const [receiver, slow] = [await startWebhookReceiver(), await startWebhookReceiver(100, 1_000)];
   try {
@@ -30,7 +30,7 @@ export async function measureWebhooks(site: Site, options: Options): Promise<Fig
   }
 }
 
-/** Sends a whole backlog; answers how many a second. Every delivery must have arrived, and be on record. */
+/** Sends a whole backlog; returns deliveries per second. Every delivery must arrive and be recorded. */
 async function drain(site: Site, receiver: Started, deliveries: number): Promise<number> {
   await forget(receiver);
   await emptyOrders(site);
@@ -48,7 +48,7 @@ async function drain(site: Site, receiver: Started, deliveries: number): Promise
   const { count } = await stats(receiver);
   const { delivered } = await countDeliveries(site);
   if (count !== deliveries || delivered !== deliveries)
-    throw new Error(`Of ${deliveries} deliveries ${count} arrived, and ${delivered} are on record.`);
+    throw new Error(`Of ${deliveries} deliveries ${count} arrived, and ${delivered} are recorded.`);
   return deliveries / seconds;
 }
 
@@ -66,7 +66,7 @@ async function measureBacklog(
   const seen = { bare: [] as number[], ours: [] as number[], slow: [] as number[] };
   for (let round = 0; round <= rounds; round += 1) {
     const amount = round === 0 ? deliveries / 10 : deliveries; // Round 0 warms up and is not counted.
-    const bare = await runBareSender(`${receiver.url}/hooks`, amount, BARE_PARALLEL, BODY);
+    const bare = await runBareSender(`${receiver.url}/hooks`, amount, BARE_CONCURRENCY, BODY);
     const ours = await drain(site, receiver, amount);
     const withSlow = await drain(site, slow, amount);
     say(`  webhooks ${round}: ${[bare, ours, withSlow].map(Math.round).join(" / ")}`);
@@ -95,7 +95,7 @@ async function measureBacklog(
   ];
 }
 
-/** Orders at half the top speed, each with a delivery: all of them must be sent, and creation must not suffer. */
+/** Orders at half the top speed, each with a delivery. All of them must be sent, and creation must not slow down. */
 async function measureBesideCreation(site: Site, receiver: Started, { say }: Options): Promise<Figure[]> {
   await emptyOrders(site);
   await emptyWebhooks(site);
@@ -156,7 +156,7 @@ async function measureDelays(site: Site, receiver: Started, { say }: Options): P
   return figures;
 }
 
-/** 10 000 endpoints of 50 connections: all living, and then half of them taking requests without ever answering. */
+/** 10 000 endpoints of 50 connections: first all respond, then half of them accept requests and never respond. */
 async function measureDeadEndpoints(site: Site, receiver: Started, { say }: Options): Promise<Figure> {
   const partners = await addPartners(site, 50);
   const perConnection = 200;
@@ -200,7 +200,7 @@ async function placeOne(site: Site): Promise<void> {
   const { headers, bodyTemplate = "", url } = creation(site);
   const id = `one-${Math.random()}`;
   const answer = await fetch(url, { method: "POST", headers, body: bodyTemplate.replace("{id}", id) });
-  if (answer.status !== 201) throw new Error(`An order was answered ${answer.status}.`);
+  if (answer.status !== 201) throw new Error(`A creation returned ${answer.status}.`);
 }
 
 type Stats = { count: number; delays: number[] };

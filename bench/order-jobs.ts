@@ -2,15 +2,15 @@ import { creation } from "./loads.ts";
 import { preloadOrders } from "./preload.ts";
 import { generateLoad, startService, stop } from "./processes.ts";
 import type { Figure } from "./report.ts";
-import { askBackOffice, closeSite, openSite, type Postgres, residentMiB, type Site } from "./site.ts";
+import { closeSite, openSite, type Postgres, requestBackOffice, residentMiB, type Site } from "./site.ts";
 
 type Options = { dueOrders: number; seconds: number; say: (text: string) => void };
 
 const CREATED_PER_SECOND = 500;
 const ACCEPTED_PER_SECOND_MIN = 2_000;
 
-/** What workers do with real orders while more are created: closing windows, routing, charging. */
-export const measureHouse = async (postgres: Postgres, options: Options): Promise<Figure[]> => [
+/** The jobs of workers for real orders while more are created: acceptance, routing, charging. */
+export const measureOrderJobs = async (postgres: Postgres, options: Options): Promise<Figure[]> => [
   await measureAcceptance(postgres, options),
   await measureRoutingAndCharging(postgres, options),
 ];
@@ -28,7 +28,7 @@ type Counts = {
 
 async function count({ db }: Site): Promise<Counts> {
   const [row] = await db.query<{ [name in keyof Counts]: bigint }>({
-    name: "bench-count-house",
+    name: "bench-count-orders",
     text: `
       select (select count(*) from orders) as orders,
              (select count(*) from orders where status = 'NEW' and acceptance_due_at <= now()) as due,
@@ -46,7 +46,7 @@ async function count({ db }: Site): Promise<Counts> {
   };
 }
 
-/** Windows of orders that lie there close, while others are created at a steady pace. */
+/** Stored orders are accepted while others are created at a steady rate. */
 async function measureAcceptance(postgres: Postgres, { dueOrders, seconds, say }: Options): Promise<Figure> {
   const site = await openSite(postgres, "bench_acceptance", { ROLES: "api,back-office" });
   const { connectionUuid: connectionId, productIds } = site.partner;
@@ -68,7 +68,7 @@ async function measureAcceptance(postgres: Postgres, { dueOrders, seconds, say }
   await closeSite(site);
   say(`  acceptance: ${Math.round(perSecond)} a second, beside ${Math.round(created.perSecond)} creations`);
   return {
-    name: `close the windows of ${dueOrders.toLocaleString("en")} orders, against ${ACCEPTED_PER_SECOND_MIN} a second`,
+    name: `accept ${dueOrders.toLocaleString("en")} due orders, against ${ACCEPTED_PER_SECOND_MIN} a second`,
     perSecond,
     referencePerSecond: ACCEPTED_PER_SECOND_MIN,
     ratio: perSecond / ACCEPTED_PER_SECOND_MIN,
@@ -77,7 +77,7 @@ async function measureAcceptance(postgres: Postgres, { dueOrders, seconds, say }
   };
 }
 
-/** Orders are created at a steady pace, accepted a second later, routed and charged twice; the backlogs must stay bounded. */
+/** Orders are created at a steady rate, accepted a second later, routed and charged twice. The backlogs must stay bounded. */
 async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: Options): Promise<Figure> {
   const site = await openSite(postgres, "bench_routing", { ACCEPTANCE_WINDOW_SECONDS: "1" });
   await addFacility(site);
@@ -116,11 +116,14 @@ async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: O
 }
 
 async function addFacility({ service, partner }: Site): Promise<void> {
-  const { id } = await askBackOffice(service, "POST", "/facilities", { name: "Depot", countryCode: "GB" });
+  const { id } = await requestBackOffice(service, "POST", "/facilities", {
+    name: "Depot",
+    countryCode: "GB",
+  });
   const rate = { countryCode: "GB", maxWeightGrams: 30_000, price: { amount: "5.00", currency: "EUR" } };
-  await askBackOffice(service, "PUT", `/facilities/${id}/rates`, { rates: [rate] });
+  await requestBackOffice(service, "PUT", `/facilities/${id}/rates`, { rates: [rate] });
   for (const productId of partner.productIds.slice(0, 2))
-    await askBackOffice(service, "PUT", `/facilities/${id}/stock/${productId}`, { onHand: 1_000_000 });
+    await requestBackOffice(service, "PUT", `/facilities/${id}/stock/${productId}`, { onHand: 1_000_000 });
 }
 
 async function finish(site: Site): Promise<Counts> {
