@@ -1,34 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  attemptAfter,
-  hasFailedCharge,
-  type LedgerEntry,
-  refundsOwed,
-  retriesOf,
-} from "../../../src/ledger/ledger.ts";
-
-const NOW = new Date("2026-03-02T09:00:00.000Z");
-
-let count = 0;
-
-/** An entry in a few words: `goods 1 failed`; of a refund the id of its charge follows. */
-function entry(words: string, id?: string): LedgerEntry {
-  count += 1;
-  const [kind, attempt, status, refundOf = null] = words.split(" ");
-  return {
-    id: id ?? `entry-${count}`,
-    kind: kind as LedgerEntry["kind"],
-    attempt: Number(attempt),
-    refundOf,
-    amountMinor: 1_000n,
-    currency: "EUR",
-    status: status as LedgerEntry["status"],
-    gateway: status === "pending" || status === "canceled" ? null : "stripe",
-    failureReason: status === "failed" ? "declined" : null,
-    createdAt: NOW,
-  };
-}
-const ledger = (...all: string[]): LedgerEntry[] => all.map((words) => entry(words));
+import { attemptAfter, hasFailedCharge, refundsOwed, retriesOf } from "../../../src/ledger/ledger.ts";
+import { entry, ledgerOf, NOW } from "../../support/ledger-entries.ts";
 
 describe("an order is held", () => {
   it.each<[boolean, string[]]>([
@@ -43,7 +15,7 @@ describe("an order is held", () => {
     [true, ["goods 1 failed", "goods 2 succeeded", "shipping 1 failed"]],
     [false, ["goods 1 succeeded", "refund 1 failed a"]],
   ])("%s with %j", (held, words) => {
-    expect(hasFailedCharge(ledger(...words))).toBe(held);
+    expect(hasFailedCharge(ledgerOf(...words))).toBe(held);
   });
 });
 
@@ -58,7 +30,9 @@ describe("a canceled order gives back", () => {
   });
 
   it("nothing that was never made, and no refund of a refund", () => {
-    expect(refundsOwed(ledger("goods 1 canceled", "shipping 1 failed", "goods 2 pending"), NOW)).toEqual([]);
+    expect(refundsOwed(ledgerOf("goods 1 canceled", "shipping 1 failed", "goods 2 pending"), NOW)).toEqual(
+      [],
+    );
     expect(refundsOwed([entry("goods 1 succeeded", "a"), entry("refund 1 succeeded a")], NOW)).toEqual([]);
   });
 });
@@ -74,14 +48,14 @@ describe("to pay again", () => {
     ["canceled: refunds are", true, ["goods 1 succeeded", "refund 1 failed a"], 0, 1],
     ["not canceled: refunds are not", false, ["goods 1 succeeded", "refund 1 failed a"], 0, 0],
   ])("when %s", (_, canceled, words, forward, added) => {
-    const retries = retriesOf(ledger(...words), canceled, NOW);
+    const retries = retriesOf(ledgerOf(...words), canceled, NOW);
     expect(retries.bringForward).toHaveLength(forward);
     expect(retries.add).toHaveLength(added);
     for (const { dueAt } of retries.add) expect(dueAt).toEqual(NOW);
   });
 
   it("counts on, keeps the amount, and lets a charge go another way but never a refund", () => {
-    const goods = retriesOf(ledger("goods 1 failed", "goods 2 failed"), false, NOW).add;
+    const goods = retriesOf(ledgerOf("goods 1 failed", "goods 2 failed"), false, NOW).add;
     expect(goods).toMatchObject([{ kind: "goods", attempt: 3, amountMinor: 1_000n, gateway: null }]);
     const refund = retriesOf([entry("goods 1 succeeded", "a"), entry("refund 1 failed a")], true, NOW).add;
     expect(refund).toMatchObject([{ kind: "refund", attempt: 2, refundOf: "a", gateway: "stripe" }]);

@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  bytesOf,
+  fromTypeId,
+  momentOf,
+  newIdsFrom,
+  parseUuid,
+  toTypeId,
+  uuidAt,
+  uuidOf,
+  wireOrderId,
+} from "../../../src/platform/ids.ts";
+import { createTestClock } from "../../support/test-clock.ts";
+
+const UUID = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
+const TYPE_ID = "ord_01jthy2z0yfd99ykht3cp3tkjz";
+
+describe("a new id", () => {
+  it("sorts after those before it, also within a millisecond and when the clock steps back", () => {
+    const clock = createTestClock();
+    const newId = newIdsFrom(clock);
+    const ids = [newId(), newId()];
+    for (const ms of [1, 0, -5_000, 60_000]) {
+      clock.advance({ ms });
+      ids.push(newId());
+    }
+    expect(ids).toEqual(ids.toSorted());
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("has the clock's time, and follows a clock that steps back by more than ten seconds", () => {
+    const clock = createTestClock();
+    const newId = newIdsFrom(clock);
+    expect(momentOf(newId())).toEqual(clock.now());
+    clock.advance({ ms: -10_000 });
+    expect(momentOf(newId()).getTime()).toBe(clock.now().getTime() + 10_000);
+    clock.advance({ ms: -1 });
+    expect(momentOf(newId())).toEqual(clock.now());
+  });
+});
+
+describe("a TypeID", () => {
+  it("is the prefix and the id, and gives the id back", () => {
+    expect(toTypeId("ord", UUID)).toBe(TYPE_ID);
+    expect(fromTypeId("ord", TYPE_ID)).toBe(UUID);
+    fc.assert(
+      fc.property(fc.uuid(), (uuid) => void expect(fromTypeId("whe", toTypeId("whe", uuid))).toBe(uuid)),
+    );
+  });
+
+  it.each([
+    "",
+    "ord",
+    "ord_",
+    UUID,
+    TYPE_ID.slice(4),
+    TYPE_ID.slice(0, -1),
+    `${TYPE_ID}0`,
+    TYPE_ID.replace("ord", "test"),
+    TYPE_ID.toUpperCase(),
+    TYPE_ID.replace("01", "81"), // Above 128 bits.
+    ` ${TYPE_ID}`,
+  ])("of an order is not %j", (text) => {
+    expect(fromTypeId("ord", text)).toBeNull();
+  });
+
+  it("tells a test order from a real one", () => {
+    expect(wireOrderId({ id: UUID, testMode: false })).toBe(TYPE_ID);
+    expect(wireOrderId({ id: UUID, testMode: true })).toBe(TYPE_ID.replace("ord", "test"));
+  });
+});
+
+describe("a UUID", () => {
+  it("is read in either case, and is lower case afterwards", () => {
+    expect(parseUuid(UUID.toUpperCase())).toBe(UUID);
+    expect(parseUuid(UUID)).toBe(UUID);
+  });
+
+  it.each([
+    "",
+    `${UUID}0`,
+    `0${UUID}`,
+    UUID.slice(1),
+    UUID.replaceAll("-", ""),
+    `{${UUID}}`,
+    UUID.replace("0", "g"),
+  ])("is not %j", (text) => {
+    expect(parseUuid(text)).toBeNull();
+  });
+
+  it("is 16 bytes, which give it back", () => {
+    expect(bytesOf(UUID).toString("hex")).toBe("0196a3e17c1e7b529f4e3a1b2c3d4e5f");
+    fc.assert(fc.property(fc.uuid(), (uuid) => void expect(uuidOf(bytesOf(uuid))).toBe(uuid)));
+  });
+
+  it("of a moment is before every id of that moment, and after every id before it", () => {
+    expect(uuidAt(new Date(0))).toBe("00000000-0000-0000-0000-000000000000");
+    expect(uuidAt(new Date(0x0196a3e17c1e))).toBe("0196a3e1-7c1e-0000-0000-000000000000");
+    expect(momentOf(UUID)).toEqual(new Date(0x0196a3e17c1e));
+    const moment = fc.date({ min: new Date(1), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true });
+    fc.assert(
+      fc.property(moment, (at) => {
+        const id = newIdsFrom({ now: () => at })();
+        const idBefore = newIdsFrom({ now: () => new Date(at.getTime() - 1) })();
+        expect([uuidAt(at), id, idBefore].toSorted()).toEqual([idBefore, uuidAt(at), id]);
+        expect(momentOf(id)).toEqual(at);
+      }),
+    );
+  });
+});
