@@ -270,3 +270,16 @@ export async function bringForward(
     values: [connectionId, orderId, entryIds, now],
   });
 }
+
+/** Makes every scheduled attempt of a merchant's orders due now. A scan over all shards. */
+export async function bringMerchantForward(db: Queryable, merchantId: string, now: Date): Promise<void> {
+  await db.query({
+    name: "bring-merchant-forward",
+    text: `
+      update due_payments d
+      set due_at = $2
+      from connections c
+      where c.merchant_id = $1 and d.connection_id = c.id and d.attempt_count = 0 and d.due_at > $2`,
+    values: [merchantId, now],
+  });
+}

@@ -65,10 +65,6 @@ const SHARED_TABLES: SharedTables = {
     webhooks: "publishes the events of transitions and products, and erases those of test orders",
     orders: "creates an order, its lines, its charge and its first event in one statement",
   },
-  due_payments: {
-    ledger: "adds what is to be paid, in the transaction of the entry",
-    payments: "claims, postpones and removes it",
-  },
   facilities: {
     fulfilment: "creates and changes facilities",
     stock: "removes the mark of a supply change that was processed",

@@ -1,10 +1,11 @@
+import { bringMerchantForward } from "../../ledger/due-payments-sql.ts";
 import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import type { Context } from "../../platform/context.ts";
 import { isOutOfReach } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { notFound } from "../../platform/wire/problems.ts";
-import { bringMerchantForward, listGivenUpOrders, type OrderKey } from "./declined-charges-sql.ts";
+import { listGivenUpOrders, type OrderKey } from "./declined-charges-sql.ts";
 import { retryPayment } from "./retry-payment.ts";
 
 /**
