@@ -6,24 +6,24 @@ import { createLog } from "./platform/log.ts";
 /** Operators and their tools wait ten seconds before they kill. */
 const STOP_MS = 9_000;
 
-/** Starts the roles asked for; with `--demo` also makes demo data and shows a first order. */
+/** Starts the configured roles. With `--demo`, also creates demo data and prints a first order. */
 async function main(): Promise<void> {
   const demo = process.argv.includes("--demo");
   const config = readConfig(process.env);
   // With the demo a person is watching: only what needs attention is logged, below the welcome.
   const log = createLog(demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel);
-  const stopAsked = new Promise<string>((resolve) => {
+  const stopRequested = new Promise<string>((resolve) => {
     // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second would kill it.
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
   });
   // What has not ended by then is cut off, be it a start or a stop; the database rolls back what was not committed.
-  void stopAsked.then(() => setTimeout(() => process.exit(0), STOP_MS).unref());
+  void stopRequested.then(() => setTimeout(() => process.exit(0), STOP_MS).unref());
   const running = await startService(config, log);
   if (demo) await showDemo(running);
   const { partnerApiUrl, backOfficeUrl } = running;
   log.info({ partnerApiUrl, backOfficeUrl, roles: [...config.roles] }, "ready");
 
-  log.info({ signal: await stopAsked }, "stopping: requests under way are finished");
+  log.info({ signal: await stopRequested }, "stopping, finishing requests in flight");
   await running.stop();
   log.info("stopped");
   process.exit(0);

@@ -87,7 +87,7 @@ Partner Orders is running.
 
   Partner API    ${partnerApiUrl}/v1
   Back office    ${backOfficeUrl}/api          (operator token: ${operatorToken})
-  Description    ${backOfficeUrl}/openapi.json
+  API reference  ${backOfficeUrl}/openapi.json
   Demo key       ${demo.key}
 
 Your first order, to copy and paste:
@@ -104,7 +104,7 @@ Your first order, to copy and paste:
       }
     }'
 
-Send it again: the answer is 200 with the same order. Then read it, and cancel it:
+Send it again: the response is 200 with the same order. Then read it, and cancel it:
 
   curl ${partnerApiUrl}/v1/orders/first-order -H 'Authorization: Bearer ${demo.key}'
   curl -X POST ${partnerApiUrl}/v1/orders/first-order/cancel -H 'Authorization: Bearer ${demo.key}'

@@ -15,7 +15,7 @@ import { listConnectionsWithShippedOrders } from "../orders/deadlines/shipped-or
 import { accountGateway } from "../payments/account/account-gateway.ts";
 import { processPayments } from "../payments/process-payments.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
-import { listedAnew, runInTurn } from "../platform/run-in-turn.ts";
+import { listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
 import { HOUR_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
@@ -51,7 +51,7 @@ export const JOBS: readonly Job[] = [
 
 async function acceptAllDueOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
-    listedAnew(() => listConnectionsWithDueOrders(context.db, context.clock.now())),
+    listedEachPass(() => listConnectionsWithDueOrders(context.db, context.clock.now())),
     (connectionId, failures) => acceptDueOrders(context, connectionId, failures),
     stopping,
   );
@@ -63,7 +63,7 @@ async function processAccountPayments(context: WebhookContext, stopping?: AbortS
 
 async function completeAllShippedOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
-    listedAnew(() => listConnectionsWithShippedOrders(context.db)),
+    listedEachPass(() => listConnectionsWithShippedOrders(context.db)),
     (connectionId, failures) => completeShippedOrders(context, connectionId, failures),
     stopping,
   );
@@ -71,7 +71,7 @@ async function completeAllShippedOrders(context: WebhookContext, stopping?: Abor
 
 async function eraseExpiredOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
-    listedAnew(() => listConnectionsWithExpiredOrders(context.db, context.clock.now())),
+    listedEachPass(() => listConnectionsWithExpiredOrders(context.db, context.clock.now())),
     (connectionId) => eraseExpiredTestOrders(context, connectionId),
     stopping,
   );

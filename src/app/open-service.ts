@@ -12,13 +12,13 @@ import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
 
-/** Opened, but doing nothing by itself: no listener, no worker. */
+/** Opens the database, and starts neither a listener nor a worker. */
 export type OpenService = {
   readonly context: WebhookContext;
   readonly signals: SignalChannel;
   /** A further pool to the same database, for work that must not take the connections of other work. */
   openPool(connectionsMax: number): Database;
-  /** Lets go of the database, and of the embedded server if nobody else uses it. */
+  /** Closes the database, and stops the embedded server if no other process uses it. */
   close(): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export type OpenDatabase = {
   close(): Promise<void>;
 };
 
-/** The database's schema is older than this program, and the caller did not ask to change that. */
+/** The database's schema is older than this program, and the caller did not request a migration. */
 export class PendingMigrationsError extends Error {
   constructor(pending: readonly string[]) {
     super(
@@ -60,7 +60,7 @@ export async function openConfiguredDatabase(
     openDatabase({
       url: postgres.url,
       connectionsMax: size,
-      onIdleError: (err) => log.warn({ err }, "a database connection was lost; another takes its place"),
+      onIdleError: (err) => log.warn({ err }, "database connection lost, will be replaced"),
     });
   const db = openPool(connectionsMax);
   return {
@@ -93,7 +93,7 @@ export async function openService(
   const { url, db } = database;
   try {
     if (schema === "migrate") await bringUpToDate(url, db, log, clock);
-    else await refusePendingMigrations(db);
+    else await rejectPendingMigrations(db);
     const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
     await checkSecretKeys(db, secrets, clock.now());
     const newId = newIdsFrom(clock);
@@ -111,7 +111,7 @@ async function bringUpToDate(url: string, db: Database, log: Logger, clock: Cloc
   await ensureDayPartitions(db, clock.now());
 }
 
-async function refusePendingMigrations(db: Database): Promise<void> {
+async function rejectPendingMigrations(db: Database): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length > 0) throw new PendingMigrationsError(pending);
 }

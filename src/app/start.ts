@@ -23,35 +23,42 @@ export type RunningService = {
   /** Where the listeners can be reached; null for a role that this process does not play. */
   readonly partnerApiUrl: string | null;
   readonly backOfficeUrl: string | null;
-  /** Stops taking requests, finishes those under way, and lets go of the database. May be called once. */
+  /** Stops accepting requests, finishes those in flight, and closes the database. May be called once. */
   stop(): Promise<void>;
 };
 
-/** Enough for the few connections that groups need, and for steps that lock a row. */
+/** Enough for the few connections that grouped calls need, and for transactions that lock a row. */
 const DATABASE_CONNECTIONS_MAX = 12;
 /** The back office has its own: people who search through all orders must not keep partners waiting. */
 const BACK_OFFICE_CONNECTIONS_MAX = 6;
 /** A client that does not finish its request in this time is cut off when the service stops. */
 const DRAIN_MS = 5_000;
 
-/** Starts the roles asked for: database first, then listeners and worker. Anything that fails stops what was started. */
+/**
+ * Starts the configured roles: database first, then listeners and worker. If anything fails, stops what was started.
+ */
 export async function startService(
   config: Config,
   log: Logger,
   clock: Clock = systemClock,
 ): Promise<RunningService> {
-  const stops: Stops = { doors: [], ground: [] };
+  const stops: Stops = { entryPoints: [], resources: [] };
   try {
     const options = { schema: "migrate" as const, connectionsMax: DATABASE_CONNECTIONS_MAX };
     const { context, signals, openPool, close } = await openService(config, log, clock, options);
-    stops.ground.push(close);
-    const officeDb = openPool(BACK_OFFICE_CONNECTIONS_MAX); // Connects only when it is used.
-    stops.ground.push(() => officeDb.close());
+    stops.resources.push(close);
+    const backOfficeDb = openPool(BACK_OFFICE_CONNECTIONS_MAX); // Connects only when it is used.
+    stops.resources.push(() => backOfficeDb.close());
     const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
     addBacklogMetrics(metrics.registry, context);
     if (config.roles.has("worker")) startWork(context, signals, metrics, stops);
-    const backOfficeUrl = await listenBackOffice({ ...context, db: officeDb }, operatorToken, metrics, stops);
+    const backOfficeUrl = await listenBackOffice(
+      { ...context, db: backOfficeDb },
+      operatorToken,
+      metrics,
+      stops,
+    );
     const partnerApiUrl = config.roles.has("api")
       ? await listen(createPartnerApi(context, metrics), config.host, config.port, stops)
       : null;
@@ -74,7 +81,7 @@ function startWork(context: WebhookContext, signals: SignalChannel, metrics: Met
     signal === "deliveries_due" ? dispatcher.wake(connectionIds) : dispatcher.takeBack(connectionIds),
   );
   const worker = startWorker(context, metrics, [...JOBS, findDueDeliveries(dispatcher)]);
-  stops.doors.push(async () => {
+  stops.entryPoints.push(async () => {
     await Promise.all([worker.stop(), dispatcher.stop(), stopListening()]);
     await sender.close();
   });
@@ -89,19 +96,19 @@ const findDueDeliveries = (dispatcher: Dispatcher): Job => ({
   },
 });
 
-/** Only the back office asks for it, so a process without that role needs no folder to keep one in. */
+/** Only the back office needs it, so a process without that role needs no folder for it. */
 const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
   operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
 
-/** How to let go: the doors, where work comes in, all at once; then the ground they stand on, the last one first. */
-type Stops = { doors: (() => Promise<unknown>)[]; ground: (() => Promise<unknown>)[] };
+/** The order of closing: first the listeners and the worker, all at once, then what they use, in reverse order. */
+type Stops = { entryPoints: (() => Promise<unknown>)[]; resources: (() => Promise<unknown>)[] };
 
-async function stopAll({ doors, ground }: Stops): Promise<void> {
+async function stopAll({ entryPoints: doors, resources: ground }: Stops): Promise<void> {
   await Promise.all(doors.map((stop) => stop()));
   for (const stop of ground.toReversed()) await stop();
 }
 
-/** Every process can be watched; only one with the role serves the API. */
+/** Every process serves health and metrics; only one with the role serves the API. */
 async function listenBackOffice(
   context: WebhookContext,
   operatorToken: string,
@@ -120,12 +127,12 @@ async function listenBackOffice(
   try {
     await listen(createHealthListener(context, metrics), config.host, config.backOfficePort, stops);
   } catch (err) {
-    log.warn({ err }, "this process cannot be watched: another one listens on BACK_OFFICE_PORT");
+    log.warn({ err }, "health listener not started: BACK_OFFICE_PORT is in use");
   }
   return null;
 }
 
-/** What the start needs of an HTTP listener; only `src/api` knows more of it. */
+/** The part of an HTTP listener that the start needs. Only `src/api` knows the rest. */
 type Listener = {
   listen(address: { host: string; port: number }): Promise<string>;
   close(): Promise<unknown>;
@@ -133,7 +140,7 @@ type Listener = {
 };
 
 async function listen(app: Listener, host: string, port: number, stops: Stops): Promise<string> {
-  stops.doors.push(() => closeListener(app));
+  stops.entryPoints.push(() => closeListener(app));
   return app.listen({ host, port });
 }
 

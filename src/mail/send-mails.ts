@@ -1,5 +1,5 @@
 import type { Context } from "../platform/context.ts";
-import { listedAnew, runInTurn } from "../platform/run-in-turn.ts";
+import { listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
 import { after, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
 import { createMailer, type Mailer } from "./mailer.ts";
 import {
@@ -28,7 +28,7 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
   try {
     // Each takes what the others have not claimed, be it of one connection or of many.
     const senders = Array.from({ length: CONCURRENCY }, () =>
-      runInTurn(listedAnew(listDue), (connectionId) => sendNext(context, mailer, connectionId), stopping),
+      runInTurn(listedEachPass(listDue), (connectionId) => sendNext(context, mailer, connectionId), stopping),
     );
     const ends = await Promise.allSettled(senders);
     const failed = ends.find((end) => end.status === "rejected");

@@ -9,15 +9,15 @@ type Role = (typeof ROLES)[number];
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-// Dense early, because a partner can cancel for two hours only; 13 tries in about 68 hours.
+// Dense at first, because a partner can cancel for only two hours. 13 attempts within about 68 hours.
 const RETRY_SECONDS = "5,30,120,600,1800,3600,7200,14400,28800,43200,57600,86400";
 const TEST_RETRY_SECONDS = "5,30,120,600,1800";
-// An hour, six hours, then days: what is missing is mostly that somebody pays or mends a card.
+// An hour, six hours, then days: usually the merchant has to pay or replace a card.
 const PAYMENT_RETRY_SECONDS = "3600,21600,86400,172800,259200";
 const RETRIES_MAX = 50;
 const WAIT_MAX_SECONDS = 31_536_000;
 
-/** Everything that can be set from outside, read once at start. `.env.example` tells each variable's meaning. */
+/** The configuration, read once at start. `.env.example` describes each variable. */
 export type Config = Readonly<{
   /** Null: the service starts and keeps its own PostgreSQL in `dataDir`. */
   databaseUrl: string | null;
@@ -36,7 +36,7 @@ export type Config = Readonly<{
   testOrderLifetimeMs: number;
   /** Requests per minute and connection; 0 switches the limit off. */
   rateLimitPerMinute: number;
-  /** One deadline over connecting, sending and reading the answer. */
+  /** One deadline for connecting, sending and reading the response. */
   webhookTimeoutMs: number;
   /** How long to wait after each failed try of a real event; as many retries as there are entries. */
   webhookRetryMs: readonly number[];
@@ -50,7 +50,7 @@ export type Config = Readonly<{
   paymentRetryMs: readonly number[];
   /** Null: no merchant can be charged through Stripe. */
   stripeSecretKey: string | null;
-  /** Null: Stripe's webhooks are not taken, and what it says later is found out by asking. */
+  /** Null: Stripe's webhooks are not accepted, and later outcomes are found by polling. */
   stripeWebhookSecret: string | null;
   stripeApiUrl: string;
   /** Null: mails are put as files into `dataDir`. */
@@ -60,11 +60,11 @@ export type Config = Readonly<{
   logLevel: LogLevel;
 }>;
 
-/** Thrown when the environment cannot be used; `faults` holds one sentence per variable. */
+/** Thrown when the environment is invalid; `faults` has one sentence per variable. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
-    super(`The configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    super(`The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
     this.name = "ConfigError";
     this.faults = faults;
   }
@@ -74,7 +74,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent.
- * @throws ConfigError naming every fault at once.
+ * @throws ConfigError that lists every invalid variable.
  */
 export function readConfig(environment: Environment): Config {
   const faults: string[] = [];
@@ -166,9 +166,9 @@ function readerOf(environment: Environment, faults: string[]) {
   }
 
   function roles(name: string): ReadonlySet<Role> {
-    const asked = (raw(name) ?? ROLES.join(",")).split(",").map((role) => role.trim());
-    const known = ROLES.filter((role) => asked.includes(role));
-    if (known.length !== new Set(asked).size)
+    const requested = (raw(name) ?? ROLES.join(",")).split(",").map((role) => role.trim());
+    const known = ROLES.filter((role) => requested.includes(role));
+    if (known.length !== new Set(requested).size)
       faults.push(`${name} must be a comma list of ${ROLES.join(", ")}.`);
     return new Set(known);
   }

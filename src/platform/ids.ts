@@ -2,7 +2,7 @@ import { fromUUID, TypeID } from "typeid-js";
 import { V7Generator } from "uuidv7";
 import type { Clock } from "./clock.ts";
 
-/** What an id's prefix tells about the thing it names. Products are plain UUIDs (decision 0009). */
+/** The type that an id's prefix names. Products are plain UUIDs (decision 0009). */
 export type IdPrefix =
   | "ord"
   | "test"
@@ -21,7 +21,7 @@ export type IdPrefix =
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;
 
-// RFC 9562 lets a generator run ahead of a clock that steps back; past this many milliseconds it follows the clock.
+// RFC 9562 lets a generator run ahead of a clock that is set back. Beyond this many milliseconds it follows the clock.
 const ROLLBACK_ALLOWANCE_MS = 10_000;
 
 export function newIdsFrom(clock: Clock): NewId {
@@ -41,7 +41,7 @@ export function fromTypeId(prefix: IdPrefix, text: string): string | null {
   }
 }
 
-/** The id of an order outside: the prefix tells real orders from test orders. */
+/** The id of an order on the wire: the prefix distinguishes real orders from test orders. */
 export const wireOrderId = (order: { id: string; testMode: boolean }): string =>
   toTypeId(order.testMode ? "test" : "ord", order.id);
 

@@ -4,8 +4,8 @@ import { isOutOfReach } from "./database/database.ts";
 const FAILURES_LISTED_MAX = 10;
 
 /**
- * Batches after which a run ends although its keys always have more to do: only at the end of a run its failures are
- * reported, and what failed is tried again.
+ * Batches after which a run ends although its keys always have more to do. Failures are reported only at the end of a
+ * run, and failed keys are processed again only in the next one.
  */
 const BATCHES_MAX = 1_000;
 
@@ -54,8 +54,8 @@ export async function runInTurn<Key>(
   return count;
 }
 
-/** Lists the keys anew before each pass, so that a key that becomes due during the run joins the next pass. */
-export function listedAnew<Key>(list: () => Promise<readonly Key[]>): NextPass<Key> {
+/** Lists the keys again before each pass, so that a key that becomes due during the run joins the next pass. */
+export function listedEachPass<Key>(list: () => Promise<readonly Key[]>): NextPass<Key> {
   let batches = 0;
   return async () => {
     if (batches >= BATCHES_MAX) return [];

@@ -17,7 +17,10 @@ export type SecretBox = {
   seal(plain: string, context: string): string;
   /** @throws SecretBoxError */
   open(sealed: string, context: string): string;
-  /** The id of the key that a secret was sealed with: what is not `keyId` should be sealed anew. @throws SecretBoxError */
+  /**
+   * The id of the key that encrypted a secret. If it is not `keyId`, the secret should be encrypted again. @throws
+   * SecretBoxError
+   */
   keyIdOf(sealed: string): string;
   /** Whether a key is among the box's, by its id. */
   knows(keyId: string): boolean;
@@ -65,7 +68,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   };
 }
 
-/** Short enough to read out; of 256 random bits, 32 bits of a hash tell nothing. */
+/** Short enough to read aloud. Of 256 random bits, 32 bits of a hash reveal nothing. */
 const idOf = (key: Buffer): string => createHash("sha256").update(key).digest("hex").slice(0, 8);
 
 type Parts = { keyId: string; bytes: Buffer };

@@ -20,7 +20,7 @@ describe("SIGTERM", () => {
     // "100 Continue" says that the service has the request in hand.
     await new Promise((resolve) => connection.socket.once("data", resolve));
     main.child.kill("SIGTERM");
-    await main.logged("stopping: requests under way are finished");
+    await main.logged("stopping, finishing requests in flight");
     await eventually(async () => expect(await isListening(api)).toBe(false));
     connection.send(body);
     const answer = await connection.answer();
@@ -75,7 +75,7 @@ describe("SIGTERM", () => {
   it("SIGINT twice, as Ctrl-C under npm sends it, still drains", async () => {
     const { main } = await startService();
     main.child.kill("SIGINT");
-    await main.logged("stopping: requests under way are finished");
+    await main.logged("stopping, finishing requests in flight");
     main.child.kill("SIGINT");
     expect(await main.exited()).toEqual({ code: 0, signal: null });
     expect(main.log().at(-1)?.msg).toBe("stopped");

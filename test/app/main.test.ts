@@ -111,7 +111,9 @@ describe("a role alone", () => {
       DATABASE_URL: databaseUrl,
       BACK_OFFICE_PORT: new URL(first.backOffice).port,
     });
-    expect(second.main.log().find(({ level }) => level === "warn")?.msg).toMatch(/cannot be watched/);
+    expect(second.main.log().find(({ level }) => level === "warn")?.msg).toMatch(
+      /health listener not started/,
+    );
   });
 
   async function expectNoBackOffice(backOffice: string): Promise<void> {

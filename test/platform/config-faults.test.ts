@@ -60,7 +60,7 @@ describe("a service with a fault in its environment", () => {
     const main = startMain({ ...wrong, PORT: String(port), DATA_DIR: dataDir });
     expect(await main.exited()).toEqual({ code: 1, signal: null });
     for (const fault of faultsOf(wrong)) expect(main.errors()).toContain(fault);
-    expect(main.errors()).toMatch(/^The configuration cannot be used:\n/);
+    expect(main.errors()).toMatch(/^The configuration is invalid:\n/);
     expect(main.errors()).not.toMatch(
       /database-password|short-token|sealing-key|mail-password|stripe-secret|node:internal|\.ts:/,
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eachUntilDone, listedAnew, runInTurn } from "../../src/platform/run-in-turn.ts";
+import { eachUntilDone, listedEachPass, runInTurn } from "../../src/platform/run-in-turn.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 /** Runs one batch of each key, the first of which gets an error from the database. Returns the keys that had a batch. */
@@ -22,7 +22,7 @@ async function batchesOf(work: Record<string, { from: number; count: number }>):
   const batches: string[] = [];
   let passes = 0;
   await runInTurn(
-    listedAnew(async () => {
+    listedEachPass(async () => {
       passes += 1;
       return [...left].filter(([, { from, count }]) => from <= passes && count > 0).map(([key]) => key);
     }),
@@ -65,7 +65,7 @@ describe("a run", () => {
   it("ends after a pass that did nothing, even if keys are still listed", async () => {
     let batches = 0;
     const run = runInTurn(
-      listedAnew(async () => ["locked by another worker"]),
+      listedEachPass(async () => ["locked by another worker"]),
       async () => {
         batches += 1;
         return 0;
@@ -77,7 +77,7 @@ describe("a run", () => {
   it("gives a key whose batch failed no further batch, does not continue for it, and throws its error", async () => {
     const batches: string[] = [];
     const run = runInTurn(
-      listedAnew(async () => ["broken", "sound"]),
+      listedEachPass(async () => ["broken", "sound"]),
       async (key) => {
         batches.push(key);
         if (key === "broken") throw new Error("broken");
@@ -91,7 +91,7 @@ describe("a run", () => {
   it("throws at its end what batches skipped, and continues with their keys until then", async () => {
     let batches = 0;
     const run = runInTurn(
-      listedAnew(async () => ["key"]),
+      listedEachPass(async () => ["key"]),
       async (_key, failures) => {
         batches += 1;
         if (batches === 1) failures.push(new Error("a single row"));
@@ -104,7 +104,7 @@ describe("a run", () => {
 
   it("ends, and throws what failed, although one key always has more to do", async () => {
     const run = runInTurn(
-      listedAnew(async () => ["broken", "endless"]),
+      listedEachPass(async () => ["broken", "endless"]),
       async (key) => {
         if (key === "broken") throw new Error("broken");
         return 1;

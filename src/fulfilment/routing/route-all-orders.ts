@@ -1,6 +1,6 @@
 import { listConnectionsWithUnroutedOrders } from "../../orders/changes/routing-sql.ts";
 import type { Context } from "../../platform/context.ts";
-import { listedAnew, runInTurn } from "../../platform/run-in-turn.ts";
+import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { lookAtWaitingOrders } from "./look-at-waiting-orders.ts";
 import { routeDueOrders } from "./route-orders.ts";
 
@@ -15,7 +15,7 @@ const NEWS = "news";
 export async function routeAllOrders(context: Context, stopping?: AbortSignal): Promise<number> {
   const lookedAt = new Set<string>();
   return runInTurn(
-    listedAnew(async () => [NEWS, ...(await listConnectionsWithUnroutedOrders(context.db))]),
+    listedEachPass(async () => [NEWS, ...(await listConnectionsWithUnroutedOrders(context.db))]),
     (key, failures) =>
       key === NEWS
         ? lookAtWaitingOrders(context, { lookedAt, failures }, stopping)

@@ -21,7 +21,7 @@ export type Database = Queryable & {
 type DatabaseOptions = {
   url: string;
   connectionsMax: number;
-  /** Called with errors of idle connections, which the pool replaces by itself. */
+  /** Called with errors of idle connections, which the pool replaces. */
   onIdleError: (error: Error) => void;
 };
 
@@ -45,7 +45,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: "partner-orders",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    // Client-side bound as well: a server that has vanished answers no statement_timeout.
+    // A limit on the client's side too: a server that has vanished applies no statement_timeout.
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
@@ -56,8 +56,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
-    // While a client is out nobody else hears its errors, and an error that nobody hears ends the process. The work
-    // learns of a lost connection by its statements.
+    // While a client is in use, no other code listens for its errors, and an error without a listener ends the process.
+    // The caller learns of a lost connection from its statements.
     const onLost = (error: Error): void => {
       broken = error;
     };
@@ -99,7 +99,7 @@ async function inTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => 
     await client.query("commit");
     return result;
   } catch (error) {
-    // A connection out of reach is given up, and the server rolls back by itself; a rollback would only wait as well.
+    // If the connection is lost, the server rolls back on its own. A rollback statement would only wait as well.
     if (!isOutOfReach(error)) await client.query("rollback").catch(() => undefined);
     throw error;
   }
@@ -116,8 +116,8 @@ export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].inclu
 const STATEMENT_TIMED_OUT = "57014";
 
 /**
- * True when the database itself is out of reach, for everybody: the connection is lost or cannot be made. A deadlock or
- * a statement that took too long is `isUnavailable` to whoever ran into it, but concerns nobody else.
+ * True if the database itself is not available to any caller: the connection is lost or cannot be made. A deadlock or a
+ * statement timeout is `isUnavailable` for its own caller, but does not concern others.
  */
 export const isOutOfReach = (error: unknown): boolean =>
   isUnavailable(error) && !isRetryable(error) && sqlState(error) !== STATEMENT_TIMED_OUT;
@@ -133,7 +133,7 @@ const UNAVAILABLE_CODES = new Set([
 ]);
 const UNAVAILABLE_MESSAGES = /Connection terminated|timeout exceeded|Query read timeout|not queryable|ended/i;
 
-/** Thrown when the service itself has to turn work away; answered as a database out of reach is. */
+/** Thrown when the service itself rejects work. The response is the same as for an unavailable database. */
 export class UnavailableError extends Error {}
 
 /** True when the database cannot be reached or is shutting down, starting or overloaded: trying later may help. */
@@ -142,7 +142,7 @@ export function isUnavailable(error: unknown): boolean {
   if (state !== null) return UNAVAILABLE_STATES.test(state) || isRetryable(error);
   if (!(error instanceof Error)) return false;
   if (error instanceof UnavailableError) return true;
-  // pg reports lost connections and its own time limits as plain errors, known only by their words.
+  // pg reports lost connections and its own timeouts as plain errors, which only their message identifies.
   return (
     UNAVAILABLE_CODES.has((error as NodeJS.ErrnoException).code ?? "") ||
     UNAVAILABLE_MESSAGES.test(error.message)

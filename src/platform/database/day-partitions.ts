@@ -2,7 +2,7 @@ import { momentOf, uuidAt } from "../ids.ts";
 import { DAY_MS } from "../time.ts";
 import type { Database, Queryable } from "./database.ts";
 
-/** Tables that grow for ever and are forgotten day by day: each is partitioned by day on its own time-ordered id. */
+/** Tables that grow constantly and are purged day by day. Each is partitioned by day on its own time-ordered id. */
 export const DAY_TABLES = ["events", "attempts"] as const;
 export type DayTable = (typeof DAY_TABLES)[number];
 
@@ -21,8 +21,8 @@ export async function ensureDayPartitions(db: Database, now: Date): Promise<void
 }
 
 /**
- * A table of its own that is attached afterwards: this way the parent is locked so lightly that orders go on
- * being placed. The lock makes processes that do the same at once wait for each other; it guards nothing else.
+ * A separate table that is attached afterwards: its lock on the parent is so weak that orders can still be placed. The
+ * advisory lock only makes processes that do the same wait for each other.
  */
 function partitionScript(table: DayTable, from: Date, to: Date): string {
   const name = `${table}_${from.toISOString().slice(0, 10).replaceAll("-", "")}`;
@@ -31,7 +31,7 @@ function partitionScript(table: DayTable, from: Date, to: Date): string {
     begin
       if to_regclass('${name}') is null then
         perform pg_advisory_xact_lock(7305220, 2);
-        -- Asked of the table itself: to_regclass still answers from the catalogue cache of the time before the wait.
+        -- Read from the table itself: to_regclass still uses the catalog cache from before the wait.
         if not exists (select from pg_class where relname = '${name}' and relnamespace = current_schema()::regnamespace) then
           create table ${name} (like ${table} including all);
           alter table ${table} attach partition ${name} for values from ('${uuidAt(from)}') to ('${uuidAt(to)}');
@@ -52,8 +52,8 @@ export type Partition = {
 };
 
 /**
- * The partitions of a table, oldest first. They are known by their bounds and never by their names, so that one which
- * somebody has made or renamed by hand is taken care of like the others.
+ * The partitions of a table, oldest first. They are found by their bounds and not by their names, so that partitions
+ * that an operator created or renamed are included.
  */
 export async function listPartitions(db: Queryable, table: DayTable): Promise<Partition[]> {
   const rows = await db.query<{ name: string; bound: string; is_detaching: boolean }>({

@@ -7,7 +7,7 @@ import { isRetryable, isUnavailable, UnavailableError } from "./database.ts";
 export type Grouped<In, Out> = (item: In) => Promise<Out>;
 
 type GroupOptions<In, Out> = {
-  /** Does the work of a whole group; answers as many outcomes as it got items, in their order. */
+  /** Processes a whole group. Returns one outcome per item, in the same order. */
   run: (items: In[]) => Promise<Out[]>;
   sizeMax: number;
   /** Groups that may be at the database at the same time. */
@@ -16,7 +16,9 @@ type GroupOptions<In, Out> = {
   besideMin?: number;
 };
 
-/** More than this means that the database does not keep up at all; then an early refusal serves clients better. */
+/**
+ * With more waiting calls than this, the database does not keep up at all. An early error then serves clients better.
+ */
 const WAITING_MAX = 10_000;
 
 type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void };
@@ -41,28 +43,28 @@ export function groupCalls<In, Out>({
       const group = waiting.slice(0, sizeMax);
       waiting = waiting.slice(sizeMax);
       running += 1;
-      void settle(group).finally(() => {
+      void runGroup(group).finally(() => {
         running -= 1;
         startGroups();
       });
     }
   }
 
-  async function settle(group: Waiting<In, Out>[]): Promise<void> {
+  async function runGroup(group: Waiting<In, Out>[]): Promise<void> {
     try {
       const outcomes = await run(group.map(({ item }) => item));
       group.forEach(({ resolve }, index) => {
-        resolve(outcomes[index] as Out); // `run` answers one outcome per item.
+        resolve(outcomes[index] as Out); // `run` returns one outcome per item.
       });
     } catch (error) {
-      // A database out of reach is out of reach for each of them; asking again one by one would only add load.
-      if (group.length > 1 && (isRetryable(error) || !isUnavailable(error))) await settleOneByOne(group);
+      // If the database is not available, it is not available for any of them. Retrying one by one would only add load.
+      if (group.length > 1 && (isRetryable(error) || !isUnavailable(error))) await runOneByOne(group);
       else for (const { reject } of group) reject(error);
     }
   }
 
-  async function settleOneByOne(group: Waiting<In, Out>[]): Promise<void> {
-    for (const one of group) await settle([one]);
+  async function runOneByOne(group: Waiting<In, Out>[]): Promise<void> {
+    for (const one of group) await runGroup([one]);
   }
 
   return (item) =>

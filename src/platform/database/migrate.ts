@@ -30,7 +30,7 @@ export async function migrate(url: string, log: (message: string) => void): Prom
       logger: { info: () => undefined, debug: () => undefined, warn: log, error: log },
     });
   } finally {
-    await client.end(); // Which also lets go of the lock.
+    await client.end(); // This also releases the lock.
   }
 }
 

@@ -27,25 +27,25 @@ export type EmbeddedPostgres = {
   /** `postgres://user:password@127.0.0.1:port/partner_orders`, as a superuser; good until the server stops. */
   url: string;
   /**
-   * Stops the server, unless somebody else is connected, who then keeps it. Close your own pools before.
-   * Takes 6 s at most; a server that needs longer ends by itself. May be called again.
+   * Stops the server, unless another client is connected and keeps it running. Close your own pools first. Takes at
+   * most 6 s; a server that needs longer stops later. May be called more than once.
    */
   stop(): Promise<void>;
 };
 
 /**
- * Gives a real PostgreSQL whose cluster lives in `<dataDir>/postgres`: finds the server that is already running
- * on it, or else starts one; creates cluster and database when they are missing. The server outlives this
- * process until `stop()`, and does not keep it alive.
- * Any number of processes may call this at the same time: they get the same server.
- * @param options.dataDir created when missing; also gets `postgres-password`, `postgres.log`, `postgres.lock`.
- * @param options.settings added to PostgreSQL's configuration, and winning over ours, except for where it
- * listens; without effect on a server that is already running. `fsync: "off"` also speeds up creating the cluster.
- * @param options.mayCreate false: whoever only wants to look must not leave an empty cluster in a mistyped folder.
- * @param options.log is told in one sentence what was found or started.
- * @throws Error for the operator, with the end of `postgres.log`, when the server does not start; one that asks
- * for DATABASE_URL, when this machine cannot run the server at all; one that names the folder, when there is no
- * cluster in it and none may be created.
+ * Provides a real PostgreSQL whose cluster is in `<dataDir>/postgres`. Uses the server that already runs on it, or
+ * starts one. Creates the cluster and the database if they are missing. The server survives this process until
+ * `stop()`, and does not keep the process alive. Any number of processes may call this at the same time: they get the
+ * same server.
+ * @param options.dataDir created if missing; also contains `postgres-password`, `postgres.log`, `postgres.lock`.
+ * @param options.settings added to PostgreSQL's configuration. They override ours, except the address to listen on, and
+ *   have no effect on a server that is already running. `fsync: "off"` also speeds up creating the cluster.
+ * @param options.mayCreate false: a command that only reads must not leave an empty cluster in a mistyped folder.
+ * @param options.log receives one sentence about what was found or started.
+ * @throws Error for the operator, with the end of `postgres.log`, if the server does not start; one that suggests
+ *   DATABASE_URL, if this machine cannot run the server at all; one that names the folder, if it contains no cluster
+ *   and none may be created.
  */
 export async function startEmbeddedPostgres(options: {
   dataDir: string;
@@ -115,7 +115,8 @@ async function stop(cluster: Cluster, server: Server, log: (message: string) => 
   try {
     log(await leave(cluster, server));
   } catch (error) {
-    // Without an answer its process id may be another program's by now. If it runs, the next start finds it.
+    // Without a response, its process id may now belong to another program. If the server runs, the next start finds
+    // it.
     log(`PostgreSQL is left as it is. ${error}`);
   } finally {
     await server.connection.end().catch(() => {}); // The server may have closed it already.
@@ -124,18 +125,18 @@ async function stop(cluster: Cluster, server: Server, log: (message: string) => 
 
 async function leave(cluster: Cluster, { connection, pid }: Server): Promise<string> {
   await announceLeaving(connection);
-  // The data directory has been deleted, and perhaps made anew: nobody can use this server any more.
-  if ((await readPidFile(cluster.directory))?.pid !== pid) return await shutDownInWords(pid);
+  // The data directory has been deleted, and perhaps created again: no process can use this server any more.
+  if ((await readPidFile(cluster.directory))?.pid !== pid) return await shutDownAndDescribe(pid);
   const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_ON_STOP_MS);
   if (unlock === undefined) return "PostgreSQL is left to the process that starts or stops it just now.";
   try {
-    // With the lock held nobody is just about to connect.
-    if (await isUnused(connection)) return await shutDownInWords(pid);
-    return "PostgreSQL keeps running: somebody else is connected.";
+    // While we hold the lock, no process can be about to connect.
+    if (await isUnused(connection)) return await shutDownAndDescribe(pid);
+    return "PostgreSQL keeps running: another client is connected.";
   } finally {
     unlock();
   }
 }
 
-const shutDownInWords = async (pid: number): Promise<string> =>
-  (await shutDown(pid)) ? "PostgreSQL has stopped." : "PostgreSQL needs longer to stop, and ends by itself.";
+const shutDownAndDescribe = async (pid: number): Promise<string> =>
+  (await shutDown(pid)) ? "PostgreSQL has stopped." : "PostgreSQL needs longer to stop, and will stop later.";

@@ -5,14 +5,14 @@ const POLL_MS = 25;
 const SQLITE_BUSY = 5;
 
 /**
- * Holds `path` locked against all other callers, in this and in other processes, until the returned function is
- * called. Undefined when somebody else holds it for longer than `timeoutMs`. The file is created when missing and
+ * Locks `path` against all other callers, in this and in other processes, until the returned function is called.
+ * Returns undefined if another caller keeps the lock for longer than `timeoutMs`. The file is created if missing and
  * stays empty.
  */
 export async function lockFile(path: string, timeoutMs: number): Promise<(() => void) | undefined> {
-  // Node has no file locks of its own, but SQLite takes one from the operating system, which drops it together
-  // with the process, even at kill -9. A file with a process id in it could not tell a dead holder from a new
-  // process with the same id, and breaking such a lock is a race of its own.
+  // Node has no file locks. But SQLite gets one from the operating system, which releases it when the process ends,
+  // even after kill -9. A file with a process id could not distinguish a dead owner from a new process with the same
+  // id, and breaking such a lock is itself a race.
   const file = new DatabaseSync(path, { timeout: 0 });
   const deadline = Date.now() + timeoutMs;
   while (!tryLock(file)) {

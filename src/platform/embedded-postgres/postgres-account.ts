@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 export type Account = { uid: number; gid: number };
 
 /**
- * PostgreSQL refuses to run as root. For root this is the owner of the cluster, if there is one already, or else
- * the user `postgres`, or else `nobody`; for everybody else undefined: PostgreSQL runs as the same user.
- * @throws Error when root finds no such user.
+ * PostgreSQL does not run as root. For root, this is the owner of the cluster if there is one, otherwise the user
+ * `postgres`, otherwise `nobody`. For other users it is undefined: PostgreSQL runs as the same user.
+ * @throws Error if root finds no such user.
  */
 export async function postgresAccount(clusterDirectory: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -16,7 +16,7 @@ export async function postgresAccount(clusterDirectory: string): Promise<Account
     (await ownerOf(clusterDirectory)) ?? (await accountNamed("postgres")) ?? (await accountNamed("nobody"));
   if (account !== undefined) return account;
   throw new Error(
-    "PostgreSQL does not run as root, and this machine has neither a user postgres nor a user nobody to run it as: " +
+    "PostgreSQL does not run as root, and this machine has neither a user postgres nor a user nobody: " +
       "start the service as an ordinary user, or set DATABASE_URL.",
   );
 }
@@ -35,17 +35,17 @@ export async function canRun(
 }
 
 /** A directory as the account reaches it: its path is good for processes that stay in the working directory. */
-export type Place = { cwd: string; path: string };
+export type ReachablePath = { cwd: string; path: string };
 
 /**
- * How processes of the account get at a directory that it owns, wherever that lies.
- * @throws Error when only Linux could do it, and this is another system.
+ * How processes of the account reach a directory that it owns, in any location.
+ * @throws Error if only Linux could do it, and this is another system.
  */
-export async function placeOf(directory: string, account: Account | undefined): Promise<Place> {
+export async function reachablePath(directory: string, account: Account | undefined): Promise<ReachablePath> {
   if (await canRun(account, "/bin/sh", "-c", 'test -x "$0"', directory)) return { cwd: "/", path: directory };
   if (process.platform === "linux") {
-    // Some folder above it, such as /root, is closed to the account. A new process enters its working directory
-    // while it is still root, and from there this link leads to it without a look at the folders above.
+    // A parent folder, such as /root, is closed to the account. A new process enters its working directory while it is
+    // still root. From there, this link leads to the directory without access to the parent folders.
     return { cwd: directory, path: "/proc/self/cwd" };
   }
   throw new Error(

@@ -8,9 +8,8 @@ import { type Account, canRun } from "./postgres-account.ts";
 export type PostgresBinaries = { initdb: string; postgres: string; pg_ctl: string };
 
 /**
- * The programs from the npm package for this platform, or a copy of them when they lie where the account cannot
- * run them.
- * @throws Error that asks for DATABASE_URL, when there are none for this platform, or none that run.
+ * The programs from the npm package for this platform, or a copy of them if the account cannot run them there.
+ * @throws Error that suggests DATABASE_URL if there are none for this platform, or none that run.
  */
 export async function findBinaries(account: Account | undefined): Promise<PostgresBinaries> {
   const binaries = await importBinaries();
@@ -21,9 +20,9 @@ export async function findBinaries(account: Account | undefined): Promise<Postgr
 }
 
 /**
- * A copy of the package's programs that the account can run, made by root when it is missing.
- * @param parents where the copy may be, best first: directories that only root may change, or sticky ones.
- * @throws Error that asks for DATABASE_URL, with the reason for each of the parents.
+ * A copy of the package's programs that the account can run, made by root if missing.
+ * @param parents possible locations of the copy, best first: directories that only root may change, or sticky ones.
+ * @throws Error that suggests DATABASE_URL, with the reason for each of the parents.
  */
 export async function findCopy(
   packageDirectory: string,
@@ -93,7 +92,7 @@ async function copyOnce(native: string, copy: string): Promise<void> {
   await mkdir(home).then(() => chmod(home, 0o755), unless("EEXIST"));
   await assertOnlyRootWrites(home);
   if (!(await exists(copy))) {
-    // Renamed when complete, so that nobody ever meets half a copy.
+    // Renamed when complete, so that no process ever finds half a copy.
     const unfinished = `${copy}.${randomUUID()}`;
     try {
       await cp(native, unfinished, { recursive: true, verbatimSymlinks: true });

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Account, placeOf } from "./postgres-account.ts";
+import { type Account, reachablePath } from "./postgres-account.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 
 /** Where everything of one cluster lies. All paths are absolute. */
@@ -68,14 +68,14 @@ export async function createCluster(options: {
     if (account !== undefined) {
       for (const path of [unfinished, directory, passwordFile]) await chown(path, account.uid, account.gid);
     }
-    const { cwd, path } = await placeOf(directory, account);
+    const { cwd, path } = await reachablePath(directory, account);
     const flags = [
       `--pgdata=${path}`,
       `--username=${SUPERUSER}`,
       `--pwfile=${path}/../password`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // Sorts the same on every machine, whatever its operating system; understands letters beyond ASCII.
+      // Sorts the same on every machine and operating system, and supports letters beyond ASCII.
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--locale=C",
@@ -83,7 +83,7 @@ export async function createCluster(options: {
       ...(sync ? [] : ["--no-sync"]),
     ];
     await promisify(execFile)(binaries.initdb, flags, { ...account, cwd, env: postgresEnvironment() });
-    // Only a complete cluster gets this name: after a crash the next start begins anew.
+    // Only a complete cluster gets this name. After a crash, the next start creates a new one.
     await rename(directory, cluster.directory);
   } catch (cause) {
     throw new Error(`PostgreSQL could not create its cluster in ${cluster.directory}. ${messageOf(cause)}`, {

@@ -8,48 +8,51 @@ import { type Cluster, SUPERUSER } from "./postgres-cluster.ts";
 
 const POLL_MS = 25;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A server opens its port at once, and answers there even when it cannot let anybody in yet. */
+/** A server opens its port at once, and responds there even while it accepts no sessions yet. */
 const SILENCE_MAX_MS = 20_000;
-/** Recovery after a crash of the machine, or a shutdown that somebody else has asked for. */
+/** Recovery after a crash of the machine, or a shutdown that another process has requested. */
 const RECOVERY_MAX_MS = 300_000;
 /** Connections that a process has just closed take a moment to disappear from the server. */
 const FAREWELL_MAX_MS = 1_000;
 const STAYING = "partner-orders keeps the server";
 const LEAVING = "partner-orders leaves the server";
 
-/** Where a server of the cluster should be reached. */
-type Door = { cluster: Cluster; password: string; port: number };
+/** Where to reach a server of the cluster. */
+type ServerAddress = { cluster: Cluster; password: string; port: number };
 
 /**
- * A connection to the cluster's server, once it lets us in; undefined when it ends before that, stays silent, or
- * turns out to be the server of another cluster.
- * @param runs tells whether the server's process still runs.
- * @throws Error when the server refuses the password.
+ * A connection to the cluster's server as soon as it accepts sessions. Undefined if it ends before that, does not
+ * respond, or is the server of another cluster.
+ * @param runs returns whether the server's process still runs.
+ * @throws Error if the server rejects the password.
  */
-export async function connectWhile(runs: () => boolean, door: Door): Promise<pg.Client | undefined> {
+export async function connectWhile(
+  runs: () => boolean,
+  address: ServerAddress,
+): Promise<pg.Client | undefined> {
   const recoversBy = Date.now() + RECOVERY_MAX_MS;
-  let answersBy = Date.now() + SILENCE_MAX_MS;
-  while (runs() && Date.now() < answersBy) {
-    const answer = await knock(door);
-    if (answer instanceof pg.Client) return answer;
-    if (answer === "other cluster") return undefined;
-    if (answer === "wrong password") {
+  let respondsBy = Date.now() + SILENCE_MAX_MS;
+  while (runs() && Date.now() < respondsBy) {
+    const result = await tryConnect(address);
+    if (result instanceof pg.Client) return result;
+    if (result === "other cluster") return undefined;
+    if (result === "wrong password") {
       throw new Error(
-        `The password in ${door.cluster.passwordFile} is not that of ${door.cluster.directory}.`,
+        `The password in ${address.cluster.passwordFile} is not that of ${address.cluster.directory}.`,
       );
     }
-    if (answer === "not now") answersBy = recoversBy;
+    if (result === "not now") respondsBy = recoversBy;
     await delay(POLL_MS);
   }
   return undefined;
 }
 
-/** Tells others that we no longer need the server: several processes may stop at the same moment. */
+/** Announces to others that we no longer need the server: several processes may stop at the same moment. */
 export async function announceLeaving(connection: pg.Client): Promise<void> {
   await connection.query(`set application_name = '${LEAVING}'`);
 }
 
-/** Whether nobody is connected to the server, except those who have announced that they leave. */
+/** Whether no client is connected to the server, except those that have announced that they leave. */
 export async function isUnused(connection: pg.Client): Promise<boolean> {
   const users =
     "select from pg_stat_activity where backend_type = 'client backend' and application_name <> $1";
@@ -79,9 +82,9 @@ export async function comesTrue(
   return true;
 }
 
-type Refusal = "silent" | "not now" | "wrong password" | "other cluster";
+type ConnectFailure = "silent" | "not now" | "wrong password" | "other cluster";
 
-async function knock({ cluster, password, port }: Door): Promise<pg.Client | Refusal> {
+async function tryConnect({ cluster, password, port }: ServerAddress): Promise<pg.Client | ConnectFailure> {
   const client = new pg.Client({
     host: "127.0.0.1",
     port,

@@ -5,18 +5,18 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type pg from "pg";
-import { type Account, type Place, placeOf } from "./postgres-account.ts";
+import { type Account, type ReachablePath, reachablePath } from "./postgres-account.ts";
 import { findBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
 import { type Cluster, postgresEnvironment } from "./postgres-cluster.ts";
 import { comesTrue, connectWhile } from "./postgres-connection.ts";
 import { findPostmaster, isAlive, removePidFile, worksIn } from "./postmaster.ts";
 
-/** For what passes by itself, such as processes that have survived their killed postmaster. */
+/** For temporary causes, such as processes that have survived their killed postmaster. */
 const RETRY_MAX_MS = 30_000;
 const RETRY_EVERY_MS = 250;
 const SHUTDOWN_MAX_MS = 4_000;
 
-/** A running server, with a connection that shows everybody else that we use it. */
+/** A running server, with a connection that shows other processes that we use it. */
 export type Server = { pid: number; port: number; connection: pg.Client };
 
 /** The server's own settings; the operator's come after these, and `fixedSettings` last. */
@@ -32,7 +32,7 @@ const fixedSettings = (port: number) => ({
   listen_addresses: "127.0.0.1",
   port: String(port),
   unix_socket_directories: "", // A socket's path may have about 100 characters, and DATA_DIR may have more.
-  lc_messages: "C", // We look for words in the log.
+  lc_messages: "C", // We search the log for fixed English text.
 });
 
 /**
@@ -51,11 +51,11 @@ export async function connectToRunningServer(
   if (!isAlive(pid)) return undefined;
   if (await worksIn(pid, cluster.directory)) {
     throw new Error(
-      `PostgreSQL (process ${pid}) runs in ${cluster.directory}, but does not answer on port ${port}.`,
+      `PostgreSQL (process ${pid}) runs in ${cluster.directory}, but does not respond on port ${port}.`,
     );
   }
-  // Another program has got this process id. Should it be our server after all, then PostgreSQL notices that its
-  // shared memory is in use and refuses to start a second one.
+  // Another program has this process id. If it is our server after all, PostgreSQL notices that its shared memory is in
+  // use and does not start a second one.
   await removePidFile(cluster.directory);
   return undefined;
 }
@@ -77,7 +77,7 @@ export async function launchServer(launch: Launch): Promise<Server> {
   for (;;) {
     const attempt = await tryToLaunch(launch);
     if ("connection" in attempt) return attempt;
-    if (!PASSES_BY_ITSELF.test(attempt.failure) || Date.now() > giveUpAt) {
+    if (!IS_TEMPORARY.test(attempt.failure) || Date.now() > giveUpAt) {
       throw new Error(`PostgreSQL did not start. The end of ${launch.cluster.logFile}:\n${attempt.failure}`);
     }
     await delay(RETRY_EVERY_MS);
@@ -86,17 +86,17 @@ export async function launchServer(launch: Launch): Promise<Server> {
   }
 }
 
-const PASSES_BY_ITSELF =
+const IS_TEMPORARY =
   /pre-existing shared memory block|lock file "postmaster.pid" already exists|could not create any TCP\/IP sockets/;
 
 async function tryToLaunch(launch: Launch): Promise<Server | { failure: string }> {
   const { cluster, password, account } = launch;
   const port = await freePort();
-  const place = await placeOf(cluster.directory, account);
+  const directory = await reachablePath(cluster.directory, account);
   const log = await open(cluster.logFile, "a", 0o600);
   const { size: logStart } = await log.stat();
 
-  const child = spawnPostmaster(launch, place, port, log.fd);
+  const child = spawnPostmaster(launch, directory, port, log.fd);
   let failure = "";
   child.on("error", (error) => {
     failure = error.message;
@@ -109,16 +109,21 @@ async function tryToLaunch(launch: Launch): Promise<Server | { failure: string }
     throw error;
   });
   if (connection !== undefined && child.pid !== undefined) return { pid: child.pid, port, connection };
-  if (child.kill("SIGINT")) failure = `It did not answer on port ${port}.`;
+  if (child.kill("SIGINT")) failure = `It did not respond on port ${port}.`;
   return { failure: `${await lastLines(cluster.logFile, logStart)}\n${failure}`.trim() };
 }
 
-function spawnPostmaster(launch: Launch, place: Place, port: number, logDescriptor: number): ChildProcess {
+function spawnPostmaster(
+  launch: Launch,
+  directory: ReachablePath,
+  port: number,
+  logDescriptor: number,
+): ChildProcess {
   const settings = Object.entries({ ...DEFAULT_SETTINGS, ...launch.settings, ...fixedSettings(port) });
   const flags = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(launch.binaries.postgres, ["-D", place.path, ...flags], {
+  const child = spawn(launch.binaries.postgres, ["-D", directory.path, ...flags], {
     ...launch.account,
-    cwd: place.cwd,
+    cwd: directory.cwd,
     env: postgresEnvironment(),
     stdio: ["ignore", logDescriptor, logDescriptor],
     // Otherwise Ctrl-C in a terminal would reach the server too, before the service has finished its requests.
@@ -130,8 +135,8 @@ function spawnPostmaster(launch: Launch, place: Place, port: number, logDescript
 }
 
 /**
- * Asks the server to end all sessions and to stop cleanly.
- * @returns whether it has ended within 4 s; otherwise it ends later.
+ * Makes the server end all sessions and stop cleanly.
+ * @returns whether it stopped within 4 s; otherwise it stops later.
  */
 export async function shutDown(pid: number): Promise<boolean> {
   if (process.platform === "win32") {

@@ -6,9 +6,9 @@ import { join } from "node:path";
 type Postmaster = { pid: number; port: number };
 
 /**
- * The server that runs on the cluster, according to its `postmaster.pid`; undefined when there is no such file,
- * or it is left over from a crash. PostgreSQL itself copes with a file that names a dead process. We remove the
- * others, which it would refuse to start with. Call it only with the cluster's lock held.
+ * The server that runs on the cluster, according to its `postmaster.pid`. Undefined if there is no such file, or it is
+ * left over from a crash. PostgreSQL itself handles a file that names a dead process. We remove others, with which it
+ * would not start. Call this only while holding the cluster's lock.
  */
 export async function findPostmaster(clusterDirectory: string): Promise<Postmaster | undefined> {
   const named = await readPidFile(clusterDirectory);

@@ -2,23 +2,23 @@ import { createHash } from "node:crypto";
 import { bytesOf, uuidOf } from "../ids.ts";
 import { type Problem, validationFailed } from "./problems.ts";
 
-// A cursor holds the place in a list after which its next page begins: for most lists, which are in the order of
-// time-ordered ids, the last id seen. The checksum is there to tell a mangled cursor, or one of another list, from a
-// real one; it guards nothing, since a cursor opens nothing that the key does not.
+// A cursor contains the position in a list after which its next page begins. For most lists, which are sorted by
+// time-ordered ids, this is the last id. The checksum distinguishes a damaged cursor, or one of another list, from a
+// valid one. It protects nothing, because a cursor gives no access that the key does not give.
 const CHECKSUM_BYTES = 4;
-const checksum = (list: string, place: Buffer): Buffer =>
-  createHash("sha256").update(`cursor of ${list}:`).update(place).digest().subarray(0, CHECKSUM_BYTES);
+const checksum = (list: string, position: Buffer): Buffer =>
+  createHash("sha256").update(`cursor of ${list}:`).update(position).digest().subarray(0, CHECKSUM_BYTES);
 
-/** An opaque cursor for the page of a list after this place. */
-export const encodeCursor = (list: string, place: Buffer): string =>
-  Buffer.concat([place, checksum(list, place)]).toString("base64url");
+/** An opaque cursor for the page of a list after this position. */
+export const encodeCursor = (list: string, position: Buffer): string =>
+  Buffer.concat([position, checksum(list, position)]).toString("base64url");
 
-/** The place that a cursor stands for; null when the text is no cursor of this list. */
+/** The position that a cursor contains; null if the text is not a cursor of this list. */
 export function decodeCursor(list: string, cursor: string): Buffer | null {
   const bytes = Buffer.from(cursor, "base64url");
-  const place = bytes.subarray(0, -CHECKSUM_BYTES);
+  const position = bytes.subarray(0, -CHECKSUM_BYTES);
   if (bytes.length < CHECKSUM_BYTES || bytes.toString("base64url") !== cursor) return null;
-  return bytes.subarray(-CHECKSUM_BYTES).equals(checksum(list, place)) ? place : null;
+  return bytes.subarray(-CHECKSUM_BYTES).equals(checksum(list, position)) ? position : null;
 }
 
 export const badCursor: Problem = validationFailed([
@@ -44,11 +44,11 @@ export function pagePosition(
   start = START,
 ): PagePosition | Problem {
   if (cursor === undefined) return { list, afterId: start, limit };
-  const place = decodeCursor(list, cursor);
-  return place?.length === 16 ? { list, afterId: uuidOf(place), limit } : badCursor;
+  const position = decodeCursor(list, cursor);
+  return position?.length === 16 ? { list, afterId: uuidOf(position), limit } : badCursor;
 }
 
-/** A page of rows that were read with one more than `limit`: the extra one only tells that there is a next page. */
+/** A page of rows that were read with one more than `limit`. The extra row only shows that there is a next page. */
 export function toPage<Row extends { id: string }, Wire>(
   rows: readonly Row[],
   { list, limit }: PagePosition,

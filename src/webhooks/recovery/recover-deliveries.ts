@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
-import { listedAnew, runInTurn } from "../../platform/run-in-turn.ts";
+import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import {
   isActive,
   listConnectionsWithRecoveries,
@@ -20,7 +20,7 @@ const BATCH_SIZE = 1_000;
 /** Processes recoveries that partners requested, and returns how many deliveries it made due, about. */
 export async function recoverDeliveries(context: Context, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
-    listedAnew(() => listConnectionsWithRecoveries(context.db, context.clock.now())),
+    listedEachPass(() => listConnectionsWithRecoveries(context.db, context.clock.now())),
     (connectionId) => recoverNextBatch(context, connectionId),
     stopping,
   );
