@@ -1,8 +1,8 @@
 -- Merchants, their connections to partners, the keys of those connections, and the products that a merchant exposes to
 -- a connection.
 --
--- Ready for sharding by connection (decision 0022): what belongs to a connection carries its id first in every
--- key; the small shared tables (merchants, api_keys, products) do not, and do not point at sharded ones.
+-- Ready for distribution by merchant (decision 0053): what belongs to a merchant carries the merchant's id first in
+-- every key. The few shared tables (api_keys, facilities) do not, and do not point at distributed ones.
 
 create table merchants (
   id            uuid        not null,
@@ -25,24 +25,23 @@ comment on column merchants.complete_when_shipped is 'The service completes orde
 comment on column merchants.credit_limit_minor is 'Limit of what the merchant may owe, in minor units; null means unlimited.';
 
 create table connections (
-  id          uuid        not null,
   merchant_id uuid        not null,
+  id          uuid        not null,
   currency    text        not null,
   name        text        not null,
   review_max_quantity          integer,
   review_max_order_value_minor bigint,
   review_countries             text[],
   created_at  timestamptz not null,
-  constraint connections_pkey primary key (id),
-  constraint connections_id_merchant_id_key unique (id, merchant_id),
-  constraint connections_id_currency_key unique (id, currency),
+  constraint connections_pkey primary key (merchant_id, id),
+  constraint connections_id_currency_key unique (merchant_id, id, currency),
   constraint connections_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
   constraint connections_name_length check (char_length(name) between 1 and 255),
   constraint connections_review_max_quantity_positive check (review_max_quantity >= 1),
   constraint connections_review_max_order_value_not_negative check (review_max_order_value_minor >= 0),
   constraint connections_review_countries_form check (array_to_string(review_countries, ',', '-') ~ '^([A-Z]{2}(,[A-Z]{2})*)?$')
 );
-create index connections_merchant_id_idx on connections (merchant_id, id);
+create index connections_id_idx on connections (id);
 comment on table connections is 'One partner''s access to one merchant. Everything a partner sees belongs to one connection.';
 comment on column connections.currency is 'The merchant''s currency, repeated here so that a foreign key keeps orders in it.';
 comment on column connections.review_max_quantity is 'Review policy: an order with more pieces needs review; null means no limit.';
@@ -52,6 +51,7 @@ comment on column connections.review_countries is 'Review policy: an order to a 
 create table api_keys (
   key_hash      bytea       not null,
   id            uuid        not null,
+  merchant_id   uuid        not null,
   connection_id uuid        not null,
   name          text,
   prefix        text        not null,
@@ -68,8 +68,8 @@ comment on column api_keys.key_hash is 'SHA-256 of the whole key; the key has 25
 comment on column api_keys.prefix is 'First characters of the key, by which people recognize it.';
 
 create table products (
-  id           uuid        not null,
   merchant_id  uuid        not null,
+  id           uuid        not null,
   sku          text        not null,
   name         text        not null,
   description  text,
@@ -80,8 +80,7 @@ create table products (
   status       text        not null,
   created_at   timestamptz not null,
   updated_at   timestamptz not null,
-  constraint products_pkey primary key (id),
-  constraint products_id_merchant_id_key unique (id, merchant_id),
+  constraint products_pkey primary key (merchant_id, id),
   constraint products_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
   constraint products_status_known check (status in ('active', 'discontinued')),
   constraint products_price_in_range check (price_minor between 0 and 100000000000),
@@ -89,22 +88,22 @@ create table products (
   constraint products_sku_length check (char_length(sku) between 1 and 255),
   constraint products_name_length check (char_length(name) between 1 and 255)
 );
-create index products_merchant_id_idx on products (merchant_id, id);
-create index products_sku_idx on products (sku, id);
+create index products_id_idx on products (id);
+create index products_sku_idx on products (merchant_id, sku, id);
 comment on table products is 'Catalogs of merchants. Products are discontinued, never deleted, so order lines can always reference them.';
 comment on column products.sku is 'The merchant''s own article number; two products may share one.';
 comment on column products.price_minor is 'Price per piece that the merchant is charged, in minor units. Never shown to partners.';
 
 create table exposed_products (
+  merchant_id   uuid        not null,
   connection_id uuid        not null,
   product_id    uuid        not null,
-  merchant_id   uuid        not null,
   exposed_at    timestamptz not null,
   withdrawn_at  timestamptz,
-  constraint exposed_products_pkey primary key (connection_id, product_id),
-  constraint exposed_products_connection_fkey foreign key (connection_id, merchant_id) references connections (id, merchant_id),
-  constraint exposed_products_product_fkey foreign key (product_id, merchant_id) references products (id, merchant_id)
+  constraint exposed_products_pkey primary key (merchant_id, connection_id, product_id),
+  constraint exposed_products_connection_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
+  constraint exposed_products_product_fkey foreign key (merchant_id, product_id) references products (merchant_id, id)
 );
-create index exposed_products_product_id_idx on exposed_products (product_id);
+create index exposed_products_product_id_idx on exposed_products (merchant_id, product_id);
 comment on table exposed_products is 'Products that a merchant has exposed to its connections. merchant_id makes the foreign keys reject another merchant''s product. Rows are never deleted: order lines reference them.';
 comment on column exposed_products.withdrawn_at is 'When the product was withdrawn; null while the connection may see and order it.';

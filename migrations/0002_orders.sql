@@ -2,6 +2,7 @@
 -- real thing; they carry expires_at and are erased with everything that belongs to them.
 
 create table orders (
+  merchant_id       uuid        not null,
   connection_id     uuid        not null,
   id                uuid        not null,
   test_mode         boolean     not null,
@@ -32,10 +33,11 @@ create table orders (
   routed_at         timestamptz,
   facility_id       uuid,
   canceled_at       timestamptz,
-  constraint orders_pkey primary key (connection_id, id),
-  constraint orders_idempotency_key_key unique (connection_id, idempotency_key),
-  constraint orders_external_order_id_key unique (connection_id, external_order_id),
-  constraint orders_connection_currency_fkey foreign key (connection_id, currency) references connections (id, currency),
+  constraint orders_pkey primary key (merchant_id, id),
+  constraint orders_idempotency_key_key unique (merchant_id, connection_id, idempotency_key),
+  constraint orders_external_order_id_key unique (merchant_id, connection_id, external_order_id),
+  constraint orders_connection_currency_fkey foreign key (merchant_id, connection_id, currency)
+    references connections (merchant_id, id, currency),
   constraint orders_status_known check (status in
     ('NEW', 'PROCESSING', 'ACCEPTED', 'IN_PROGRESS', 'COMPLETED', 'CANCELED', 'RETURNED')),
   constraint orders_settled_without_hold check (status not in ('COMPLETED', 'CANCELED', 'RETURNED') or hold_reasons = '{}'),
@@ -62,6 +64,7 @@ create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_
 -- found by the two other indexes, so that creating one keeps neither of these.
 create index orders_status_idx on orders (connection_id, status, id) where status <> 'NEW' and not test_mode;
 create index orders_held_idx on orders (connection_id, id) where hold_reasons <> '{}' and not test_mode;
+create index orders_connection_idx on orders (connection_id, id);
 create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;
 comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/lifecycle/lifecycle.ts).';
 comment on column orders.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection.';
@@ -77,7 +80,7 @@ comment on column orders.last_feed_position is 'No event of the order is at a la
 comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';
 
 create table shipments (
-  connection_id   uuid        not null,
+  merchant_id     uuid        not null,
   order_id        uuid        not null,
   id              uuid        not null,
   status          text        not null,
@@ -85,16 +88,17 @@ create table shipments (
   tracking_number text,
   tracking_url    text,
   created_at      timestamptz not null,
-  constraint shipments_pkey primary key (connection_id, order_id, id),
-  constraint shipments_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
+  constraint shipments_pkey primary key (merchant_id, order_id, id),
+  constraint shipments_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id) on delete cascade,
   constraint shipments_status_known check (status in ('pending', 'shipped', 'delivered', 'returned'))
 );
 comment on table shipments is 'Parcels of an order; order_lines.shipment_id tells what is in each.';
 
-create index shipments_id_idx on shipments (connection_id, id);
+create index shipments_id_idx on shipments (id);
 comment on column shipments.carrier is 'As the warehouse names it.';
 
 create table order_lines (
+  merchant_id      uuid    not null,
   connection_id    uuid    not null,
   order_id         uuid    not null,
   id               uuid    not null,
@@ -102,10 +106,11 @@ create table order_lines (
   quantity         integer not null,
   unit_price_minor bigint  not null,
   shipment_id      uuid,
-  constraint order_lines_pkey primary key (connection_id, order_id, id),
-  constraint order_lines_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
-  constraint order_lines_shipment_fkey foreign key (connection_id, order_id, shipment_id) references shipments (connection_id, order_id, id),
-  constraint order_lines_product_fkey foreign key (connection_id, product_id) references exposed_products (connection_id, product_id),
+  constraint order_lines_pkey primary key (merchant_id, order_id, id),
+  constraint order_lines_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id) on delete cascade,
+  constraint order_lines_shipment_fkey foreign key (merchant_id, order_id, shipment_id) references shipments (merchant_id, order_id, id),
+  constraint order_lines_product_fkey foreign key (merchant_id, connection_id, product_id)
+    references exposed_products (merchant_id, connection_id, product_id),
   constraint order_lines_quantity_in_range check (quantity between 1 and 100000),
   constraint order_lines_unit_price_not_negative check (unit_price_minor >= 0)
 );
@@ -113,7 +118,7 @@ comment on table order_lines is 'Lines of an order, in the order of their ids. A
 comment on column order_lines.unit_price_minor is 'The product''s price when the order was created, in minor units of the order''s currency.';
 
 create table timeline_entries (
-  connection_id uuid        not null,
+  merchant_id   uuid        not null,
   order_id      uuid        not null,
   id            uuid        not null,
   operation     text        not null,
@@ -124,10 +129,10 @@ create table timeline_entries (
   status        text        not null,
   hold_reasons  text[]      not null,
   created_at    timestamptz not null,
-  constraint timeline_entries_pkey primary key (connection_id, order_id, id),
-  constraint timeline_entries_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id) on delete cascade,
-  constraint timeline_entries_shipment_fkey foreign key (connection_id, order_id, shipment_id)
-    references shipments (connection_id, order_id, id) on delete cascade,
+  constraint timeline_entries_pkey primary key (merchant_id, order_id, id),
+  constraint timeline_entries_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id) on delete cascade,
+  constraint timeline_entries_shipment_fkey foreign key (merchant_id, order_id, shipment_id)
+    references shipments (merchant_id, order_id, id) on delete cascade,
   constraint timeline_entries_actor_known check (actor_kind in ('partner', 'operator', 'warehouse', 'merchant', 'service'))
 );
 comment on table timeline_entries is 'The timeline of an order: each transition and other operation since its creation, and who requested it. Rows are only added.';

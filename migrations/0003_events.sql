@@ -6,6 +6,7 @@
 -- partition would lock that table. The erasure of a test order deletes its events in the same transaction.
 
 create table events (
+  merchant_id   uuid    not null,
   connection_id uuid    not null,
   id            uuid    not null,
   type          text    not null,
@@ -14,11 +15,11 @@ create table events (
   body          text    not null,
   not_after     timestamptz,
   feed_position xid8    not null default pg_current_xact_id(),
-  constraint events_pkey primary key (connection_id, id),
+  constraint events_pkey primary key (merchant_id, id),
   constraint events_sequence_of_orders check ((order_id is null) = (sequence is null)),
   constraint events_sequence_positive check (sequence >= 1)
 ) partition by range (id);
-create index events_order_idx on events (connection_id, order_id, sequence) where order_id is not null;
+create index events_order_idx on events (merchant_id, order_id, sequence) where order_id is not null;
 create index events_feed_idx on events (connection_id, feed_position, (coalesce(sequence, 0)), id);
 comment on table events is 'Every event of every connection, oldest first by id.';
 comment on column events.body is 'The exact JSON text that is delivered and signed; text, because jsonb would reorder it.';

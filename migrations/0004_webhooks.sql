@@ -2,6 +2,7 @@
 -- small table holds only the deliveries that can be sent now. The log of attempts is append-only.
 
 create table webhook_endpoints (
+  merchant_id   uuid        not null,
   connection_id uuid        not null,
   id            uuid        not null,
   number        integer     not null,
@@ -14,9 +15,9 @@ create table webhook_endpoints (
   in_flight_max integer     not null,
   created_at    timestamptz not null,
   updated_at    timestamptz not null,
-  constraint webhook_endpoints_pkey primary key (connection_id, id),
-  constraint webhook_endpoints_number_key unique (connection_id, number),
-  constraint webhook_endpoints_connection_id_fkey foreign key (connection_id) references connections (id),
+  constraint webhook_endpoints_pkey primary key (merchant_id, id),
+  constraint webhook_endpoints_number_key unique (merchant_id, connection_id, number),
+  constraint webhook_endpoints_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
   constraint webhook_endpoints_status_known check (status in ('active', 'paused', 'deleted')),
   constraint webhook_endpoints_pause_reason_known check (pause_reason in ('gone', 'failing')),
   constraint webhook_endpoints_paused_with_reason check ((status = 'paused') = (paused_at is not null and pause_reason is not null)),
@@ -30,20 +31,22 @@ comment on column webhook_endpoints.number is 'Counts the endpoints of the conne
 comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests.';
 
 create table webhook_secrets (
+  merchant_id   uuid        not null,
   connection_id uuid        not null,
   endpoint_id   uuid        not null,
   id            uuid        not null,
   sealed        text        not null,
   created_at    timestamptz not null,
   expires_at    timestamptz,
-  constraint webhook_secrets_pkey primary key (connection_id, endpoint_id, id),
-  constraint webhook_secrets_endpoint_fkey foreign key (connection_id, endpoint_id) references webhook_endpoints (connection_id, id)
+  constraint webhook_secrets_pkey primary key (merchant_id, endpoint_id, id),
+  constraint webhook_secrets_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id)
 );
-create unique index webhook_secrets_newest_key on webhook_secrets (connection_id, endpoint_id) where expires_at is null;
+create unique index webhook_secrets_newest_key on webhook_secrets (merchant_id, endpoint_id) where expires_at is null;
 comment on table webhook_secrets is 'Signing secrets, encrypted with a key that is not in the database.';
 comment on column webhook_secrets.expires_at is 'Null for the newest secret. After a rotation an older secret also signs until this time.';
 
 create table webhook_endpoint_states (
+  merchant_id          uuid        not null,
   connection_id        uuid        not null,
   endpoint_id          uuid        not null,
   worker_id            uuid,
@@ -54,8 +57,8 @@ create table webhook_endpoint_states (
   last_success_at      timestamptz not null,
   backoff_until        timestamptz,
   warnings_sent        integer     not null,
-  constraint webhook_endpoint_states_pkey primary key (connection_id, endpoint_id),
-  constraint webhook_endpoint_states_endpoint_fkey foreign key (connection_id, endpoint_id) references webhook_endpoints (connection_id, id),
+  constraint webhook_endpoint_states_pkey primary key (merchant_id, endpoint_id),
+  constraint webhook_endpoint_states_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
   constraint webhook_endpoint_states_failures_not_negative check (consecutive_failures >= 0),
   constraint webhook_endpoint_states_warnings_in_range check (warnings_sent between 0 and 3)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
@@ -66,6 +69,7 @@ comment on column webhook_endpoint_states.backoff_until is 'After consecutive fa
 comment on column webhook_endpoint_states.warnings_sent is 'Warning mails sent since the last success.';
 
 create table deliveries (
+  merchant_id   uuid    not null,
   connection_id uuid    not null,
   id            uuid    not null,
   endpoint_id   uuid    not null,
@@ -76,21 +80,22 @@ create table deliveries (
   stream_id     uuid    not null,
   not_after     timestamptz,
   status        text    not null,
-  constraint deliveries_pkey primary key (connection_id, id),
-  constraint deliveries_endpoint_fkey foreign key (connection_id, endpoint_id) references webhook_endpoints (connection_id, id),
+  constraint deliveries_pkey primary key (merchant_id, connection_id, id),
+  constraint deliveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
   constraint deliveries_status_known check (status in ('pending', 'succeeded', 'failed')),
   constraint deliveries_stream_is_order_or_event check (stream_id = coalesce(order_id, event_id))
 ) with (fillfactor = 50); -- Each row is updated once, when the delivery finishes, mostly soon after its neighbors.
-create index deliveries_endpoint_idx on deliveries (connection_id, endpoint_id, id);
+create index deliveries_endpoint_idx on deliveries (merchant_id, endpoint_id, id);
 -- Also finds the deliveries of an order, because the events of an order are a stream. No index contains the status, so
 -- that a change of the status is a HOT update.
-create index deliveries_stream_idx on deliveries (connection_id, stream_id, endpoint_id, sequence, id);
+create index deliveries_stream_idx on deliveries (merchant_id, stream_id, endpoint_id, sequence, id);
 comment on table deliveries is 'One row for each event and each endpoint that subscribes to its type, written with the event. This is the log that partners see.';
 comment on column deliveries.id is 'The id of the event with the number of the endpoint in its last 32 bits, so that an event has at most one delivery for an endpoint.';
 comment on column deliveries.stream_id is 'The order, or the event if it is not about an order. The deliveries of a stream to one endpoint are sent one after another.';
 comment on column deliveries.not_after is 'The time at which a test order is erased. Nothing is sent from this time on.';
 
 create table due_deliveries (
+  merchant_id   uuid        not null,
   connection_id uuid        not null,
   endpoint_id   uuid        not null,
   stream_id     uuid        not null,
@@ -104,7 +109,7 @@ create table due_deliveries (
   leased_until  timestamptz,
   not_after     timestamptz,
   is_followed   boolean     not null default true,
-  constraint due_deliveries_pkey primary key (connection_id, endpoint_id, stream_id),
+  constraint due_deliveries_pkey primary key (merchant_id, endpoint_id, stream_id),
   constraint due_deliveries_trigger_known check (trigger in ('schedule', 'manual', 'recovery')),
   constraint due_deliveries_claimed_since check ((claim_id is null) = (claimed_at is null) and (claim_id is null) = (leased_until is null)),
   constraint due_deliveries_attempt_count_not_negative check (attempt_count >= 0)
@@ -121,7 +126,7 @@ comment on column due_deliveries.leased_until is 'From this time on another work
 comment on column due_deliveries.is_followed is 'False only when no other delivery of the stream is pending, so that the stream ends with this one.';
 
 create table attempts (
-  connection_id   uuid        not null,
+  merchant_id     uuid        not null,
   id              uuid        not null,
   delivery_id     uuid        not null,
   trigger         text        not null,
@@ -130,7 +135,7 @@ create table attempts (
   response_status integer,
   response_body   text,
   error           text,
-  constraint attempts_pkey primary key (connection_id, delivery_id, id),
+  constraint attempts_pkey primary key (merchant_id, delivery_id, id),
   constraint attempts_duration_not_negative check (duration_ms >= 0),
   constraint attempts_status_or_error check (response_status is not null or error is not null)
 ) partition by range (id);
@@ -138,6 +143,7 @@ comment on table attempts is 'Every attempt to send a delivery. Append-only. Par
 comment on column attempts.duration_ms is 'Null when the worker ended before it could record the outcome.';
 
 create table webhook_recoveries (
+  merchant_id   uuid        not null,
   connection_id   uuid               not null,
   id              uuid               not null,
   endpoint_id     uuid               not null,
@@ -149,8 +155,8 @@ create table webhook_recoveries (
   created_at      timestamptz not null,
   finished_at     timestamptz,
   constraint webhook_recoveries_pass_known check (pass in (1, 2)),
-  constraint webhook_recoveries_pkey primary key (connection_id, id),
-  constraint webhook_recoveries_endpoint_fkey foreign key (connection_id, endpoint_id) references webhook_endpoints (connection_id, id)
+  constraint webhook_recoveries_pkey primary key (merchant_id, id),
+  constraint webhook_recoveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id)
 );
 create index webhook_recoveries_open_idx on webhook_recoveries (connection_id, id) where finished_at is null;
 comment on table webhook_recoveries is 'Requests of partners to send pending or failed deliveries again. Processed in batches, and resumed after a crash.';
@@ -160,6 +166,7 @@ comment on column webhook_recoveries.pass is 'The second pass runs after until a
 comment on column webhook_recoveries.position is 'The delivery up to which the current pass has been processed.';
 
 create table outgoing_mails (
+  merchant_id   uuid        not null,
   connection_id uuid        not null,
   id            uuid        not null,
   recipient     text        not null,
@@ -169,8 +176,8 @@ create table outgoing_mails (
   attempt_count integer     not null,
   sent_at       timestamptz,
   failed_at     timestamptz,
-  constraint outgoing_mails_pkey primary key (connection_id, id),
-  constraint outgoing_mails_connection_id_fkey foreign key (connection_id) references connections (id),
+  constraint outgoing_mails_pkey primary key (merchant_id, id),
+  constraint outgoing_mails_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
   constraint outgoing_mails_ended_once check (sent_at is null or failed_at is null)
 );
 create index outgoing_mails_due_idx on outgoing_mails (connection_id, due_at) where sent_at is null and failed_at is null;

@@ -4,7 +4,7 @@
 -- ended. An entry without an outcome is pending. Amounts are in the order's currency, which only the order's row names.
 
 create table ledger_entries (
-  connection_id uuid        not null,
+  merchant_id   uuid        not null,
   order_id      uuid        not null,
   id            uuid        not null,
   kind          text        not null,
@@ -12,10 +12,10 @@ create table ledger_entries (
   refund_of     uuid,
   amount_minor  bigint      not null,
   created_at    timestamptz not null,
-  constraint ledger_entries_pkey primary key (connection_id, order_id, id),
-  constraint ledger_entries_order_fkey foreign key (connection_id, order_id) references orders (connection_id, id),
-  constraint ledger_entries_refund_of_fkey foreign key (connection_id, order_id, refund_of)
-    references ledger_entries (connection_id, order_id, id),
+  constraint ledger_entries_pkey primary key (merchant_id, order_id, id),
+  constraint ledger_entries_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id),
+  constraint ledger_entries_refund_of_fkey foreign key (merchant_id, order_id, refund_of)
+    references ledger_entries (merchant_id, order_id, id),
   constraint ledger_entries_kind_known check (kind in ('goods', 'shipping', 'refund')),
   constraint ledger_entries_refund_of_refunds check ((kind = 'refund') = (refund_of is not null)),
   constraint ledger_entries_attempt_positive check (attempt >= 1),
@@ -24,7 +24,7 @@ create table ledger_entries (
   constraint ledger_entries_first_charge_has_order_id check ((kind = 'goods' and attempt = 1) = (id = order_id))
 );
 create unique index ledger_entries_attempt_key
-  on ledger_entries (connection_id, order_id, kind, refund_of, attempt) nulls not distinct
+  on ledger_entries (merchant_id, order_id, kind, refund_of, attempt) nulls not distinct
   where kind <> 'goods' or attempt > 1;
 comment on table ledger_entries is 'Charges and refunds of orders. Rows are only added. A failed entry is final: a retry is the next attempt, with its own id.';
 comment on column ledger_entries.id is 'The idempotency key at the gateway. The first charge for the goods has the order''s own id.';
@@ -33,7 +33,7 @@ comment on column ledger_entries.refund_of is 'The charge that a refund returns 
 comment on column ledger_entries.amount_minor is 'Minor units of the order''s currency; always positive.';
 
 create table ledger_outcomes (
-  connection_id     uuid        not null,
+  merchant_id       uuid        not null,
   order_id          uuid        not null,
   entry_id          uuid        not null,
   outcome           text        not null,
@@ -41,9 +41,9 @@ create table ledger_outcomes (
   gateway_reference text,
   reason            text,
   created_at        timestamptz not null,
-  constraint ledger_outcomes_pkey primary key (connection_id, order_id, entry_id),
-  constraint ledger_outcomes_entry_fkey foreign key (connection_id, order_id, entry_id)
-    references ledger_entries (connection_id, order_id, id),
+  constraint ledger_outcomes_pkey primary key (merchant_id, order_id, entry_id),
+  constraint ledger_outcomes_entry_fkey foreign key (merchant_id, order_id, entry_id)
+    references ledger_entries (merchant_id, order_id, id),
   constraint ledger_outcomes_outcome_known check (outcome in ('succeeded', 'failed', 'canceled')),
   constraint ledger_outcomes_gateway_known check (gateway in ('account', 'stripe')),
   constraint ledger_outcomes_canceled_never_sent check ((outcome = 'canceled') = (gateway is null)),
@@ -51,7 +51,7 @@ create table ledger_outcomes (
   constraint ledger_outcomes_failure_has_reason check ((outcome = 'failed') = (reason is not null))
 );
 -- Declined charges are looked up when a merchant has paid.
-create index ledger_outcomes_failed_idx on ledger_outcomes (connection_id, order_id) where outcome = 'failed';
+create index ledger_outcomes_failed_idx on ledger_outcomes (merchant_id, order_id) where outcome = 'failed';
 comment on table ledger_outcomes is 'How entries ended: at most one row for each entry, never changed.';
 comment on column ledger_outcomes.gateway is 'The gateway that moved the money or declined to. A refund uses the gateway of its charge. Null when the entry was canceled before it was sent to a gateway.';
 comment on column ledger_outcomes.gateway_reference is 'The gateway''s id of the payment.';
@@ -60,13 +60,13 @@ comment on column ledger_outcomes.reason is 'The gateway''s code for the decline
 -- Payment methods at Stripe; a merchant has at most one in use. Only ended_at of a row ever changes, so that a payment
 -- that was started with it is repeated with exactly the same parameters.
 create table stripe_methods (
-  id                uuid        not null,
   merchant_id       uuid        not null,
+  id                uuid        not null,
   customer_id       text        not null,
   payment_method_id text        not null,
   created_at        timestamptz not null,
   ended_at          timestamptz,
-  constraint stripe_methods_pkey primary key (id),
+  constraint stripe_methods_pkey primary key (merchant_id, id),
   constraint stripe_methods_merchant_fkey foreign key (merchant_id) references merchants (id)
 );
 create unique index stripe_methods_in_use_key on stripe_methods (merchant_id) where ended_at is null;
@@ -76,6 +76,7 @@ comment on column stripe_methods.ended_at is 'New charges do not use the method 
 -- No foreign key to entries: a row is written in the same statement as its entry, which is never deleted. The fill
 -- factor leaves room for claims, which change no indexed column.
 create table due_payments (
+  merchant_id       uuid        not null,
   connection_id      uuid        not null,
   order_id           uuid        not null,
   entry_id           uuid        not null,
@@ -88,8 +89,8 @@ create table due_payments (
   gateway            text,
   stripe_method_id   uuid,
   gateway_reference  text,
-  constraint due_payments_pkey primary key (connection_id, order_id, entry_id),
-  constraint due_payments_stripe_method_fkey foreign key (stripe_method_id) references stripe_methods (id),
+  constraint due_payments_pkey primary key (merchant_id, order_id, entry_id),
+  constraint due_payments_stripe_method_fkey foreign key (merchant_id, stripe_method_id) references stripe_methods (merchant_id, id),
   constraint due_payments_gateway_known check (gateway in ('account', 'stripe')),
   constraint due_payments_attempt_count_not_negative check (attempt_count >= 0),
   constraint due_payments_attempted_since check ((attempt_count = 0) = (first_attempted_at is null) and (attempt_count = 0) = (claim_id is null)),

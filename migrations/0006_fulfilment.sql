@@ -33,42 +33,44 @@ comment on table facility_rates is 'Shipping rates: the price to a country, in a
 comment on column facility_rates.price_minor is 'Minor units of the currency.';
 
 create table stocked_products (
+  merchant_id   uuid not null,
   product_id       uuid not null,
   supply_change_id uuid,
-  constraint stocked_products_pkey primary key (product_id),
-  constraint stocked_products_product_fkey foreign key (product_id) references products (id)
+  constraint stocked_products_pkey primary key (merchant_id, product_id),
+  constraint stocked_products_product_fkey foreign key (merchant_id, product_id) references products (merchant_id, id)
 );
 create index stocked_products_supply_change_idx on stocked_products (product_id) where supply_change_id is not null;
 comment on table stocked_products is 'Products with a stock record at any facility; all others are made to order. A transaction that changes stock first locks the rows of its products here, in the order of their ids.';
 comment on column stocked_products.supply_change_id is 'A new id whenever more of the product becomes available: waiting orders must be evaluated again. Null once that is done.';
 
 create table facility_stock (
+  merchant_id uuid        not null,
   facility_id uuid        not null,
   product_id  uuid        not null,
   on_hand     integer     not null,
   reserved    integer     not null,
   updated_at  timestamptz not null,
-  constraint facility_stock_pkey primary key (facility_id, product_id),
+  constraint facility_stock_pkey primary key (merchant_id, facility_id, product_id),
   constraint facility_stock_facility_fkey foreign key (facility_id) references facilities (id),
-  constraint facility_stock_product_fkey foreign key (product_id) references stocked_products (product_id),
+  constraint facility_stock_product_fkey foreign key (merchant_id, product_id) references stocked_products (merchant_id, product_id),
   constraint facility_stock_reserved_in_range check (reserved between 0 and on_hand)
 );
-create index facility_stock_product_idx on facility_stock (product_id, facility_id);
+create index facility_stock_product_idx on facility_stock (merchant_id, product_id, facility_id);
 comment on table facility_stock is 'Quantity of a product at a facility. on_hand minus reserved is available for new orders.';
 comment on column facility_stock.reserved is 'Sum of stock_reservations: reserved for lines that have not shipped.';
 
 create table stock_reservations (
-  connection_id uuid    not null,
+  merchant_id   uuid    not null,
   order_id      uuid    not null,
   line_id       uuid    not null,
   facility_id   uuid    not null,
   product_id    uuid    not null,
   quantity      integer not null,
-  constraint stock_reservations_pkey primary key (connection_id, order_id, line_id),
-  constraint stock_reservations_line_fkey foreign key (connection_id, order_id, line_id)
-    references order_lines (connection_id, order_id, id),
-  constraint stock_reservations_stock_fkey foreign key (facility_id, product_id)
-    references facility_stock (facility_id, product_id),
+  constraint stock_reservations_pkey primary key (merchant_id, order_id, line_id),
+  constraint stock_reservations_line_fkey foreign key (merchant_id, order_id, line_id)
+    references order_lines (merchant_id, order_id, id),
+  constraint stock_reservations_stock_fkey foreign key (merchant_id, facility_id, product_id)
+    references facility_stock (merchant_id, facility_id, product_id),
   constraint stock_reservations_quantity_positive check (quantity > 0)
 );
 comment on table stock_reservations is 'Stock reserved for an order line, from the routing of its order until the line ships or the order is settled. The foreign key prevents deleting a line whose stock is still reserved.';

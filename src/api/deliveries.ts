@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { NEWEST_FIRST, pagePosition } from "../platform/wire/cursor.ts";
@@ -32,14 +33,14 @@ type DeliveryQuery = Static<typeof DeliveryQuery>;
 export async function answerDeliveryPage(
   { db, clock }: Context,
   readOrder: ReadOrder,
-  connectionId: string,
+  connection: ConnectionKey,
   query: DeliveryQuery,
 ): Promise<Answer | Problem> {
   const faults = [...idFaults("whe", "endpointId", query), ...idFaults("evt", "eventId", query)];
   if (faults.length > 0) return validationFailed(faults);
   const position = pagePosition("deliveries", query, NEWEST_FIRST);
   if (isProblem(position)) return position;
-  const orderId = await findOrderId(readOrder, connectionId, query.orderId);
+  const orderId = await findOrderId(readOrder, connection, query.orderId);
   if (orderId === undefined) return { status: 200, body: { data: [], nextCursor: null } };
   const filter = {
     endpointId: idIn("whe", query.endpointId),
@@ -47,29 +48,29 @@ export async function answerDeliveryPage(
     eventId: idIn("evt", query.eventId),
     status: query.status ?? null,
   };
-  const page = await readDeliveryPage(db, connectionId, filter, position, clock.now());
+  const page = await readDeliveryPage(db, connection, filter, position, clock.now());
   return { status: 200, body: page };
 }
 
 export async function answerDelivery(
   { db, clock }: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveryId: string,
 ): Promise<Answer | Problem> {
   const id = fromTypeId("dlv", deliveryId);
-  const delivery = id === null ? null : await readWireDelivery(db, connectionId, id, clock.now());
+  const delivery = id === null ? null : await readWireDelivery(db, connection, id, clock.now());
   return delivery === null ? notFound("delivery") : { status: 200, body: delivery };
 }
 
 /** 202 with the delivery, which will be sent once more. */
 export async function answerRedelivery(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveryId: string,
 ): Promise<Answer | Problem> {
   const id = fromTypeId("dlv", deliveryId);
-  const asked = id === null ? notFound("delivery") : await redeliver(context, connectionId, id);
+  const asked = id === null ? notFound("delivery") : await redeliver(context, connection, id);
   if (isProblem(asked)) return asked;
-  const shown = await answerDelivery(context, connectionId, deliveryId);
+  const shown = await answerDelivery(context, connection, deliveryId);
   return isProblem(shown) ? shown : { ...shown, status: 202 };
 }

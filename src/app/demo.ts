@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashKey, isLive } from "../merchants/api-key.ts";
+import { keyOf } from "../merchants/connection.ts";
 import { createConnection } from "../merchants/create-connection.ts";
 import { createMerchant } from "../merchants/create-merchant.ts";
 import { issueKey } from "../merchants/issue-key.ts";
@@ -71,7 +72,7 @@ async function makeDemo(context: Context): Promise<Demo> {
     await publishProduct(context, connection, product.id);
     productIds.push(product.id);
   }
-  const { key } = await issueKey(context, { connectionId: connection.id, name: "demo", expiresAt: null });
+  const { key } = await issueKey(context, { ...keyOf(connection), name: "demo", expiresAt: null });
   return { key, productIds };
 }
 

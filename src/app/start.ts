@@ -77,8 +77,8 @@ function startWork(context: WebhookContext, signals: SignalChannel, metrics: Met
     allowPrivateNetworks: webhookAllowPrivateNetworks,
   });
   const dispatcher = createDispatcher(context, sender, metrics);
-  const stopListening = signals.listen((signal, connectionIds) =>
-    signal === "deliveries_due" ? dispatcher.wake(connectionIds) : dispatcher.takeBack(connectionIds),
+  const stopListening = signals.listen((signal, connections) =>
+    signal === "deliveries_due" ? dispatcher.wake(connections) : dispatcher.takeBack(connections),
   );
   const worker = startWorker(context, metrics, [...JOBS, findDueDeliveries(dispatcher)]);
   stops.entryPoints.push(async () => {

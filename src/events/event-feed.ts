@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { momentOf, uuidAt } from "../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../platform/retention.ts";
@@ -36,12 +37,12 @@ export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): Feed
  */
 export async function readFeed(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { after, limit }: FeedPage,
   { orderId, type }: FeedFilter,
   now: Date,
 ): Promise<string> {
-  const page = { connectionId, after, limit, type, oldestId: oldestIdAfter(after, now), now };
+  const page = { ...connection, after, limit, type, oldestId: oldestIdAfter(after, now), now };
   const rows = orderId === null ? await listFeed(db, page) : await listFeedOfOrder(db, page, orderId);
   const last = rows.at(-1);
   const nextCursor = last === undefined ? "null" : `"${encodeFeedCursor(positionOf(last))}"`;

@@ -2,6 +2,7 @@ import { toTypeId } from "../platform/ids.ts";
 
 /** A fact as it is stored: the body is the exact text that partners receive, frozen when it happened (decision 0021). */
 export type EventRow = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly type: string;
@@ -14,6 +15,7 @@ export type EventRow = {
 };
 
 type EventContent = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly type: string;
@@ -28,6 +30,7 @@ type EventContent = {
 
 /** Freezes an event's body. */
 export function eventRow({
+  merchantId,
   connectionId,
   id,
   type,
@@ -47,5 +50,5 @@ export function eventRow({
     sequence,
     data,
   });
-  return { connectionId, id, type, orderId, sequence, body, notAfter };
+  return { merchantId, connectionId, id, type, orderId, sequence, body, notAfter };
 }

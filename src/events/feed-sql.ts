@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { EventType } from "./event-types.ts";
 import { PING } from "./event-types.ts";
@@ -10,8 +11,7 @@ export type FeedPosition = { transactionId: string; sequence: number; eventId: s
 
 export type FeedRow = { feed_position: string; sequence: number; id: string; body: string };
 
-type FeedPage = {
-  connectionId: string;
+type FeedPage = ConnectionKey & {
   after: FeedPosition;
   limit: number;
   /** Null: of any type. */
@@ -36,7 +36,7 @@ export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]
     text: `
       (select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, 1 as part
        from events e
-       where e.connection_id = $1
+       where e.merchant_id = $10 and e.connection_id = $1
          and ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
          and e.feed_position >= pg_snapshot_xmax(pg_current_snapshot())
          and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
@@ -46,7 +46,7 @@ export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]
       union all
       (select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, 2 as part
        from events e
-       where e.connection_id = $1
+       where e.merchant_id = $10 and e.connection_id = $1
          and e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
          and (e.feed_position, coalesce(e.sequence, 0), e.id) >
              (case when $2::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then $2::xid8 else '0' end, $3::integer, $4::uuid)
@@ -66,7 +66,7 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
     text: `
       select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body
       from events e
-      where e.connection_id = $1 and e.order_id = $10
+      where e.merchant_id = $10 and e.connection_id = $1 and e.order_id = $11
         and case
               when e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
               then $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
@@ -84,7 +84,7 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
   });
 }
 
-const toValues = ({ connectionId, after, limit, type, oldestId, now }: FeedPage): unknown[] => [
+const toValues = ({ merchantId, connectionId, after, limit, type, oldestId, now }: FeedPage): unknown[] => [
   connectionId,
   after.transactionId,
   after.sequence,
@@ -94,12 +94,13 @@ const toValues = ({ connectionId, after, limit, type, oldestId, now }: FeedPage)
   type,
   limit,
   now,
+  merchantId,
 ];
 
 /** The body of one event, unless it is older than `oldestId`. */
 export async function readEventBody(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   eventId: string,
   oldestId: string,
   now: Date,
@@ -109,8 +110,8 @@ export async function readEventBody(
     text: `
       select e.body
       from events e
-      where e.connection_id = $1 and e.id = $2 and e.id >= $3 and (e.not_after is null or e.not_after > $4)`,
-    values: [connectionId, eventId, oldestId, now],
+      where e.merchant_id = $1 and e.connection_id = $2 and e.id = $3 and e.id >= $4 and (e.not_after is null or e.not_after > $5)`,
+    values: [connection.merchantId, connection.connectionId, eventId, oldestId, now],
   });
   return row?.body ?? null;
 }

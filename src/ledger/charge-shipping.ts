@@ -5,7 +5,7 @@ import { insertShippingCharges } from "./ledger-sql.ts";
 
 /** What shipping an order costs its merchant. */
 export type ShippingCharge = {
-  readonly order: Pick<Order, "connectionId" | "id">;
+  readonly order: Pick<Order, "merchantId" | "id">;
   readonly amountMinor: bigint;
   /** Must be the order's. */
   readonly currency: string;
@@ -22,7 +22,7 @@ export async function chargeShippings(
 ): Promise<void> {
   const payable = charges
     .filter(({ amountMinor }) => amountMinor > 0n)
-    .map(({ order, ...charge }) => ({ ...charge, connectionId: order.connectionId, orderId: order.id }));
+    .map(({ order, ...charge }) => ({ ...charge, merchantId: order.merchantId, orderId: order.id }));
   if (payable.length === 0) return;
   const charged = await insertShippingCharges(tx, payable, at);
   if (charged !== payable.length)

@@ -1,12 +1,9 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { EntryKind, GatewayName } from "./ledger.ts";
 
 /** A connection with payments to be sent to a gateway. */
-export type Payer = {
-  readonly connectionId: string;
-  readonly merchantId: string;
-  readonly gateway: GatewayName;
-};
+export type Payer = ConnectionKey & { readonly gateway: GatewayName };
 
 /** Connections with something due at a gateway, the one that waits longest first. A scan over all shards. */
 export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<Payer[]> {
@@ -19,7 +16,7 @@ export async function listPayers(db: Queryable, gateway: GatewayName, now: Date)
       cross join lateral (
         select d.due_at
         from due_payments d
-        where d.connection_id = c.id and d.due_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
+        where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.due_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
           and coalesce(d.gateway, case when m.id is null then 'account' else 'stripe' end) = $2
         order by d.due_at
         limit 1) as due
@@ -84,33 +81,33 @@ export async function claimPayments(
       with in_use as materialized (
         select id
         from stripe_methods
-        where merchant_id = $5 and ended_at is null
+        where merchant_id = $1 and ended_at is null
       ), due as (
         select d.ctid as place
         from due_payments d
-        where d.connection_id = $1 and d.due_at <= $2 and (d.leased_until is null or d.leased_until <= $2)
-          and coalesce(d.gateway, case when exists (select from in_use) then 'stripe' else 'account' end) = $4
+        where d.merchant_id = $1 and d.connection_id = $2 and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
+          and coalesce(d.gateway, case when exists (select from in_use) then 'stripe' else 'account' end) = $5
         order by d.due_at
         limit $6
         for update skip locked -- Another worker's claims are passed over, not waited for.
       ), claimed as (
         update due_payments d
-        set attempt_count = d.attempt_count + 1, claim_id = $7, leased_until = $3, recheck_requested = false,
-            first_attempted_at = coalesce(d.first_attempted_at, $2), gateway = $4,
+        set attempt_count = d.attempt_count + 1, claim_id = $7, leased_until = $4, recheck_requested = false,
+            first_attempted_at = coalesce(d.first_attempted_at, $3), gateway = $5,
             stripe_method_id = case when d.gateway is null then (select id from in_use) else d.stripe_method_id end
         from due
-        where d.connection_id = $1 and d.ctid = due.place -- Locked just before, so it has not moved.
+        where d.merchant_id = $1 and d.ctid = due.place -- Locked just before, so it has not moved.
         returning d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at, d.gateway_reference, d.stripe_method_id
       )
       select c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.attempt_count, c.first_attempted_at, c.gateway_reference,
              x.gateway_reference as charge_reference, m.customer_id, m.payment_method_id
       from claimed c
-      join ledger_entries e on e.connection_id = $1 and e.order_id = c.order_id and e.id = c.entry_id
-      join orders o on o.connection_id = $1 and o.id = c.order_id
-      left join ledger_outcomes x on x.connection_id = $1 and x.order_id = c.order_id and x.entry_id = e.refund_of
-      left join stripe_methods m on m.id = c.stripe_method_id
+      join ledger_entries e on e.merchant_id = $1 and e.order_id = c.order_id and e.id = c.entry_id
+      join orders o on o.merchant_id = $1 and o.id = c.order_id
+      left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = c.order_id and x.entry_id = e.refund_of
+      left join stripe_methods m on m.merchant_id = $1 and m.id = c.stripe_method_id
       order by c.due_at, c.entry_id`,
-    values: [connectionId, now, leasedUntil, gateway, merchantId, limit, claimId],
+    values: [merchantId, connectionId, now, leasedUntil, gateway, limit, claimId],
   });
   return rows.map((row) => ({
     connectionId,
@@ -147,7 +144,7 @@ export type PaymentOutcome = {
  */
 export async function endClaims(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   settlements: readonly PaymentOutcome[],
 ): Promise<PaymentOutcome[]> {
   const [first] = settlements;
@@ -156,10 +153,11 @@ export async function endClaims(
     name: "end-payment-claims",
     text: `
       delete from due_payments
-      where connection_id = $1 and order_id = any($2::uuid[]) and entry_id = any($3::uuid[]) and claim_id = $4
+      where merchant_id = $1 and connection_id = $2 and order_id = any($3::uuid[]) and entry_id = any($4::uuid[]) and claim_id = $5
       returning entry_id`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       settlements.map(({ payment }) => payment.orderId),
       settlements.map(({ payment }) => payment.entryId),
       first.payment.claimId,
@@ -172,7 +170,7 @@ export async function endClaims(
 /** Records outcomes of one connection, for payments that have been taken off what is due in this transaction. */
 export async function insertOutcomes(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   settlements: readonly PaymentOutcome[],
   now: Date,
 ): Promise<void> {
@@ -181,12 +179,12 @@ export async function insertOutcomes(
     name: "insert-ledger-outcomes",
     text: `
       insert into ledger_outcomes (
-        connection_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
+        merchant_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
       select $1, order_id, entry_id, outcome, gateway, reference, reason, $8
       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
         as told (order_id, entry_id, outcome, gateway, reference, reason)`,
     values: [
-      connectionId,
+      connection.merchantId,
       settlements.map(({ payment }) => payment.orderId),
       settlements.map(({ payment }) => payment.entryId),
       settlements.map(({ outcome }) => outcome),
@@ -209,7 +207,7 @@ export type Postponement = {
 /** Lets payments of one connection go until later; at once if their gateway has told of news meanwhile. */
 export async function postponePayments(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   postponements: readonly Postponement[],
 ): Promise<void> {
   if (postponements.length === 0) return;
@@ -219,12 +217,13 @@ export async function postponePayments(
       update due_payments d
       set leased_until = null, due_at = case when d.recheck_requested then d.due_at else told.due_at end,
           gateway_reference = coalesce(told.reference, d.gateway_reference)
-      from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[])
+      from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::text[])
         as told (order_id, entry_id, claim_id, due_at, reference)
-      where d.connection_id = $1 and d.order_id = any($2::uuid[]) -- A list as well, for the reason told above.
+      where d.merchant_id = $1 and d.connection_id = $2 and d.order_id = any($3::uuid[]) -- A list as well, for the reason told above.
         and d.order_id = told.order_id and d.entry_id = told.entry_id and d.claim_id = told.claim_id`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       postponements.map(({ payment }) => payment.orderId),
       postponements.map(({ payment }) => payment.entryId),
       postponements.map(({ payment }) => payment.claimId),
@@ -237,7 +236,7 @@ export async function postponePayments(
 /** Makes an entry due now because its gateway has told of news; answers false when nothing of it is under way. */
 export async function requestRecheck(
   db: Queryable,
-  { connectionId, orderId, entryId }: { connectionId: string; orderId: string; entryId: string },
+  { merchantId, orderId, entryId }: { merchantId: string; orderId: string; entryId: string },
   now: Date,
 ): Promise<boolean> {
   const rows = await db.query({
@@ -245,9 +244,9 @@ export async function requestRecheck(
     text: `
       update due_payments
       set recheck_requested = true, due_at = least(due_at, $4)
-      where connection_id = $1 and order_id = $2 and entry_id = $3 and attempt_count > 0
+      where merchant_id = $1 and order_id = $2 and entry_id = $3 and attempt_count > 0
       returning entry_id`,
-    values: [connectionId, orderId, entryId, now],
+    values: [merchantId, orderId, entryId, now],
   });
   return rows.length > 0;
 }
@@ -255,7 +254,7 @@ export async function requestRecheck(
 /** Makes scheduled attempts of an order due now. The caller holds the order's lock. */
 export async function bringForward(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
   entryIds: readonly string[],
   now: Date,
@@ -265,9 +264,9 @@ export async function bringForward(
     name: "bring-payments-forward",
     text: `
       update due_payments
-      set due_at = $4
-      where connection_id = $1 and order_id = $2 and entry_id = any($3::uuid[]) and attempt_count = 0 and due_at > $4`,
-    values: [connectionId, orderId, entryIds, now],
+      set due_at = $5
+      where merchant_id = $1 and connection_id = $2 and order_id = $3 and entry_id = any($4::uuid[]) and attempt_count = 0 and due_at > $5`,
+    values: [connection.merchantId, connection.connectionId, orderId, entryIds, now],
   });
 }
 
@@ -278,8 +277,7 @@ export async function bringMerchantForward(db: Queryable, merchantId: string, no
     text: `
       update due_payments d
       set due_at = $2
-      from connections c
-      where c.merchant_id = $1 and d.connection_id = c.id and d.attempt_count = 0 and d.due_at > $2`,
+      where d.merchant_id = $1 and d.attempt_count = 0 and d.due_at > $2`,
     values: [merchantId, now],
   });
 }

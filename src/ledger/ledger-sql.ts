@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { NewId } from "../platform/ids.ts";
 import type { EntryKind, EntryStatus, GatewayName, LedgerEntry, NewEntry } from "./ledger.ts";
@@ -5,16 +6,16 @@ import type { EntryKind, EntryStatus, GatewayName, LedgerEntry, NewEntry } from 
 /** The ledger of an order, oldest entry first. */
 export async function readLedger(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
 ): Promise<readonly LedgerEntry[]> {
-  return (await readLedgers(db, connectionId, [orderId]))(orderId);
+  return (await readLedgers(db, connection, [orderId]))(orderId);
 }
 
 /** The ledgers of a connection's orders, each oldest entry first. */
 export async function readLedgers(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<(orderId: string) => readonly LedgerEntry[]> {
   const rows = await db.query<{
@@ -35,11 +36,11 @@ export async function readLedgers(
       select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.amount_minor, o.currency,
              coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.created_at
       from ledger_entries e
-      join orders o on o.connection_id = $1 and o.id = e.order_id
-      left join ledger_outcomes x on x.connection_id = $1 and x.order_id = e.order_id and x.entry_id = e.id
-      where e.connection_id = $1 and e.order_id = any($2::uuid[])
+      join orders o on o.merchant_id = $1 and o.id = e.order_id
+      left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = e.order_id and x.entry_id = e.id
+      where e.merchant_id = $1 and e.order_id = any($2::uuid[])
       order by e.id`,
-    values: [connectionId, orderIds],
+    values: [connection.merchantId, orderIds],
   });
   const entries = Map.groupBy(rows, (row) => row.order_id);
   return (orderId) =>
@@ -61,25 +62,25 @@ export async function readLedgers(
  * Parts of the statement that creates orders: the charge for the goods of each real order that costs anything, and its
  * row for the gateway. No order can be there without its charge, because they are one statement.
  *
- * @param placed name of an earlier part with the columns connection_id, id, test_mode, goods_minor and created_at
+ * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, goods_minor and created_at
  */
 export const chargeGoods = (placed: string): string => `
       charged as (
-        insert into ledger_entries (connection_id, order_id, id, kind, attempt, amount_minor, created_at)
-        select connection_id, id, id, 'goods', 1, goods_minor, created_at
+        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
+        select merchant_id, id, id, 'goods', 1, goods_minor, created_at
         from ${placed}
         where not test_mode and goods_minor > 0
-        returning connection_id, order_id, id, created_at
       ), payable as (
-        insert into due_payments (connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
-        select connection_id, order_id, id, created_at, 0, false
-        from charged
+        insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
+        select merchant_id, connection_id, id, id, created_at, 0, false
+        from ${placed}
+        where not test_mode and goods_minor > 0
       )`;
 
 /** Adds entries to ledgers of one connection's orders. The caller holds the orders' locks. */
 export async function insertEntries(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   entries: readonly (NewEntry & { readonly orderId: string })[],
   { newId, now }: { newId: NewId; now: Date },
 ): Promise<void> {
@@ -89,18 +90,19 @@ export async function insertEntries(
     text: `
       with input as materialized (
         select *
-        from unnest($2::uuid[], $3::uuid[], $4::text[], $5::integer[], $6::uuid[], $7::bigint[], $8::timestamptz[], $9::text[])
+        from unnest($3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[], $9::timestamptz[], $10::text[])
           as input (order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway)
       ), added as (
-        insert into ledger_entries (connection_id, order_id, id, kind, attempt, refund_of, amount_minor, created_at)
-        select $1, order_id, id, kind, attempt, refund_of, amount_minor, $10
+        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, created_at)
+        select $1, order_id, id, kind, attempt, refund_of, amount_minor, $11
         from input
       )
-      insert into due_payments (connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
-      select $1, order_id, id, due_at, 0, false, gateway
+      insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
+      select $1, $2, order_id, id, due_at, 0, false, gateway
       from input`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       entries.map(({ orderId }) => orderId),
       entries.map(() => newId()),
       entries.map(({ kind }) => kind),
@@ -121,7 +123,7 @@ export async function insertEntries(
 export async function insertShippingCharges(
   tx: Queryable,
   charges: readonly {
-    readonly connectionId: string;
+    readonly merchantId: string;
     readonly orderId: string;
     readonly amountMinor: bigint;
     readonly currency: string;
@@ -132,20 +134,22 @@ export async function insertShippingCharges(
     name: "insert-shipping-charges",
     text: `
       with charged as (
-        insert into ledger_entries (connection_id, order_id, id, kind, attempt, amount_minor, created_at)
-        select o.connection_id, o.id, input.id, 'shipping', 1, input.amount_minor, $6
+        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
+        select o.merchant_id, o.id, input.id, 'shipping', 1, input.amount_minor, $6
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[])
-          as input (connection_id, order_id, id, amount_minor, currency)
-        join orders o on o.connection_id = input.connection_id and o.id = input.order_id and o.currency = input.currency
-        where o.connection_id = any($1::uuid[]) and not o.test_mode
-        returning connection_id, order_id, id
+          as input (merchant_id, order_id, id, amount_minor, currency)
+        join orders o on o.merchant_id = input.merchant_id and o.id = input.order_id and o.currency = input.currency
+        where o.merchant_id = any($1::uuid[]) and not o.test_mode
+        returning merchant_id, order_id, id
       )
-      insert into due_payments (connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
-      select connection_id, order_id, id, $6, 0, false
-      from charged
+      insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
+      select c.merchant_id, o.connection_id, c.order_id, c.id, $6, 0, false
+      from charged c
+      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
+      where o.merchant_id = any($1::uuid[])
       returning entry_id`,
     values: [
-      charges.map(({ connectionId }) => connectionId),
+      charges.map(({ merchantId }) => merchantId),
       charges.map(({ orderId }) => orderId),
       charges.map(() => newId()),
       charges.map(({ amountMinor }) => amountMinor.toString()),
@@ -162,7 +166,7 @@ export async function insertShippingCharges(
  */
 export async function cancelUnsentEntries(
   tx: Queryable,
-  { connectionId, id: orderId }: { readonly connectionId: string; readonly id: string },
+  { merchantId, id: orderId }: { readonly merchantId: string; readonly id: string },
   kinds: readonly EntryKind[],
   now: Date,
 ): Promise<void> {
@@ -172,13 +176,13 @@ export async function cancelUnsentEntries(
       with unsent as (
         delete from due_payments d
         using ledger_entries e
-        where d.connection_id = $1 and d.order_id = $2 and d.attempt_count = 0
-          and e.connection_id = $1 and e.order_id = $2 and e.id = d.entry_id and e.kind = any($4::text[])
+        where d.merchant_id = $1 and d.order_id = $2 and d.attempt_count = 0
+          and e.merchant_id = $1 and e.order_id = $2 and e.id = d.entry_id and e.kind = any($4::text[])
         returning d.entry_id
       )
-      insert into ledger_outcomes (connection_id, order_id, entry_id, outcome, created_at)
+      insert into ledger_outcomes (merchant_id, order_id, entry_id, outcome, created_at)
       select $1, $2, entry_id, 'canceled', $3
       from unsent`,
-    values: [connectionId, orderId, now, kinds],
+    values: [merchantId, orderId, now, kinds],
   });
 }

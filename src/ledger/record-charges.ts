@@ -23,7 +23,7 @@ export async function followOrder(
 /** A canceled order is no longer charged, and what was charged goes back. */
 async function giveBack(tx: Queryable, order: Order, at: RecordContext): Promise<void> {
   await cancelUnsentEntries(tx, order, ["goods", "shipping", "refund"], at.now);
-  await add(tx, order, refundsOwed(await readLedger(tx, order.connectionId, order.id), at.now), at);
+  await add(tx, order, refundsOwed(await readLedger(tx, order, order.id), at.now), at);
 }
 
 /**
@@ -31,7 +31,7 @@ async function giveBack(tx: Queryable, order: Order, at: RecordContext): Promise
  * (decision 0041). After a payment nothing is left to waive.
  */
 async function waive(tx: Queryable, order: Order, at: RecordContext): Promise<void> {
-  const read = () => readLedger(tx, order.connectionId, order.id);
+  const read = () => readLedger(tx, order, order.id);
   const kinds = failedCharges(await read()).map(({ kind }) => kind);
   if (kinds.length === 0) return;
   await cancelUnsentEntries(tx, order, kinds, at.now);
@@ -39,15 +39,10 @@ async function waive(tx: Queryable, order: Order, at: RecordContext): Promise<vo
   await cancelUnsentEntries(tx, order, kinds, at.now);
 }
 
-const add = (
-  tx: Queryable,
-  { connectionId, id: orderId }: Order,
-  entries: readonly NewEntry[],
-  at: RecordContext,
-): Promise<void> =>
+const add = (tx: Queryable, order: Order, entries: readonly NewEntry[], at: RecordContext): Promise<void> =>
   insertEntries(
     tx,
-    connectionId,
-    entries.map((entry) => ({ ...entry, orderId })),
+    order,
+    entries.map((entry) => ({ ...entry, orderId: order.id })),
     at,
   );

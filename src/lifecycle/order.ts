@@ -49,6 +49,7 @@ export type Shipment = {
 
 /** An order as the rules see it. Ids are UUIDs; the wire shows them as TypeIDs. */
 export type Order = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly testMode: boolean;

@@ -1,6 +1,7 @@
 import type { Queryable } from "../platform/database/database.ts";
 
 export type NewMail = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly recipient: string;
@@ -15,14 +16,14 @@ export type NewMail = {
  */
 export async function queueMail(
   tx: Queryable,
-  { connectionId, id, recipient, subject, body, now }: NewMail,
+  { merchantId, connectionId, id, recipient, subject, body, now }: NewMail,
 ): Promise<void> {
   await tx.query({
     name: "queue-mail",
     text: `
-      insert into outgoing_mails (connection_id, id, recipient, subject, body, due_at, attempt_count)
-      values ($1, $2, $3, $4, $5, $6, 0)
-      on conflict (connection_id, id) do nothing`,
-    values: [connectionId, id, recipient, subject, body, now],
+      insert into outgoing_mails (merchant_id, connection_id, id, recipient, subject, body, due_at, attempt_count)
+      values ($1, $2, $3, $4, $5, $6, $7, 0)
+      on conflict (merchant_id, id) do nothing`,
+    values: [merchantId, connectionId, id, recipient, subject, body, now],
   });
 }

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
 import { after, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
@@ -40,25 +41,25 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
 }
 
 /** Claimed, sent and marked in steps of their own: no transaction waits for a mail server. */
-async function sendNext(context: Context, mailer: Mailer, connectionId: string): Promise<number> {
+async function sendNext(context: Context, mailer: Mailer, connection: ConnectionKey): Promise<number> {
   const { db, clock, log } = context;
   const now = clock.now();
-  const mail = await claimMail(db, connectionId, now, after(now, LEASE_MS));
+  const mail = await claimMail(db, connection, now, after(now, LEASE_MS));
   if (mail === null) return 0;
   try {
     await withinDeadline(mailer.send({ ...mail, date: now }));
   } catch (error) {
     const failed = {
       mail: { id: mail.id },
-      connection: { id: connectionId },
+      connection: { id: connection },
       attemptCount: mail.attemptCount,
     };
     // Not the error itself: mail servers repeat the address in their words.
     log.warn({ ...failed, ...codesOf(error) }, "a mail could not be sent");
-    await markMailFailed(db, connectionId, mail, nextStep(mail, clock.now()));
+    await markMailFailed(db, connection, mail, nextStep(mail, clock.now()));
     return 1;
   }
-  await markMailSent(db, connectionId, mail.id, clock.now());
+  await markMailSent(db, connection, mail.id, clock.now());
   return 1;
 }
 

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 /** A key of a connection, without the key itself, which is never stored. */
 export type ApiKey = {
   readonly id: string;
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly name: string | null;
   /** First characters of the key, to recognise it by. */

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Connection } from "./connection.ts";
 import { lockConnection, updateConnection } from "./connections-sql.ts";
@@ -9,11 +10,11 @@ import type { ReviewPolicy } from "./review-policy.ts";
  */
 export async function changeConnection(
   context: Context,
-  connectionId: string,
+  key: ConnectionKey,
   change: { name?: string; reviewPolicy?: ReviewPolicy },
 ): Promise<Connection | null> {
   return inTransaction(context, async (tx) => {
-    const connection = await lockConnection(tx, connectionId);
+    const connection = await lockConnection(tx, key);
     if (connection === null) return null;
     const { name, reviewPolicy } = { ...connection, ...change };
     const changed: Connection = { ...connection, name, reviewPolicy };

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { ReviewPolicy } from "./review-policy.ts";
 
 /** One partner's line to one merchant: the unit of access. */
@@ -11,3 +12,5 @@ export type Connection = {
   readonly reviewPolicy: ReviewPolicy;
   readonly createdAt: Date;
 };
+
+export const keyOf = ({ merchantId, id }: Connection): ConnectionKey => ({ merchantId, connectionId: id });

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Connection } from "./connection.ts";
@@ -14,9 +15,10 @@ type ConnectionRow = {
   created_at: Date;
 };
 
-export async function readConnection(db: Queryable, connectionId: string): Promise<Connection | null> {
+/** A connection by its id alone, of any merchant; null when there is none. */
+export async function findConnectionById(db: Queryable, connectionId: string): Promise<Connection | null> {
   const [row] = await db.query<ConnectionRow>({
-    name: "read-connection",
+    name: "find-connection-by-id",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
@@ -28,8 +30,22 @@ export async function readConnection(db: Queryable, connectionId: string): Promi
   return row === undefined ? null : toConnection(row);
 }
 
+export async function readConnection(db: Queryable, connection: ConnectionKey): Promise<Connection | null> {
+  const [row] = await db.query<ConnectionRow>({
+    name: "read-connection",
+    text: `
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.merchant_id = $1 and c.id = $2`,
+    values: [connection.merchantId, connection.connectionId],
+  });
+  return row === undefined ? null : toConnection(row);
+}
+
 /** Reads a connection for a change: nobody else changes it until the transaction ends. */
-export async function lockConnection(tx: Queryable, connectionId: string): Promise<Connection | null> {
+export async function lockConnection(tx: Queryable, connection: ConnectionKey): Promise<Connection | null> {
   const [row] = await tx.query<ConnectionRow>({
     name: "lock-connection",
     text: `
@@ -37,9 +53,9 @@ export async function lockConnection(tx: Queryable, connectionId: string): Promi
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
-      where c.id = $1
+      where c.merchant_id = $1 and c.id = $2
       for no key update of c`,
-    values: [connectionId],
+    values: [connection.merchantId, connection.connectionId],
   });
   return row === undefined ? null : toConnection(row);
 }
@@ -93,9 +109,16 @@ export async function updateConnection(db: Queryable, connection: Connection): P
     name: "update-connection",
     text: `
       update connections
-      set name = $2, review_max_quantity = $3, review_max_order_value_minor = $4, review_countries = $5
-      where id = $1`,
-    values: [connection.id, connection.name, maxQuantity, maxOrderValueMinor, countries],
+      set name = $3, review_max_quantity = $4, review_max_order_value_minor = $5, review_countries = $6
+      where merchant_id = $1 and id = $2`,
+    values: [
+      connection.merchantId,
+      connection.id,
+      connection.name,
+      maxQuantity,
+      maxOrderValueMinor,
+      countries,
+    ],
   });
 }
 

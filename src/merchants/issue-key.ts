@@ -5,7 +5,7 @@ import { insertKey } from "./keys-sql.ts";
 /** Issues a further key of a connection. The key itself is answered here, once, and only its hash is stored. */
 export async function issueKey(
   { db, clock, newId }: Context,
-  fields: Pick<ApiKey, "connectionId" | "name" | "expiresAt">,
+  fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "expiresAt">,
 ): Promise<{ key: string; issued: ApiKey }> {
   const { key, prefix, hash } = makeKey();
   const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: clock.now(), revokedAt: null };

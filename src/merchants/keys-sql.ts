@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -5,6 +6,7 @@ import type { ApiKey } from "./api-key.ts";
 type KeyRow = {
   key_hash: Buffer;
   id: string;
+  merchant_id: string;
   connection_id: string;
   name: string | null;
   prefix: string;
@@ -21,7 +23,7 @@ export async function readKeys(db: Queryable, hashes: readonly string[]): Promis
   const rows = await db.query<KeyRow>({
     name: "read-keys",
     text: `
-      select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      select key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at
       from api_keys
       where key_hash = any($1::bytea[])`,
     values: [hashes.map(toBytea)],
@@ -29,21 +31,17 @@ export async function readKeys(db: Queryable, hashes: readonly string[]): Promis
   return new Map(rows.map((row) => [row.key_hash.toString("hex"), toKey(row)]));
 }
 
-/** A key by its id, with the merchant whose connection it opens; null when there is none. */
-export async function readKey(
-  db: Queryable,
-  keyId: string,
-): Promise<(ApiKey & { readonly merchantId: string }) | null> {
-  const [row] = await db.query<KeyRow & { merchant_id: string }>({
+/** A key by its id; null when there is none. */
+export async function readKey(db: Queryable, keyId: string): Promise<ApiKey | null> {
+  const [row] = await db.query<KeyRow>({
     name: "read-key",
     text: `
-      select k.key_hash, k.id, k.connection_id, k.name, k.prefix, k.created_at, k.expires_at, k.revoked_at, c.merchant_id
-      from api_keys k
-      join connections c on c.id = k.connection_id
-      where k.id = $1`,
+      select key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      from api_keys
+      where id = $1`,
     values: [keyId],
   });
-  return row === undefined ? null : { ...toKey(row), merchantId: row.merchant_id };
+  return row === undefined ? null : toKey(row);
 }
 
 /** What a list of keys is narrowed to: those that are live at a moment, or those that are not; null: all. */
@@ -52,21 +50,21 @@ type KeyFilter = { readonly live: boolean | null; readonly now: Date };
 /** Oldest first; one row more than the page, if there is one. */
 export async function listKeys(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { live, now }: KeyFilter,
   { afterId, limit }: PagePosition,
 ): Promise<ApiKey[]> {
   const rows = await db.query<KeyRow>({
     name: "list-keys",
     text: `
-      select key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      select key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at
       from api_keys
-      where connection_id = $1 and id > $2
-        and ($4::boolean is null
-          or $4 = (revoked_at is null and (expires_at is null or expires_at > $5)))
+      where merchant_id = $1 and connection_id = $2 and id > $3
+        and ($5::boolean is null
+          or $5 = (revoked_at is null and (expires_at is null or expires_at > $6)))
       order by id
-      limit $3 + 1`,
-    values: [connectionId, afterId, limit, live, now],
+      limit $4 + 1`,
+    values: [connection.merchantId, connection.connectionId, afterId, limit, live, now],
   });
   return rows.map(toKey);
 }
@@ -75,9 +73,18 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
   await db.query({
     name: "insert-key",
     text: `
-      insert into api_keys (key_hash, id, connection_id, name, prefix, created_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [toBytea(hash), key.id, key.connectionId, key.name, key.prefix, key.createdAt, key.expiresAt],
+      insert into api_keys (key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [
+      toBytea(hash),
+      key.id,
+      key.merchantId,
+      key.connectionId,
+      key.name,
+      key.prefix,
+      key.createdAt,
+      key.expiresAt,
+    ],
   });
 }
 
@@ -89,7 +96,7 @@ export async function revokeKey(db: Queryable, keyId: string, now: Date): Promis
       update api_keys
       set revoked_at = coalesce(revoked_at, $2)
       where id = $1
-      returning key_hash, id, connection_id, name, prefix, created_at, expires_at, revoked_at`,
+      returning key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at`,
     values: [keyId, now],
   });
   return row === undefined ? null : toKey(row);
@@ -97,6 +104,7 @@ export async function revokeKey(db: Queryable, keyId: string, now: Date): Promis
 
 const toKey = (row: KeyRow): ApiKey => ({
   id: row.id,
+  merchantId: row.merchant_id,
   connectionId: row.connection_id,
   name: row.name,
   prefix: row.prefix,

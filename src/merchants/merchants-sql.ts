@@ -87,13 +87,13 @@ export async function updateMerchant(tx: Queryable, merchant: Merchant): Promise
 }
 
 /** Where mail about the orders of a connection goes. */
-export async function readAccountEmail(db: Queryable, connectionId: string): Promise<string> {
+export async function readAccountEmail(db: Queryable, merchantId: string): Promise<string> {
   const [row] = await db.query<{ account_email: string }>({
     name: "read-account-email",
-    text: "select m.account_email from connections c join merchants m on m.id = c.merchant_id where c.id = $1",
-    values: [connectionId],
+    text: "select account_email from merchants where id = $1",
+    values: [merchantId],
   });
-  if (row === undefined) throw new Error("Every connection has a merchant.");
+  if (row === undefined) throw new Error("An order has a merchant.");
   return row.account_email;
 }
 

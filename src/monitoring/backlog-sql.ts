@@ -13,11 +13,11 @@ export async function readDueDeliveries(
     text: `
       select coalesce(sum(due.count), 0)::bigint as count, min(due.oldest_due_at) as oldest_due_at
       from webhook_endpoints w
-      join webhook_endpoint_states s on s.connection_id = w.connection_id and s.endpoint_id = w.id
+      join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
       cross join lateral (
         select count(*) as count, min(d.due_at) as oldest_due_at
         from due_deliveries d
-        where d.connection_id = w.connection_id and d.endpoint_id = w.id and d.due_at <= $1
+        where d.merchant_id = w.merchant_id and d.connection_id = w.connection_id and d.endpoint_id = w.id and d.due_at <= $1
           and (d.leased_until is null or d.leased_until <= $1)) as due
       where w.status = 'active' and (s.backoff_until is null or s.backoff_until <= $1)`,
     values: [now],
@@ -54,7 +54,7 @@ export async function readOldestDueOrder(db: Queryable, now: Date): Promise<Date
       cross join lateral (
         select o.acceptance_due_at
         from orders o
-        where o.connection_id = c.id
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id
           and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $1
         order by o.acceptance_due_at
         limit 1) as due`,
@@ -73,7 +73,7 @@ export async function readOldestExpiredOrder(db: Queryable, now: Date): Promise<
       cross join lateral (
         select o.expires_at
         from orders o
-        where o.connection_id = c.id and o.test_mode and o.expires_at <= $1
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.test_mode and o.expires_at <= $1
         order by o.expires_at
         limit 1) as expired`,
     values: [now],
@@ -119,7 +119,7 @@ export async function readOldestUnroutedOrder(db: Queryable): Promise<Date | nul
       cross join lateral (
         select o.updated_at
         from orders o
-        where o.connection_id = c.id and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
           and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
         order by o.id
         limit 1) as unrouted`,
@@ -137,7 +137,7 @@ export async function countOrdersInReview(db: Queryable): Promise<number> {
       cross join lateral (
         select count(*) as count
         from orders o
-        where o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode) as waiting`,
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode) as waiting`,
     values: [],
   });
   return row?.count ?? 0;

@@ -7,11 +7,13 @@ import type {
   ShipmentStatus,
 } from "../lifecycle/order.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { FeedPositions } from "../webhooks/publishing/events-sql.ts";
 import { orderFinder } from "./find-order.ts";
 
 type OrderRow = {
+  merchant_id: string;
   connection_id: string;
   id: string;
   test_mode: boolean;
@@ -48,9 +50,9 @@ type OrderRow = {
   }[];
 };
 
-/** An order whole, as `toOrder` reads it; $1 is the connection. */
+/** An order whole, as `toOrder` reads it; $1 is the merchant. */
 const SELECT_ORDERS = `
-      select o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
+      select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
              o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
              o.state_code, o.country_code, o.phone,
              o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
@@ -59,13 +61,13 @@ const SELECT_ORDERS = `
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id)
                      order by l.id)
               from order_lines l
-              where l.connection_id = $1 and l.order_id = o.id) as lines,
+              where l.merchant_id = $1 and l.order_id = o.id) as lines,
              (select coalesce(json_agg(json_build_object(
                        'id', s.id, 'status', s.status, 'carrier', s.carrier, 'trackingNumber', s.tracking_number,
                        'trackingUrl', s.tracking_url, 'createdAt', s.created_at)
                      order by s.id), '[]')
               from shipments s
-              where s.connection_id = $1 and s.order_id = o.id) as shipments
+              where s.merchant_id = $1 and s.order_id = o.id) as shipments
       from orders o`;
 
 /**
@@ -74,14 +76,14 @@ const SELECT_ORDERS = `
  */
 export async function readOrders(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   ids: readonly string[],
 ): Promise<Order[]> {
   if (ids.length === 0) return [];
   const rows = await db.query<OrderRow>({
     name: "read-orders",
-    text: `${SELECT_ORDERS} where o.connection_id = $1 and o.id = any($2::uuid[])`,
-    values: [connectionId, ids],
+    text: `${SELECT_ORDERS} where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])`,
+    values: [connection.merchantId, connection.connectionId, ids],
   });
   return rows.map(toOrder);
 }
@@ -89,14 +91,14 @@ export async function readOrders(
 /** Reads orders of one connection whole, by the partner's own ids. Expired test orders are among them. */
 export async function readOrdersByExternalId(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   externalOrderIds: readonly string[],
 ): Promise<Order[]> {
   if (externalOrderIds.length === 0) return [];
   const rows = await db.query<OrderRow>({
     name: "read-orders-by-external-id",
-    text: `${SELECT_ORDERS} where o.connection_id = $1 and o.external_order_id = any($2::text[])`,
-    values: [connectionId, externalOrderIds],
+    text: `${SELECT_ORDERS} where o.merchant_id = $1 and o.connection_id = $2 and o.external_order_id = any($3::text[])`,
+    values: [connection.merchantId, connection.connectionId, externalOrderIds],
   });
   return rows.map(toOrder);
 }
@@ -107,7 +109,7 @@ export async function readOrdersByExternalId(
  */
 export async function lockOrder(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   ref: OrderRef,
   clock: Clock,
 ): Promise<Order | undefined> {
@@ -116,15 +118,15 @@ export async function lockOrder(
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and (o.id = $2 or o.external_order_id = $3)
+      where o.merchant_id = $1 and o.connection_id = $2 and (o.id = $3 or o.external_order_id = $4)
       order by o.id
       for no key update`,
-    values: [connectionId, ref.id, ref.externalOrderId],
+    values: [connection.merchantId, connection.connectionId, ref.id, ref.externalOrderId],
   });
   if (locked.length === 0) return undefined;
   const orders = await readOrders(
     tx,
-    connectionId,
+    connection,
     locked.map(({ id }) => id),
   );
   return orderFinder(orders, clock.now())(ref);
@@ -155,11 +157,12 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
     name: "update-order",
     text: `
       update orders o
-      set status = $3, hold_reasons = $4, updated_at = $5, last_sequence = $6, canceled_at = $8,
+      set status = $4, hold_reasons = $5, updated_at = $6, last_sequence = $7, canceled_at = $9,
           last_feed_position = ${NEXT_FEED_POSITION}
-      where o.connection_id = $1 and o.id = $2 and o.last_sequence = $7
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3 and o.last_sequence = $8
       returning o.id, o.last_feed_position`,
     values: [
+      after.merchantId,
       after.connectionId,
       after.id,
       after.status,
@@ -184,7 +187,7 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
 /** Stores changed holds of orders of one connection; returns the positions of their events. The caller holds their locks. */
 export async function saveHolds(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   steps: readonly { readonly before: Order; readonly after: Order }[],
 ): Promise<FeedPositions> {
   const updated = await tx.query<{ id: string; last_feed_position: string }>({
@@ -193,12 +196,13 @@ export async function saveHolds(
       update orders o
       set hold_reasons = held.hold_reasons, updated_at = held.updated_at, last_sequence = held.last_sequence,
           last_feed_position = ${NEXT_FEED_POSITION}
-      from json_to_recordset($2::json) as held (
+      from json_to_recordset($3::json) as held (
         id uuid, hold_reasons text[], updated_at timestamptz, last_sequence integer, sequence_before integer)
-      where o.connection_id = $1 and o.id = held.id and o.last_sequence = held.sequence_before
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = held.id and o.last_sequence = held.sequence_before
       returning o.id, o.last_feed_position`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       JSON.stringify(
         steps.map(({ before, after }) => ({
           id: after.id,
@@ -219,7 +223,7 @@ async function insertShipment(tx: Queryable, order: Order, shipment: Shipment): 
   await tx.query({
     name: "insert-shipment",
     text: `
-      insert into shipments (connection_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at)
+      insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     values: [...toShipmentValues(order, shipment), shipment.createdAt],
   });
@@ -228,8 +232,8 @@ async function insertShipment(tx: Queryable, order: Order, shipment: Shipment): 
     text: `
       update order_lines
       set shipment_id = $4
-      where connection_id = $1 and order_id = $2 and id = any($3::uuid[]) and shipment_id is null`,
-    values: [order.connectionId, order.id, lineIds, shipment.id],
+      where merchant_id = $1 and order_id = $2 and id = any($3::uuid[]) and shipment_id is null`,
+    values: [order.merchantId, order.id, lineIds, shipment.id],
   });
 }
 
@@ -239,13 +243,13 @@ async function updateShipment(tx: Queryable, order: Order, shipment: Shipment): 
     text: `
       update shipments
       set status = $4, carrier = $5, tracking_number = $6, tracking_url = $7
-      where connection_id = $1 and order_id = $2 and id = $3`,
+      where merchant_id = $1 and order_id = $2 and id = $3`,
     values: toShipmentValues(order, shipment),
   });
 }
 
 const toShipmentValues = (order: Order, shipment: Shipment): unknown[] => [
-  order.connectionId,
+  order.merchantId,
   order.id,
   shipment.id,
   shipment.status,
@@ -256,6 +260,7 @@ const toShipmentValues = (order: Order, shipment: Shipment): unknown[] => [
 
 function toOrder(row: OrderRow): Order {
   return {
+    merchantId: row.merchant_id,
     connectionId: row.connection_id,
     id: row.id,
     testMode: row.test_mode,

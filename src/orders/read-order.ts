@@ -1,5 +1,6 @@
 import { asOf, isExpired } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../lifecycle/order.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import type { Database } from "../platform/database/database.ts";
 import { type Grouped, groupCalls } from "../platform/database/group.ts";
@@ -7,7 +8,7 @@ import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
 import { readOrders, readOrdersByExternalId } from "./orders-sql.ts";
 
-type OrderLookup = { readonly connectionId: string; readonly ref: OrderRef };
+type OrderLookup = ConnectionKey & { readonly ref: OrderRef };
 
 /** Reads one order as it stands now; null when it is missing, another connection's, or an expired test order. */
 export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
@@ -42,8 +43,10 @@ async function readGroup(
   const byConnection = Map.groupBy(lookups, ({ connectionId }) => connectionId);
   const found = new Map<OrderLookup, Order>();
   await Promise.all(
-    [...byConnection].map(async ([connectionId, group]) => {
-      const find = await readNamed(db, connectionId, group, now);
+    [...byConnection.values()].map(async (group) => {
+      const [first] = group;
+      if (first === undefined) return;
+      const find = await readNamed(db, first, group, now);
       for (const lookup of group) {
         const order = find(lookup.ref);
         if (order !== undefined) found.set(lookup, order);
@@ -56,18 +59,18 @@ async function readGroup(
 /** Most names are the service's ids; only what is left is then looked up as the partner's own (decision 0009). */
 async function readNamed(
   db: Database,
-  connectionId: string,
+  connection: ConnectionKey,
   lookups: readonly OrderLookup[],
   now: Date,
 ): Promise<(ref: OrderRef) => Order | undefined> {
   const refs = lookups.map(({ ref }) => ref);
   const byId = await readOrders(
     db,
-    connectionId,
+    connection,
     refs.flatMap(({ id }) => id ?? []),
   );
   const find = orderFinder(byId, now);
   const left = refs.filter((ref) => find(ref) === undefined).map(({ externalOrderId }) => externalOrderId);
   if (left.length === 0) return find;
-  return orderFinder([...byId, ...(await readOrdersByExternalId(db, connectionId, left))], now);
+  return orderFinder([...byId, ...(await readOrdersByExternalId(db, connection, left))], now);
 }

@@ -60,7 +60,7 @@ async function processBatch(context: Context, gateway: Gateway, payer: Payer): P
   });
   if (payments.length === 0) return 0;
   const responded = await Promise.all(payments.map((payment) => sendPayment(context, gateway, payment)));
-  await recordResponses(context, payer.connectionId, responded);
+  await recordResponses(context, payer, responded);
   return payments.length;
 }
 

@@ -11,6 +11,7 @@ import { applyTransition, hasFailedPayment, wasCanceled } from "../lifecycle/lif
 import { storeOutcome } from "../orders/changes/change-order.ts";
 import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/changes/lock-orders-sql.ts";
 import { readOrders } from "../orders/orders-sql.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { findPayable } from "./account/find-payable.ts";
@@ -26,14 +27,14 @@ const DECLINES_MAX = 50;
  */
 export async function recordResponses(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   responded: readonly RespondedPayment[],
 ): Promise<void> {
   const others = responded.filter((each) => !isDeclined(each));
-  if (others.length > 0) await recordBatch(context, connectionId, others);
+  if (others.length > 0) await recordBatch(context, connection, others);
   const declined = responded.filter(isDeclined);
   for (let start = 0; start < declined.length; start += DECLINES_MAX)
-    await recordBatch(context, connectionId, declined.slice(start, start + DECLINES_MAX));
+    await recordBatch(context, connection, declined.slice(start, start + DECLINES_MAX));
 }
 
 /**
@@ -42,18 +43,16 @@ export async function recordResponses(
  */
 async function recordBatch(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   responded: readonly RespondedPayment[],
 ): Promise<void> {
   const byOrder = Map.groupBy(responded, ({ payment }) => payment.orderId);
-  const recorded = await recordUnderLock(context, connectionId, responded, (tx) =>
-    lockFreeOrders(tx, connectionId, [...byOrder.keys()]),
+  const recorded = await recordUnderLock(context, connection, responded, (tx) =>
+    lockFreeOrders(tx, connection, [...byOrder.keys()]),
   );
   for (const [orderId, ofOrder] of byOrder)
     if (!recorded.has(orderId))
-      await recordUnderLock(context, connectionId, ofOrder, (tx) =>
-        lockOrderState(tx, connectionId, orderId),
-      );
+      await recordUnderLock(context, connection, ofOrder, (tx) => lockOrderState(tx, connection, orderId));
 }
 
 type OrderStates = ReadonlyMap<string, OrderState>;
@@ -64,7 +63,7 @@ type OrderStates = ReadonlyMap<string, OrderState>;
  */
 async function recordUnderLock(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   responded: readonly RespondedPayment[],
   lock: (tx: Queryable) => Promise<OrderStates>,
 ): Promise<OrderStates> {
@@ -73,14 +72,14 @@ async function recordUnderLock(
     const at = { newId: context.newId, now: context.clock.now() };
     const ofLocked = responded.filter(({ payment }) => orders.has(payment.orderId));
     const { outcomes, postponements } = evaluateResponses(ofLocked, at.now);
-    const recorded = await endClaims(tx, connectionId, outcomes);
-    await insertOutcomes(tx, connectionId, recorded, at.now);
-    await postponePayments(tx, connectionId, postponements);
+    const recorded = await endClaims(tx, connection, outcomes);
+    await insertOutcomes(tx, connection, recorded, at.now);
+    await postponePayments(tx, connection, postponements);
     const concerning = recorded.filter((outcome) => concernsOrder(outcome, orders));
-    if (concerning.length > 0) await applyConsequences(tx, context, connectionId, concerning, at);
+    if (concerning.length > 0) await applyConsequences(tx, context, connection, concerning, at);
     return { orders, hasTransitions: concerning.length > 0 };
   });
-  if (hasTransitions) context.signals.send("deliveries_due", [connectionId]);
+  if (hasTransitions) context.signals.send("deliveries_due", [connection]);
   return orders;
 }
 
@@ -93,15 +92,15 @@ function concernsOrder({ outcome, payment }: PaymentOutcome, orders: OrderStates
 async function applyConsequences(
   tx: Queryable,
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   outcomes: readonly PaymentOutcome[],
   at: RecordContext,
 ): Promise<void> {
   const byOrder = Map.groupBy(outcomes, ({ payment }) => payment.orderId);
   const orderIds = [...byOrder.keys()];
   const payableIds = await findPayable(tx, outcomes);
-  const ledgerOf = await readLedgers(tx, connectionId, orderIds);
-  const orders = await readOrders(tx, connectionId, orderIds);
+  const ledgerOf = await readLedgers(tx, connection, orderIds);
+  const orders = await readOrders(tx, connection, orderIds);
   const consequences = orders.map((order) => {
     const recorded = { ledger: ledgerOf(order.id), payableIds, ...summaryOf(byOrder.get(order.id) ?? []) };
     return {
@@ -112,7 +111,7 @@ async function applyConsequences(
   const entries = consequences.flatMap(({ order, entries }) =>
     entries.map((entry) => ({ ...entry, orderId: order.id })),
   );
-  await insertEntries(tx, connectionId, entries, at);
+  await insertEntries(tx, connection, entries, at);
   for (const { order, exhausted, holdChange } of consequences) {
     for (const { id, kind, failureReason } of exhausted)
       context.log.error(

@@ -1,17 +1,18 @@
 import type { Logger } from "pino";
+import { type ConnectionKey, distinctConnections } from "./connection-key.ts";
 import type { Database } from "./database/database.ts";
 
 /** What changed for a connection: deliveries became due, or its webhook endpoints changed. */
 export type Signal = "deliveries_due" | "endpoints_changed";
 
-type SignalHandler = (signal: Signal, connectionIds: Iterable<string>) => void;
+type SignalHandler = (signal: Signal, connections: Iterable<ConnectionKey>) => void;
 
 /**
  * Hints to the workers of this process and of others that something changed for a connection. Send one after the
  * commit. Correctness never depends on a signal: a worker that misses one finds the work by polling.
  */
 export type Signals = {
-  send(signal: Signal, connectionIds: Iterable<string>): void;
+  send(signal: Signal, connections: Iterable<ConnectionKey>): void;
 };
 
 export type SignalChannel = Signals & {
@@ -23,13 +24,14 @@ const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed"];
 const CHANNEL = "partner_orders_signals";
 const SEND_EVERY_MS = 25;
 /** A notification holds at most 8000 bytes. Connections beyond this number are found by polling. */
-const CONNECTIONS_PER_NOTIFICATION_MAX = 150;
+const CONNECTIONS_PER_NOTIFICATION_MAX = 100;
 const RECONNECT_MS = 1_000;
 
 type Notification = {
   readonly from: string;
   readonly signal: Signal;
-  readonly connectionIds: readonly string[];
+  /** Merchant and connection ids, joined by a slash. */
+  readonly connections: readonly string[];
 };
 
 /**
@@ -37,16 +39,16 @@ type Notification = {
  * each other, so it is sent afterwards, alone, and at most once in `SEND_EVERY_MS` for any number of orders.
  */
 export function openSignalChannel(db: Database, log: Logger, processId: string): SignalChannel {
-  const unsent: Record<Signal, Set<string>> = { deliveries_due: new Set(), endpoints_changed: new Set() };
+  const unsent: Record<Signal, ConnectionKey[]> = { deliveries_due: [], endpoints_changed: [] };
   let timer: NodeJS.Timeout | null = null;
   let handleHere: SignalHandler | null = null;
 
   function notifyOthers(): void {
     timer = null;
     for (const signal of SIGNALS) {
-      const connectionIds = [...unsent[signal]].slice(0, CONNECTIONS_PER_NOTIFICATION_MAX);
-      unsent[signal].clear();
-      if (connectionIds.length > 0) notify({ from: processId, signal, connectionIds });
+      const connections = distinctConnections(unsent[signal]).slice(0, CONNECTIONS_PER_NOTIFICATION_MAX);
+      unsent[signal] = [];
+      if (connections.length > 0) notify({ from: processId, signal, connections: connections.map(toText) });
     }
   }
 
@@ -58,16 +60,16 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
   }
 
   function receive(payload: string | undefined): void {
-    const { from, signal, connectionIds } = JSON.parse(payload ?? "{}") as Notification; // Written by `notify`.
-    if (from !== processId) handleHere?.(signal, connectionIds);
+    const { from, signal, connections } = JSON.parse(payload ?? "{}") as Notification; // Written by `notify`.
+    if (from !== processId) handleHere?.(signal, connections.map(fromText));
   }
 
   return {
-    send(signal, connectionIds) {
-      const ids = [...connectionIds];
-      if (ids.length === 0) return;
-      handleHere?.(signal, ids);
-      for (const id of ids) unsent[signal].add(id);
+    send(signal, connections) {
+      const keys = [...connections];
+      if (keys.length === 0) return;
+      handleHere?.(signal, keys);
+      unsent[signal].push(...keys);
       if (timer === null) timer = setTimeout(notifyOthers, SEND_EVERY_MS).unref();
     },
     listen(handle) {
@@ -81,6 +83,13 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
       };
     },
   };
+}
+
+const toText = ({ merchantId, connectionId }: ConnectionKey): string => `${merchantId}/${connectionId}`;
+
+function fromText(text: string): ConnectionKey {
+  const [merchantId = "", connectionId = ""] = text.split("/");
+  return { merchantId, connectionId };
 }
 
 async function listenUntil(

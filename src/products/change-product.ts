@@ -5,11 +5,11 @@ import { lockProduct, updateProduct } from "./products-sql.ts";
 /** Changes the fields that are given; null when there is no such product. */
 export async function changeProduct(
   context: Context,
-  productId: string,
+  key: Pick<Product, "merchantId" | "id">,
   change: Partial<ProductDetails & Pick<Product, "status">>,
 ): Promise<Product | null> {
   return inTransaction(context, async (tx) => {
-    const product = await lockProduct(tx, productId);
+    const product = await lockProduct(tx, key);
     if (product === null) return null;
     const { sku, name, description, imageUrl, weightGrams, priceMinor, status } = { ...product, ...change };
     const changed: Product = {

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Database } from "../platform/database/database.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { type PagePosition, toPage } from "../platform/wire/cursor.ts";
@@ -5,7 +6,7 @@ import { toPartnerProduct } from "./product.ts";
 import { listExposedProducts, listExposedProductsBySku } from "./products-sql.ts";
 
 /** `sku` null: products of any SKU. */
-type PageLookup = PagePosition & { connectionId: string; sku: string | null };
+type PageLookup = PagePosition & ConnectionKey & { sku: string | null };
 
 /** A page as JSON text. */
 export type ListProducts = (lookup: PageLookup) => Promise<string>;
@@ -33,10 +34,12 @@ async function readPages(db: Database, lookups: readonly PageLookup[]): Promise<
   return Promise.all(lookups.map(pageOf));
 }
 
-async function readPage(db: Database, { connectionId, sku, ...position }: PageLookup): Promise<string> {
+async function readPage(db: Database, lookup: PageLookup): Promise<string> {
+  const { sku, list, afterId, limit } = lookup;
+  const position = { list, afterId, limit };
   const products =
     sku === null
-      ? await listExposedProducts(db, connectionId, position)
-      : await listExposedProductsBySku(db, connectionId, position, sku);
+      ? await listExposedProducts(db, lookup, position)
+      : await listExposedProductsBySku(db, lookup, position, sku);
   return JSON.stringify(toPage(products, position, toPartnerProduct));
 }

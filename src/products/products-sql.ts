@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Product, ProductStatus } from "./product.ts";
@@ -23,7 +24,7 @@ type ProductRow = {
  */
 export async function listExposedProducts(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { afterId, limit }: PagePosition,
 ): Promise<Product[]> {
   const rows = await db.query<ProductRow>({
@@ -32,11 +33,11 @@ export async function listExposedProducts(
       select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from exposed_products e
-      join products p on p.id = e.product_id
-      where e.connection_id = $1 and e.product_id > $2 and e.withdrawn_at is null
+      join products p on p.merchant_id = $1 and p.id = e.product_id
+      where e.merchant_id = $1 and e.connection_id = $2 and e.product_id > $3 and e.withdrawn_at is null
       order by e.product_id
-      limit $3 + 1`,
-    values: [connectionId, afterId, limit],
+      limit $4 + 1`,
+    values: [connection.merchantId, connection.connectionId, afterId, limit],
   });
   return rows.map(toProduct);
 }
@@ -44,7 +45,7 @@ export async function listExposedProducts(
 /** The same list, of one SKU only. A statement of its own, because it starts from the SKU's index. */
 export async function listExposedProductsBySku(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { afterId, limit }: PagePosition,
   sku: string,
 ): Promise<Product[]> {
@@ -55,17 +56,17 @@ export async function listExposedProductsBySku(
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       join exposed_products e on e.product_id = p.id
-      where p.sku = $4 and p.id > $2 and e.connection_id = $1 and e.withdrawn_at is null
+      where p.merchant_id = $1 and p.sku = $5 and p.id > $3 and e.merchant_id = $1 and e.connection_id = $2 and e.withdrawn_at is null
       order by p.id
-      limit $3 + 1`,
-    values: [connectionId, afterId, limit, sku],
+      limit $4 + 1`,
+    values: [connection.merchantId, connection.connectionId, afterId, limit, sku],
   });
   return rows.map(toProduct);
 }
 
 export async function readExposedProduct(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   productId: string,
 ): Promise<Product | null> {
   const [row] = await db.query<ProductRow>({
@@ -74,9 +75,9 @@ export async function readExposedProduct(
       select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from exposed_products e
-      join products p on p.id = e.product_id
-      where e.connection_id = $1 and e.product_id = $2 and e.withdrawn_at is null`,
-    values: [connectionId, productId],
+      join products p on p.merchant_id = $1 and p.id = e.product_id
+      where e.merchant_id = $1 and e.connection_id = $2 and e.product_id = $3 and e.withdrawn_at is null`,
+    values: [connection.merchantId, connection.connectionId, productId],
   });
   return row === undefined ? null : toProduct(row);
 }
@@ -109,7 +110,7 @@ export async function listProducts(
         and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
         and ($7::uuid is null or exists (
           select from exposed_products e
-          where e.connection_id = $7 and e.product_id = p.id and e.withdrawn_at is null))
+          where e.merchant_id = $1 and e.connection_id = $7 and e.product_id = p.id and e.withdrawn_at is null))
       order by p.id
       limit $3 + 1`,
     values: [merchantId, afterId, limit, sku, status, text, connectionId],
@@ -117,6 +118,7 @@ export async function listProducts(
   return rows.map(toProduct);
 }
 
+/** A product by its id alone, of any merchant; null when there is none. */
 export async function readProduct(db: Queryable, productId: string): Promise<Product | null> {
   const [row] = await db.query<ProductRow>({
     name: "read-product",
@@ -131,16 +133,19 @@ export async function readProduct(db: Queryable, productId: string): Promise<Pro
 }
 
 /** Reads a product for a change: nobody else changes it until the transaction ends. */
-export async function lockProduct(tx: Queryable, productId: string): Promise<Product | null> {
+export async function lockProduct(
+  tx: Queryable,
+  { merchantId, id }: Pick<Product, "merchantId" | "id">,
+): Promise<Product | null> {
   const [row] = await tx.query<ProductRow>({
     name: "lock-product",
     text: `
       select id, merchant_id, sku, name, description, image_url, weight_grams,
              price_minor, currency, status, created_at, updated_at
       from products
-      where id = $1
+      where merchant_id = $1 and id = $2
       for no key update`,
-    values: [productId],
+    values: [merchantId, id],
   });
   return row === undefined ? null : toProduct(row);
 }
@@ -171,27 +176,27 @@ export async function updateProduct(tx: Queryable, product: Product): Promise<vo
 /** True when the product was not exposed before. */
 export async function exposeProduct(
   tx: Queryable,
-  connectionId: string,
-  product: Pick<Product, "id" | "merchantId">,
+  connection: ConnectionKey,
+  productId: string,
   now: Date,
 ): Promise<boolean> {
   const rows = await tx.query({
     name: "expose-product",
     text: `
-      insert into exposed_products (connection_id, product_id, merchant_id, exposed_at)
+      insert into exposed_products (merchant_id, connection_id, product_id, exposed_at)
       values ($1, $2, $3, $4)
-      on conflict (connection_id, product_id) do update
+      on conflict (merchant_id, connection_id, product_id) do update
       set exposed_at = excluded.exposed_at, withdrawn_at = null
       where exposed_products.withdrawn_at is not null
       returning product_id`,
-    values: [connectionId, product.id, product.merchantId, now],
+    values: [connection.merchantId, connection.connectionId, productId, now],
   });
   return rows.length > 0;
 }
 
 export async function withdrawProduct(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   productId: string,
   now: Date,
 ): Promise<void> {
@@ -199,9 +204,9 @@ export async function withdrawProduct(
     name: "withdraw-product",
     text: `
       update exposed_products
-      set withdrawn_at = $3
-      where connection_id = $1 and product_id = $2 and withdrawn_at is null`,
-    values: [connectionId, productId, now],
+      set withdrawn_at = $4
+      where merchant_id = $1 and connection_id = $2 and product_id = $3 and withdrawn_at is null`,
+    values: [connection.merchantId, connection.connectionId, productId, now],
   });
 }
 

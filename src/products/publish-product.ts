@@ -1,5 +1,5 @@
 import { eventRow } from "../events/event.ts";
-import type { Connection } from "../merchants/connection.ts";
+import { type Connection, keyOf } from "../merchants/connection.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { insertEvents } from "../webhooks/publishing/events-sql.ts";
 import { type Product, toPartnerProduct } from "./product.ts";
@@ -14,14 +14,15 @@ export async function publishProduct(
   connection: Connection,
   productId: string,
 ): Promise<Product | null> {
+  const key = keyOf(connection);
   const published = await inTransaction(context, async (tx) => {
-    const product = await lockProduct(tx, productId);
-    if (product === null || product.merchantId !== connection.merchantId) return null;
+    const product = await lockProduct(tx, { merchantId: connection.merchantId, id: productId });
+    if (product === null) return null;
     const now = context.clock.now();
-    const exposed = await exposeProduct(tx, connection.id, product, now);
+    const exposed = await exposeProduct(tx, key, product.id, now);
     if (!exposed) return product;
     const event = eventRow({
-      connectionId: connection.id,
+      ...key,
       id: context.newId(),
       type: "product.published",
       occurredAt: now,
@@ -34,6 +35,6 @@ export async function publishProduct(
     await insertEvents(tx, [event], now);
     return product;
   });
-  context.signals.send("deliveries_due", [connection.id]);
+  context.signals.send("deliveries_due", [key]);
   return published;
 }

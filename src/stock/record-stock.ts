@@ -19,10 +19,11 @@ export async function followOrder(tx: Queryable, step: AppliedTransition, at: Re
   const released = settles ? await endReservations(tx, after, after.lines.map(idOf)) : [];
   const returned = step.restock === true ? newlyReturned(before, after) : [];
   // All of them at once: a second lock could be of a lesser id than the first, and two steps would wait in a circle.
-  await lockStock(tx, productsOf([...shipped, ...released, ...returned]));
-  await moveStock(tx, shipped.map(leaving), at.now); // Nothing becomes available by it: it had been promised.
+  await lockStock(tx, after.merchantId, productsOf([...shipped, ...released, ...returned]));
+  await moveStock(tx, after.merchantId, shipped.map(leaving), at.now); // Nothing becomes available by it: it had been promised.
   const freed = [...released.map(givenBack), ...returned.map(putBackAt(after.facilityId))];
-  await markSupplyChanged(tx, await moveStock(tx, freed, at.now), at.newId());
+  const changed = await moveStock(tx, after.merchantId, freed, at.now);
+  await markSupplyChanged(tx, after.merchantId, changed, at.newId());
 }
 
 const idOf = ({ id }: OrderLine): string => id;
@@ -42,9 +43,9 @@ function newlyReturned(before: Order, after: Order): OrderLine[] {
 
 const endReservations = async (
   tx: Queryable,
-  { connectionId, id }: Order,
+  order: Order,
   lineIds: readonly string[],
-): Promise<Reservation[]> => (lineIds.length === 0 ? [] : deleteReservations(tx, connectionId, id, lineIds));
+): Promise<Reservation[]> => (lineIds.length === 0 ? [] : deleteReservations(tx, order, order.id, lineIds));
 
 const leaving = (kept: Reservation): StockMove => ({
   ...kept,

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
 /** Pieces kept at a facility for a line of an order. */
@@ -11,19 +12,19 @@ export type Reservation = {
 
 export async function insertReservations(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   reservations: readonly Reservation[],
 ): Promise<void> {
   if (reservations.length === 0) return;
   await tx.query({
     name: "insert-reservations",
     text: `
-      insert into stock_reservations (connection_id, order_id, line_id, facility_id, product_id, quantity)
+      insert into stock_reservations (merchant_id, order_id, line_id, facility_id, product_id, quantity)
       select $1, order_id, line_id, facility_id, product_id, quantity
       from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::integer[])
         as kept (order_id, line_id, facility_id, product_id, quantity)`,
     values: [
-      connectionId,
+      connection.merchantId,
       reservations.map(({ orderId }) => orderId),
       reservations.map(({ lineId }) => lineId),
       reservations.map(({ facilityId }) => facilityId),
@@ -36,7 +37,7 @@ export async function insertReservations(
 /** Ends what is kept for lines of an order that the caller has locked; answers what was kept for them. */
 export async function deleteReservations(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
   lineIds: readonly string[],
 ): Promise<Reservation[]> {
@@ -49,9 +50,9 @@ export async function deleteReservations(
     name: "delete-reservations",
     text: `
       delete from stock_reservations
-      where connection_id = $1 and order_id = $2 and line_id = any($3::uuid[])
+      where merchant_id = $1 and order_id = $2 and line_id = any($3::uuid[])
       returning line_id, facility_id, product_id, quantity`,
-    values: [connectionId, orderId, lineIds],
+    values: [connection.merchantId, orderId, lineIds],
   });
   return rows.map((row) => ({
     orderId,

@@ -1,8 +1,9 @@
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import type { Availability, StockRecord } from "./stock.ts";
+import type { Availability, ProductKey, StockRecord } from "./stock.ts";
 
 type StockRow = {
+  merchant_id: string;
   facility_id: string;
   product_id: string;
   on_hand: number;
@@ -23,42 +24,49 @@ export type StockMove = {
  * to lock. Answers those that are stocked. Always in one order, and always after the lock of the order concerned, so
  * that nobody waits in a circle. Read stock by a later statement: this one's snapshot is from before the wait.
  */
-export async function lockStock(tx: Queryable, productIds: readonly string[]): Promise<string[]> {
+export async function lockStock(
+  tx: Queryable,
+  merchantId: string,
+  productIds: readonly string[],
+): Promise<string[]> {
   if (productIds.length === 0) return [];
   const rows = await tx.query<{ product_id: string }>({
     name: "lock-stock",
     text: `
       select product_id
       from stocked_products
-      where product_id = any($1::uuid[])
+      where merchant_id = $1 and product_id = any($2::uuid[])
       order by product_id
       for no key update`,
-    values: [productIds],
+    values: [merchantId, productIds],
   });
   return rows.map((row) => row.product_id);
 }
 
 /** From now on the product is no longer made to order; if it was none before, nothing changes. */
-export async function beginStocking(tx: Queryable, productId: string): Promise<void> {
+export async function beginStocking(tx: Queryable, { merchantId, id }: ProductKey): Promise<void> {
   await tx.query({
     name: "begin-stocking",
-    text: "insert into stocked_products (product_id) values ($1) on conflict (product_id) do nothing",
-    values: [productId],
+    text: `
+      insert into stocked_products (merchant_id, product_id)
+      values ($1, $2)
+      on conflict (merchant_id, product_id) do nothing`,
+    values: [merchantId, id],
   });
 }
 
 export async function readStock(
   db: Queryable,
   facilityId: string,
-  productId: string,
+  { merchantId, id }: ProductKey,
 ): Promise<StockRecord | null> {
   const [row] = await db.query<StockRow>({
     name: "read-stock",
     text: `
-      select facility_id, product_id, on_hand, reserved, updated_at
+      select merchant_id, facility_id, product_id, on_hand, reserved, updated_at
       from facility_stock
-      where facility_id = $1 and product_id = $2`,
-    values: [facilityId, productId],
+      where merchant_id = $1 and facility_id = $2 and product_id = $3`,
+    values: [merchantId, facilityId, id],
   });
   return row === undefined ? null : toStockRecord(row);
 }
@@ -81,11 +89,11 @@ export async function listStock(
   const rows = await db.query<StockRow>({
     name: "list-stock",
     text: `
-      select s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at
+      select s.merchant_id, s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at
       from facility_stock s
-      join products p on p.id = s.product_id
+      join products p on p.merchant_id = s.merchant_id and p.id = s.product_id
       where s.facility_id = $1 and s.product_id > $2
-        and ($4::uuid is null or p.merchant_id = $4) and ($5::text is null or p.sku = $5)
+        and ($4::uuid is null or s.merchant_id = $4) and ($5::text is null or p.sku = $5)
         and ($6::boolean is null or $6 = (s.on_hand > s.reserved))
       order by s.product_id
       limit $3 + 1`,
@@ -99,16 +107,20 @@ export async function saveOnHand(tx: Queryable, stock: StockRecord): Promise<voi
   await tx.query({
     name: "save-on-hand",
     text: `
-      insert into facility_stock (facility_id, product_id, on_hand, reserved, updated_at)
-      values ($1, $2, $3, 0, $4)
-      on conflict (facility_id, product_id) do update
+      insert into facility_stock (merchant_id, facility_id, product_id, on_hand, reserved, updated_at)
+      values ($1, $2, $3, $4, 0, $5)
+      on conflict (merchant_id, facility_id, product_id) do update
       set on_hand = excluded.on_hand, updated_at = excluded.updated_at`,
-    values: [stock.facilityId, stock.productId, stock.onHand, stock.updatedAt],
+    values: [stock.merchantId, stock.facilityId, stock.productId, stock.onHand, stock.updatedAt],
   });
 }
 
 /** What can be promised of stocked products. */
-export async function readAvailability(tx: Queryable, productIds: readonly string[]): Promise<Availability> {
+export async function readAvailability(
+  tx: Queryable,
+  merchantId: string,
+  productIds: readonly string[],
+): Promise<Availability> {
   const availability = new Map(productIds.map((id) => [id, new Map<string, number>()]));
   if (productIds.length === 0) return availability;
   const rows = await tx.query<{ facility_id: string; product_id: string; available: number }>({
@@ -116,8 +128,8 @@ export async function readAvailability(tx: Queryable, productIds: readonly strin
     text: `
       select facility_id, product_id, on_hand - reserved as available
       from facility_stock
-      where product_id = any($1::uuid[])`,
-    values: [productIds],
+      where merchant_id = $1 and product_id = any($2::uuid[])`,
+    values: [merchantId, productIds],
   });
   for (const row of rows) availability.get(row.product_id)?.set(row.facility_id, row.available);
   return availability;
@@ -127,21 +139,27 @@ export async function readAvailability(tx: Queryable, productIds: readonly strin
  * Changes stock where there is a record of it; answers the products that were changed. The caller holds the lock of
  * their stock.
  */
-export async function moveStock(tx: Queryable, moves: readonly StockMove[], now: Date): Promise<string[]> {
+export async function moveStock(
+  tx: Queryable,
+  merchantId: string,
+  moves: readonly StockMove[],
+  now: Date,
+): Promise<string[]> {
   if (moves.length === 0) return [];
   const rows = await tx.query<{ product_id: string }>({
     name: "move-stock",
     text: `
       update facility_stock s
-      set on_hand = s.on_hand + move.on_hand, reserved = s.reserved + move.reserved, updated_at = $5
+      set on_hand = s.on_hand + move.on_hand, reserved = s.reserved + move.reserved, updated_at = $6
       from (
         select facility_id, product_id, sum(on_hand)::integer as on_hand, sum(reserved)::integer as reserved
-        from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[])
+        from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::integer[])
           as each_move (facility_id, product_id, on_hand, reserved)
         group by facility_id, product_id) as move
-      where s.facility_id = move.facility_id and s.product_id = move.product_id
+      where s.merchant_id = $1 and s.facility_id = move.facility_id and s.product_id = move.product_id
       returning s.product_id`,
     values: [
+      merchantId,
       moves.map(({ facilityId }) => facilityId),
       moves.map(({ productId }) => productId),
       moves.map(({ onHand }) => onHand),
@@ -155,18 +173,20 @@ export async function moveStock(tx: Queryable, moves: readonly StockMove[], now:
 /** Marks that more of these products became available. The caller holds the lock of their stock. */
 export async function markSupplyChanged(
   tx: Queryable,
+  merchantId: string,
   productIds: readonly string[],
   newsId: string,
 ): Promise<void> {
   if (productIds.length === 0) return;
   await tx.query({
     name: "announce-stock",
-    text: "update stocked_products set supply_change_id = $2 where product_id = any($1::uuid[])",
-    values: [productIds, newsId],
+    text: "update stocked_products set supply_change_id = $3 where merchant_id = $1 and product_id = any($2::uuid[])",
+    values: [merchantId, productIds, newsId],
   });
 }
 
 const toStockRecord = (row: StockRow): StockRecord => ({
+  merchantId: row.merchant_id,
   facilityId: row.facility_id,
   productId: row.product_id,
   onHand: row.on_hand,

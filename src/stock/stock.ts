@@ -1,5 +1,9 @@
+/** What names a product in the tables. */
+export type ProductKey = { readonly merchantId: string; readonly id: string };
+
 /** How much of a product lies at a facility, in pieces. */
 export type StockRecord = {
+  readonly merchantId: string;
   readonly facilityId: string;
   readonly productId: string;
   readonly onHand: number;

@@ -13,7 +13,7 @@ import { ensureDayPartitions } from "../../src/platform/database/day-partitions.
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runCli } from "../support/cli.ts";
 import { freePort } from "../support/main-process.ts";
-import { connectionUuid } from "../support/orders.ts";
+import { connectionKey } from "../support/orders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { createDatabase, startServiceForTest } from "../support/test-service.ts";
 import { createEndpoint, pauseEndpoint } from "../support/webhooks.ts";
@@ -125,9 +125,9 @@ describe("doctor", () => {
     await pauseEndpoint(test, id);
     const { context, clock } = test;
     const mail = { recipient: "m@example.com", subject: "Late", body: "Late", now: clock.now() };
-    await queueMail(test.db, { connectionId: connectionUuid(partner), id: context.newId(), ...mail });
+    await queueMail(test.db, { ...connectionKey(partner), id: context.newId(), ...mail });
     clock.advance({ hours: 3 });
-    await acceptDueOrders(context, connectionUuid(partner), []);
+    await acceptDueOrders(context, connectionKey(partner), []);
     expect((await examine()).wrong).toEqual([
       ...["orders to route: fail", "payments to settle: fail", "test orders to erase: fail"],
       ...["mails to send: fail", "paused endpoints: warn"],

@@ -5,7 +5,7 @@ import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { Context } from "../../src/platform/context.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { pollFeed, readFeedPage } from "../support/feed.ts";
-import { connectionUuid, transitionOrder } from "../support/orders.ts";
+import { connectionKey, transitionOrder } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { times } from "../support/two-services.ts";
@@ -38,7 +38,7 @@ it("shows an order's events in sequence when a transaction got its id before the
   const partner = await createPartner(test);
   const { id } = await placeOrder(partner);
   const early = withEarlyIds(test, () => holdOrder(test, partner, id));
-  await cancelOrder(early, connectionUuid(partner), parseOrderRef(id));
+  await cancelOrder(early, connectionKey(partner), parseOrderRef(id));
   const types = ["order.created", "order.onHold", "order.canceled"];
   expect(await typesOfOrder(test, partner, id)).toEqual(types);
   expect((await pollFeed(test, partner, null)).events.slice(-3).map(({ type }) => type)).toEqual(types);
@@ -57,7 +57,7 @@ it("does so when one transaction changes several orders, and when an order is yo
   });
   // The acceptance looks at the orders of a moment at which all of them are due.
   const later = { now: () => new Date(test.clock.now().getTime() + 2 * 3_600_000) };
-  expect(await acceptDueOrders({ ...early, clock: later }, connectionUuid(partner), [])).toBe(6);
+  expect(await acceptDueOrders({ ...early, clock: later }, connectionKey(partner), [])).toBe(6);
   for (const { id } of held)
     expect(await typesOfOrder(test, partner, id)).toEqual([
       "order.created",

@@ -9,7 +9,7 @@ import { createPartner, type Partner } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
 import { type MailServer, parseMail, startMailServer } from "../support/mail-server.ts";
 import { temporaryFolder } from "../support/main-process.ts";
-import { connectionUuid } from "../support/orders.ts";
+import { connectionKey, connectionUuid } from "../support/orders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -29,7 +29,7 @@ async function start(): Promise<{ test: TestService; partner: Partner; server: M
 async function queue({ context }: TestService, partner: Partner, fields: object = {}): Promise<string> {
   const id = context.newId();
   const mail = { recipient: RECIPIENT, subject: "A warning", body: "Your endpoint fails.", ...fields };
-  const key = { connectionId: connectionUuid(partner), id, now: context.clock.now() };
+  const key = { ...connectionKey(partner), id, now: context.clock.now() };
   await inTransaction(context, (tx) => queueMail(tx, { ...key, ...mail }));
   return id;
 }
@@ -81,7 +81,7 @@ describe("send-mails", () => {
     const { test, partner, server } = await start();
     const { context } = test;
     const step = inTransaction(context, async (tx) => {
-      const key = { connectionId: connectionUuid(partner), id: context.newId(), now: context.clock.now() };
+      const key = { ...connectionKey(partner), id: context.newId(), now: context.clock.now() };
       await queueMail(tx, { ...key, recipient: RECIPIENT, subject: "Never", body: "sent" });
       throw new Error("Something else fails.");
     });

@@ -13,7 +13,7 @@ async function planOfKeyLookUp(): Promise<string> {
   return test.db.withClient(async (client) => {
     await client.query("set plan_cache_mode = force_generic_plan");
     await client.query(
-      "prepare look_up as select 1 from orders where connection_id = $1::uuid and id = $2::uuid",
+      "prepare look_up as select 1 from orders where merchant_id = $1::uuid and id = $2::uuid",
     );
     const { rows } = await client.query("explain execute look_up (null, null)");
     await client.query("deallocate look_up; reset plan_cache_mode");
@@ -26,9 +26,9 @@ const storeOrders = (count: number) =>
   test.db.runScript(`
     set session_replication_role = replica;
     insert into orders (
-      connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons, goods_minor,
+      merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons, goods_minor,
       currency, first_name, last_name, address1, city, zip, country_code, created_at, updated_at, last_sequence)
-    select '01a1fc93-691a-7dab-a31b-167027d168d7', gen_random_uuid(), false, '${count}-' || n, '${count}-' || n,
+    select '01a1fc93-691a-7dab-a31b-167027d168d6', '01a1fc93-691a-7dab-a31b-167027d168d7', gen_random_uuid(), false, '${count}-' || n, '${count}-' || n,
            decode(repeat('ab', 32), 'hex'), 'ACCEPTED', '{}', 100, 'EUR', 'a', 'b', 'c', 'd', 'e', 'GB', now(), now(), 1
     from generate_series(1, ${count}) as n;
     reset session_replication_role`);

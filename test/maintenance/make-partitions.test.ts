@@ -21,7 +21,7 @@ describe("an attempt of a day that nobody has made a partition for", () => {
       tx.query({
         name: "test-insert-attempt",
         text: `
-          insert into attempts (connection_id, id, delivery_id, trigger, started_at, error)
+          insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
           values ($1, $2, $3, 'schedule', $4, 'refused')`,
         values: [context.newId(), context.newId(), context.newId(), clock.now()],
       }),

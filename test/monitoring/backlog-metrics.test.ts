@@ -5,7 +5,7 @@ import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { storeEndpoint } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
-import { connectionUuid, transition } from "../support/orders.ts";
+import { connectionKey, transition } from "../support/orders.ts";
 import { scriptedGateway, settleWith } from "../support/payments.ts";
 import { stepTaken } from "../support/real-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -122,11 +122,11 @@ describe("the metrics of what waits", () => {
 
   it("count the mails that are still to be sent", async () => {
     const test = await startServiceForTest();
-    const connectionId = connectionUuid(await createPartner(test));
+    const connection = connectionKey(await createPartner(test));
     for (let count = 0; count < 3; count += 1) {
       const id = test.context.newId();
       await queueMail(test.db, {
-        connectionId,
+        ...connection,
         id,
         recipient: "m@a.example",
         subject: "",

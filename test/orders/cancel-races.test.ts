@@ -3,7 +3,7 @@ import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   cancelOrder,
-  connectionUuid,
+  connectionKey,
   orderPath,
   readOrder,
   readOrderEvents,
@@ -76,7 +76,7 @@ describe("cancel against acceptance at the deadline: never both", () => {
   }
 
   it("when two clocks differ: one service still cancels what the other's worker already accepts", async () => {
-    const connectionId = connectionUuid(partner);
+    const connection = connectionKey(partner);
     for (let round = 0; round < 10; round += 1) {
       const orders = await Promise.all(times(20, () => placeOrder(partner)));
       const ids = orders.map(({ id }) => id);
@@ -84,16 +84,16 @@ describe("cancel against acceptance at the deadline: never both", () => {
       services.second.clock.advance({ hours: 2 }); // and to this one's it has just closed.
       const [cancels] = await Promise.all([
         Promise.all(ids.map((id) => cancelOrder(partner, id))),
-        ...times(6, () => acceptDueOrders(services.second.context, connectionId, [])),
+        ...times(6, () => acceptDueOrders(services.second.context, connection, [])),
       ]);
-      await acceptDueOrders(services.second.context, connectionId, []);
+      await acceptDueOrders(services.second.context, connection, []);
       await expectOneWinner(ids, cancels);
       services.first.clock.advance({ ms: 1 });
     }
   });
 
   it("when the window closes while cancels are under way", async () => {
-    const connectionId = connectionUuid(partner);
+    const connection = connectionKey(partner);
     for (let round = 0; round < 10; round += 1) {
       const orders = await Promise.all(times(30, () => placeOrder(partner)));
       const ids = orders.map(({ id }) => id);
@@ -104,11 +104,11 @@ describe("cancel against acceptance at the deadline: never both", () => {
           const answer = await cancelOrder(partner, id);
           answered += 1;
           if (answered === 10) services.first.clock.advance({ ms: 1 });
-          if (n % 5 === 0) await acceptDueOrders(services.first.context, connectionId, []);
+          if (n % 5 === 0) await acceptDueOrders(services.first.context, connection, []);
           return answer;
         }),
       );
-      while ((await acceptDueOrders(services.first.context, connectionId, [])) > 0);
+      while ((await acceptDueOrders(services.first.context, connection, [])) > 0);
       await expectOneWinner(ids, cancels);
       expect(cancels.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
     }

@@ -3,16 +3,12 @@ import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { lockOrder, readOrdersByExternalId, saveOrder } from "../../src/orders/orders-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
+import { connectionKey } from "../support/orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 it("an order placed between the lock and the read is not taken without its lock", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
-  const [connection] = await test.db.query<{ id: string }>({
-    name: "c",
-    text: "select id from connections",
-    values: [],
-  });
   const found = await test.db.transaction(async (tx) => {
     const late: Queryable = {
       async query(statement) {
@@ -21,7 +17,7 @@ it("an order placed between the lock and the read is not taken without its lock"
         return rows;
       },
     };
-    return lockOrder(late, connection?.id ?? "", parseOrderRef("late"), test.clock);
+    return lockOrder(late, connectionKey(partner), parseOrderRef("late"), test.clock);
   });
   expect(found).toBeUndefined();
 });
@@ -30,12 +26,7 @@ it("a change is refused when the order changed since it was read", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
   await placeOrder(partner, { externalOrderId: "moved" });
-  const [connection] = await test.db.query<{ id: string }>({
-    name: "c",
-    text: "select id from connections",
-    values: [],
-  });
-  const [read] = await readOrdersByExternalId(test.db, connection?.id ?? "", ["moved"]);
+  const [read] = await readOrdersByExternalId(test.db, connectionKey(partner), ["moved"]);
   if (read === undefined) throw new Error("The order was just placed.");
   await partner.client.post("/v1/orders/moved/cancel");
   await expect(saveOrder(test.db, read, { ...read, status: "ACCEPTED" })).rejects.toThrow("lock");

@@ -5,7 +5,7 @@ import {
 } from "../../src/orders/deadlines/shipped-orders-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
-import { connectionUuid } from "../support/orders.ts";
+import { connectionKey } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 /** Copies the only order, with its lines, until there are 4 000; one in ten is in progress, none has shipped. */
@@ -46,7 +46,7 @@ it("orders that complete by themselves are found without reading through all ord
   await copyOrder(test);
   for (const work of [
     listConnectionsWithShippedOrders,
-    (db: Queryable) => lockShippedOrders(db, connectionUuid(partner), { except: [], limit: 50 }),
+    (db: Queryable) => lockShippedOrders(db, connectionKey(partner), { except: [], limit: 50 }),
   ]) {
     const plan = await explain(test, work);
     expect(plan).toMatch(/Scan (using \w+ )?on orders/);

@@ -13,7 +13,7 @@ import {
 import { runJob } from "../support/jobs.ts";
 import {
   cancelOrder,
-  connectionUuid,
+  connectionKey,
   readOrder,
   readOrderEvents,
   transitionOrder,
@@ -216,7 +216,7 @@ describe("to pay again by request", () => {
     expect(await settle(test)).toBe(1);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
     expect((await readOrder(partner, id)).onHold).toBe(false);
-    const timeline = await readTimeline(test.db, connectionUuid(partner), orderUuid(id));
+    const timeline = await readTimeline(test.db, connectionKey(partner), orderUuid(id));
     expect(timeline.map(({ operation, actor }) => `${actor.kind} ${operation}`)).toEqual([
       "service addHold",
       "operator retryPayment",

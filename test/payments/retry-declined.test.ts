@@ -8,7 +8,7 @@ import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
-import { connectionUuid, failPayment, readOrder } from "../support/orders.ts";
+import { connectionKey, failPayment, readOrder } from "../support/orders.ts";
 import {
   balanceOf,
   moves,
@@ -43,7 +43,7 @@ const areHeld = (partner: Partner, ids: readonly string[]): Promise<boolean[]> =
   Promise.all(ids.map(async (id) => (await readOrder(partner, id)).onHold));
 
 async function stepsOf(test: TestService, partner: Partner, orderId: string): Promise<string[]> {
-  const timeline = await readTimeline(test.db, connectionUuid(partner), orderUuid(orderId));
+  const timeline = await readTimeline(test.db, connectionKey(partner), orderUuid(orderId));
   return timeline.map(({ operation, actor }) => `${actor.kind} ${operation}`);
 }
 

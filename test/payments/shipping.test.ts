@@ -3,7 +3,7 @@ import { chargeShippings } from "../../src/ledger/charge-shipping.ts";
 import { sqlState } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
-import { cancelOrder, connectionUuid, readOrder } from "../support/orders.ts";
+import { cancelOrder, connectionKey, readOrder } from "../support/orders.ts";
 import { balanceOf, moves, orderUuid, payIn, setCreditLimit, settle } from "../support/payments.ts";
 import { readDetail, stepTaken, takeHouseStep } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
@@ -18,7 +18,7 @@ const chargeShipping = (
   currency = "EUR",
 ) =>
   context.db.transaction((tx) => {
-    const order = { connectionId: connectionUuid(partner), id: orderUuid(orderId) };
+    const order = { ...connectionKey(partner), id: orderUuid(orderId) };
     return chargeShippings(tx, [{ order, amountMinor, currency }], {
       newId: context.newId,
       now: clock.now(),

@@ -18,7 +18,7 @@ describe("a charge through Stripe", () => {
         currency: "eur",
         customer: "cus_merchant",
         payment_method: "pm_ok",
-        metadata: { order: id, connection: partner.connectionId, ledger_entry: id.replace("ord_", "chg_") },
+        metadata: { order: id, merchant: partner.merchantId, ledger_entry: id.replace("ord_", "chg_") },
       },
     ]);
     expect(await balanceOf(test, partner)).toBe(0n);

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { createPartner, type Partner, placeOrder, readEvents } from "./builders.ts";
 import { startDispatcher, startReceiverForTest } from "./dispatch.ts";
-import { connectionUuid } from "./orders.ts";
+import { connectionKey } from "./orders.ts";
 import type { ReceiverHandler } from "./receivers.ts";
 import type { TestService } from "./test-service.ts";
 import { createEndpoint, deliveryOf } from "./webhooks.ts";
@@ -34,7 +34,7 @@ export async function aSenderTo(
 /** Sends what is due to this partner alone: the endpoints of the others lead to nowhere. */
 export async function sendFor(test: TestService, partner: Partner): Promise<void> {
   const dispatcher = startDispatcher(test);
-  dispatcher.wake([connectionUuid(partner)]);
+  dispatcher.wake([connectionKey(partner)]);
   await dispatcher.idle();
 }
 

@@ -5,6 +5,7 @@ import type { Transition } from "../../src/lifecycle/transition.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-orders.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import type { SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
@@ -19,7 +20,7 @@ import {
   quiet,
   startFaultyWorker,
 } from "./faulty-worker.ts";
-import { connectionUuid } from "./orders.ts";
+import { connectionKey } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 import { createEndpoint, endpointPath } from "./webhooks.ts";
 
@@ -42,7 +43,7 @@ const outcome = (fields: Partial<SendOutcome>): SendOutcome => ({
 export class History {
   readonly #test: TestService;
   readonly #partner: Partner;
-  readonly #connectionId: string;
+  readonly #connection: ConnectionKey;
   readonly #endpointIds: string[];
   readonly #manner: Manner;
   readonly #startedAt: Date;
@@ -65,7 +66,7 @@ export class History {
     this.#test = test;
     this.#startedAt = test.clock.now();
     this.#partner = partner;
-    this.#connectionId = connectionUuid(partner);
+    this.#connection = connectionKey(partner);
     this.#endpointIds = endpointIds;
     this.#manner = manner;
     for (let count = 0; count < 2; count += 1) this.#workers.push(this.#startWorker());
@@ -156,7 +157,7 @@ export class History {
       case "move":
         return this.#move(step.order, step.transition);
       case "look":
-        return this.#workers[step.worker]?.dispatcher.wake([this.#connectionId]);
+        return this.#workers[step.worker]?.dispatcher.wake([this.#connection]);
       case "answer": {
         const sent = this.#inFlight()[step.which];
         if (sent !== undefined) this.#answer(sent, step.as);
@@ -197,7 +198,7 @@ export class History {
     await changeOrder(
       { ...this.#test.context, db: { ...db, transaction } },
       {
-        connectionId: this.#connectionId,
+        ...this.#connection,
         ref: parseOrderRef(id),
         missing: notFound("order"),
         actor: SERVICE,
@@ -223,8 +224,8 @@ export class History {
 
   /** The jobs that are about deliveries. */
   async #work(): Promise<void> {
-    while ((await recoverNextBatch(this.#test.context, this.#connectionId)) > 0);
-    while ((await eraseExpiredTestOrders(this.#test.context, this.#connectionId)) > 0);
+    while ((await recoverNextBatch(this.#test.context, this.#connection)) > 0);
+    while ((await eraseExpiredTestOrders(this.#test.context, this.#connection)) > 0);
   }
 
   /** Moves the clock, but never past the deadline of a request: the sender ends that in time, whatever happens. */
@@ -266,8 +267,8 @@ export class History {
 
   /** What must be true in the end. */
   async check(): Promise<void> {
-    await expectNothingLeft(this.#test, this.#connectionId);
-    await expectDelivered(this.#test, this.#connectionId, this.#arrivals);
+    await expectNothingLeft(this.#test, this.#connection.connectionId);
+    await expectDelivered(this.#test, this.#connection.connectionId, this.#arrivals);
   }
 }
 

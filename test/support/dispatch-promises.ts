@@ -36,8 +36,8 @@ export async function expectNothingLeft({ db }: TestService, connectionId: strin
         select from orders o where o.connection_id = $1 and o.id = d.order_id)
       union all
       select a.id from attempts a
-      where a.connection_id = $1 and not exists (
-        select from deliveries d where d.connection_id = $1 and d.id = a.delivery_id)
+      where not exists (
+        select from deliveries d where d.merchant_id = a.merchant_id and d.id = a.delivery_id)
       union all
       select q.delivery_id from due_deliveries q where q.connection_id = $1`,
     values,
@@ -65,7 +65,7 @@ export async function expectDelivered(
              (count(a.id) filter (where a.duration_ms is null))::integer as unknown
       from deliveries d
       join webhook_endpoints w on w.connection_id = d.connection_id and w.id = d.endpoint_id
-      left join attempts a on a.connection_id = d.connection_id and a.delivery_id = d.id
+      left join attempts a on a.merchant_id = d.merchant_id and a.delivery_id = d.id
       where d.connection_id = $1
       group by 1, 2, 3, d.id`,
     values: [connectionId],

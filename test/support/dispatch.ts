@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
 import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
+import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Signal } from "../../src/platform/signals.ts";
 import { isProblem } from "../../src/platform/wire/problems.ts";
 import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
@@ -7,24 +8,24 @@ import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
 import { createEndpoint } from "../../src/webhooks/endpoints/create-endpoint.ts";
 import type { EndpointSettings } from "../../src/webhooks/endpoints/endpoint.ts";
 import type { Partner } from "./builders.ts";
-import { connectionUuid } from "./orders.ts";
+import { connectionKey } from "./orders.ts";
 import { type Receiver, type ReceiverHandler, startReceiver } from "./receivers.ts";
 import type { TestService } from "./test-service.ts";
 
 /** An endpoint as it lies in the tables. */
-export type StoredEndpoint = { connectionId: string; id: string; secret: string };
+export type StoredEndpoint = ConnectionKey & { id: string; secret: string };
 
 /** Registers an endpoint without asking the API: its service may have other keys, or rules of its own. */
 export async function storeEndpoint(
   { context }: TestService,
-  partner: Pick<Partner, "connectionId">,
+  partner: Pick<Partner, "merchantId" | "connectionId">,
   { url, eventTypes = DEFAULT_EVENT_TYPES, inFlightMax = 8 }: Partial<EndpointSettings> & { url: string },
 ): Promise<StoredEndpoint> {
-  const connectionId = connectionUuid(partner);
+  const connection = connectionKey(partner);
   const settings = { url, eventTypes, inFlightMax, description: null };
-  const stored = await createEndpoint(context, connectionId, settings);
+  const stored = await createEndpoint(context, connection, settings);
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);
-  return { connectionId, id: stored.endpoint.id, secret: stored.secret };
+  return { ...connection, id: stored.endpoint.id, secret: stored.secret };
 }
 
 /** A dispatcher of its own, as a worker process has one; stopped when the test has finished. */
@@ -42,9 +43,9 @@ export function startDispatcher(
   const { send } = context.signals;
   Object.assign(context, {
     signals: {
-      send(signal: Signal, connectionIds: Iterable<string>) {
-        send(signal, connectionIds);
-        if (signal === "endpoints_changed") dispatcher.takeBack(connectionIds);
+      send(signal: Signal, connections: Iterable<ConnectionKey>) {
+        send(signal, connections);
+        if (signal === "endpoints_changed") dispatcher.takeBack(connections);
       },
     },
   });

@@ -7,7 +7,7 @@ import { fromTypeId, toTypeId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import { created, createKey, exposeProduct, type Partner } from "./builders.ts";
 import { runJob } from "./jobs.ts";
-import { connectionUuid, readOrder, transitionOrder } from "./orders.ts";
+import { connectionKey, readOrder, transitionOrder } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
 /** A step of a rate table: to a country, up to a weight, in EUR unless it says otherwise. */
@@ -93,8 +93,8 @@ export async function expectStockAddsUp(test: TestService): Promise<void> {
     text: `
       select r.order_id, r.line_id
       from stock_reservations r
-      join orders o on o.connection_id = r.connection_id and o.id = r.order_id
-      join order_lines l on l.connection_id = r.connection_id and l.order_id = r.order_id and l.id = r.line_id
+      join orders o on o.merchant_id = r.merchant_id and o.id = r.order_id
+      join order_lines l on l.merchant_id = r.merchant_id and l.order_id = r.order_id and l.id = r.line_id
       where o.status not in ('ACCEPTED', 'IN_PROGRESS') or l.shipment_id is not null
         or r.facility_id <> o.facility_id or r.product_id <> l.product_id or r.quantity <> l.quantity`,
     values: [],
@@ -172,7 +172,7 @@ export async function takeBack(
   restock: boolean,
 ): Promise<void> {
   const outcome = await changeOrder(test.context, {
-    connectionId: connectionUuid(partner),
+    ...connectionKey(partner),
     ref: parseOrderRef(orderId),
     missing: notFound("order"),
     actor: SERVICE,

@@ -6,6 +6,7 @@ export const at = (minutes: number): Date => new Date(NOW.getTime() + minutes * 
 /** An order that nobody can change: the lifecycle must answer new ones. */
 export function anOrder(fields: Partial<Order> = {}): Order {
   return deepFreeze({
+    merchantId: "merchant",
     connectionId: "connection",
     id: "order",
     testMode: true,

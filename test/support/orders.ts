@@ -4,6 +4,7 @@ import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import { fromTypeId, wireOrderId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import { type Partner, readEvents } from "./builders.ts";
@@ -15,6 +16,15 @@ export function connectionUuid({ connectionId }: Pick<Partner, "connectionId">):
   if (id === null) throw new Error(`${connectionId} is no connection's id.`);
   return id;
 }
+
+/** A partner's connection and its merchant, as the tables name them. */
+export const connectionKey = ({
+  merchantId,
+  connectionId,
+}: Pick<Partner, "merchantId" | "connectionId">): ConnectionKey => ({
+  merchantId: fromTypeId("mer", merchantId) ?? "",
+  connectionId: connectionUuid({ connectionId }),
+});
 
 /** An order as it lies in the tables, whatever the clock says of it. */
 export type StoredOrder = {
@@ -89,7 +99,7 @@ export async function transitionOrder(
   transition: Transition,
 ): Promise<void> {
   const outcome = await changeOrder(context, {
-    connectionId: connectionUuid(partner),
+    ...connectionKey(partner),
     ref: parseOrderRef(orderId),
     missing: notFound("order"),
     actor: SERVICE,

@@ -10,7 +10,7 @@ import { fromTypeId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import type { Partner } from "./builders.ts";
 import { runJob } from "./jobs.ts";
-import { connectionUuid } from "./orders.ts";
+import { connectionKey } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
 /** An order as the tables name it. */
@@ -24,7 +24,7 @@ export function orderUuid(orderId: string): string {
 export const settle = (test: TestService): Promise<number> => runJob(test, "process-payments");
 
 export const ledgerOf = (test: TestService, partner: Partner, orderId: string) =>
-  readLedger(test.db, connectionUuid(partner), orderUuid(orderId));
+  readLedger(test.db, connectionKey(partner), orderUuid(orderId));
 
 /** An order's ledger in a few words: kind, attempt, status. */
 export const moves = async (test: TestService, partner: Partner, orderId: string): Promise<string[]> =>
@@ -35,7 +35,7 @@ export const moves = async (test: TestService, partner: Partner, orderId: string
 /** An operator asks for an order's payment again. */
 export const retry = ({ context }: TestService, partner: Partner, orderId: string) =>
   retryPayment(context, {
-    connectionId: connectionUuid(partner),
+    ...connectionKey(partner),
     ref: parseOrderRef(orderId),
     actor: { kind: "operator", name: "operator" },
     missing: notFound("order"),

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { type ConnectionKeyRow, toConnectionKey } from "../../src/platform/connection-key.ts";
 import { fromTypeId, type IdPrefix } from "../../src/platform/ids.ts";
 import { pauseEndpoint as pause } from "../../src/webhooks/health/endpoint-health-sql.ts";
 import { created, type Partner } from "./builders.ts";
@@ -40,7 +41,7 @@ export function readRows(
 ): Promise<Record<string, unknown>[]> {
   return db.query({
     name: `test-read-${table}`,
-    text: `select * from ${table} where endpoint_id = $1 order by 1, 2, 3`,
+    text: `select * from ${table} where endpoint_id = $1 order by 1, 2, 3, 4`,
     values: [uuidIn("whe", endpointId)],
   });
 }
@@ -52,16 +53,17 @@ export async function pauseEndpoint(
   reason: "gone" | "failing" = "failing",
 ): Promise<void> {
   const id = uuidIn("whe", endpointId);
-  const [row] = await db.query<{ connection_id: string }>({
+  const [row] = await db.query<ConnectionKeyRow>({
     name: "test-fail-endpoint",
     text: `
       update webhook_endpoint_states
       set consecutive_failures = 9, failing_since = $2, last_failure_at = $2, backoff_until = $2, warnings_sent = 3
       where endpoint_id = $1
-      returning connection_id`,
+      returning merchant_id, connection_id`,
     values: [id, clock.now()],
   });
-  const endpoint = { connectionId: row?.connection_id ?? "", endpointId: id };
+  if (row === undefined) throw new Error("There is no such endpoint.");
+  const endpoint = { ...toConnectionKey(row), endpointId: id };
   await db.transaction((tx) => pause(tx, endpoint, reason, clock.now()));
 }
 

@@ -26,8 +26,8 @@ const askAgain = ({ db, clock }: TestService, deliveryId: string) =>
   db.query({
     name: "test-ask-again",
     text: `
-      insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at)
-      select connection_id, endpoint_id, id, id, event_id, 'manual', 0, $2 from deliveries where id = $1`,
+      insert into due_deliveries (merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at)
+      select merchant_id, connection_id, endpoint_id, id, id, event_id, 'manual', 0, $2 from deliveries where id = $1`,
     values: [deliveryId, clock.now()],
   });
 

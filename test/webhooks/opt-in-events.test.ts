@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { createPartner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { received, sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
-import { connectionUuid } from "../support/orders.ts";
+import { connectionKey } from "../support/orders.ts";
 import { placeAcceptedOrder, stepTaken } from "../support/real-orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest } from "../support/test-service.ts";
@@ -17,7 +17,7 @@ async function start(eventTypes?: string[]) {
     test,
     partner,
     receiver,
-    accept: () => acceptDueOrders(test.context, connectionUuid(partner), []),
+    accept: () => acceptDueOrders(test.context, connectionKey(partner), []),
   };
 }
 

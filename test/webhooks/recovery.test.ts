@@ -9,7 +9,7 @@ import {
   startDispatcher,
   startReceiverForTest,
 } from "../support/dispatch.ts";
-import { connectionUuid } from "../support/orders.ts";
+import { connectionKey } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -26,7 +26,7 @@ async function start() {
   });
   const { body: endpoint } = await partner.client.post("/v1/webhook-endpoints", { url: receiver.url });
   const dispatcher = startDispatcher(test);
-  const connectionId = connectionUuid(partner);
+  const connection = connectionKey(partner);
   return {
     test,
     partner,
@@ -36,10 +36,12 @@ async function start() {
     send: () => sendDue(dispatcher),
     /** All that the worker does for recoveries now. */
     recover: async () => {
-      while ((await recoverNextBatch(test.context, connectionId)) > 0);
+      while ((await recoverNextBatch(test.context, connection)) > 0);
     },
     isOpen: async () =>
-      (await listConnectionsWithRecoveries(test.db, test.clock.now())).includes(connectionId),
+      (await listConnectionsWithRecoveries(test.db, test.clock.now())).some(
+        ({ connectionId }) => connectionId === connection.connectionId,
+      ),
     statuses: async () => (await readDeliveries(test)).map(({ status }) => status),
   };
 }
@@ -147,14 +149,14 @@ describe("recover", () => {
     // Copies, because thousands of requests would only take time.
     await test.db.runScript(`
       insert into deliveries
-      select d.connection_id, (left(d.id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, d.endpoint_id, d.event_id,
+      select d.merchant_id, d.connection_id, (left(d.id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, d.endpoint_id, d.event_id,
              d.event_type, gen, d.sequence, gen, null, 'failed'
       from deliveries d cross join (select n, gen_random_uuid() as gen from generate_series(1, 2500) n) copies`);
     answer.status = 200;
     await partner.client.post(`${path}/recover`, {
       since: new Date(test.clock.now().getTime() - 60_000).toISOString(),
     });
-    expect(await recoverNextBatch(test.context, connectionUuid(partner))).toBeGreaterThan(1);
+    expect(await recoverNextBatch(test.context, connectionKey(partner))).toBeGreaterThan(1);
     expect((await statuses()).filter((status) => status === "pending")).toHaveLength(1_000);
     await recover();
     await send();

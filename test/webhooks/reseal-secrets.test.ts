@@ -93,9 +93,9 @@ describe("after a new key was put in front of the old one", () => {
     await test.db.query({
       name: "test-many-secrets",
       text: `
-        insert into webhook_secrets (connection_id, endpoint_id, id, sealed, created_at, expires_at)
-        select $1, $2, gen_random_uuid(), $3, $4, $4 from generate_series(1, 450)`,
-      values: [endpoint.connectionId, endpoint.id, sealed, test.clock.now()],
+        insert into webhook_secrets (merchant_id, connection_id, endpoint_id, id, sealed, created_at, expires_at)
+        select $5, $1, $2, gen_random_uuid(), $3, $4, $4 from generate_series(1, 450)`,
+      values: [endpoint.connectionId, endpoint.id, sealed, test.clock.now(), endpoint.merchantId],
     });
     const rotated = withKeys(test, newKey, oldKey);
     const counts = await Promise.all([reseal(rotated), reseal(rotated), reseal(rotated)]);

@@ -171,13 +171,13 @@ describe("the log of deliveries", () => {
 describe("what belongs to endpoints", () => {
   it("an ended signing secret is deleted; the newest and one that still signs stay", async () => {
     const { test, partner } = await start();
-    const { connectionId, id } = await endpointOf(test, partner);
+    const { merchantId, connectionId, id } = await endpointOf(test, partner);
     const now = test.clock.now().getTime();
     for (const expiresAt of [now + 1, now + 2])
       await test.db.query({
         name: "test-older-secret",
-        text: "insert into webhook_secrets values ($1, $2, $3, 'sealed', $4, $4)",
-        values: [connectionId, id, test.context.newId(), new Date(expiresAt)],
+        text: "insert into webhook_secrets values ($5, $1, $2, $3, 'sealed', $4, $4)",
+        values: [connectionId, id, test.context.newId(), new Date(expiresAt), merchantId],
       });
     expect(await forget(test)).toBe(0);
     test.clock.advance({ ms: 1 });
@@ -187,15 +187,15 @@ describe("what belongs to endpoints", () => {
 
   it("a recovery is forgotten ninety days after it was finished, and one that goes on never", async () => {
     const { test, partner } = await start();
-    const { connectionId, id } = await endpointOf(test, partner);
+    const { merchantId, connectionId, id } = await endpointOf(test, partner);
     for (const finishedAt of [test.clock.now(), null])
       await test.db.query({
         name: "test-recovery",
         text: `
           insert into webhook_recoveries (
-            connection_id, id, endpoint_id, includes_failed, since, until, position, created_at, finished_at)
-          values ($1, $2, $3, true, $4, $4, $2, $4, $5)`,
-        values: [connectionId, test.context.newId(), id, test.clock.now(), finishedAt],
+            merchant_id, connection_id, id, endpoint_id, includes_failed, since, until, position, created_at, finished_at)
+          values ($6, $1, $2, $3, true, $4, $4, $2, $4, $5)`,
+        values: [connectionId, test.context.newId(), id, test.clock.now(), finishedAt, merchantId],
       });
     test.clock.advance(days(90));
     expect(await forget(test)).toBe(0);

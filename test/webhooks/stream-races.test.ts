@@ -14,7 +14,7 @@ import {
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
-import { connectionUuid } from "../support/orders.ts";
+import { connectionKey } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -80,7 +80,7 @@ async function holdOrder(
   await changeOrder(
     { ...context, db: { ...db, transaction } },
     {
-      connectionId: connectionUuid(partner),
+      ...connectionKey(partner),
       ref: parseOrderRef(orderId),
       missing: notFound("order"),
       actor: PARTNER,

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { readFacility } from "../../fulfilment/facilities/facilities-sql.ts";
 import type { Facility } from "../../fulfilment/facilities/facility.ts";
 import type { Connection } from "../../merchants/connection.ts";
-import { readConnection } from "../../merchants/connections-sql.ts";
+import { findConnectionById } from "../../merchants/connections-sql.ts";
 import { type Merchant, readMerchant } from "../../merchants/merchants-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { fromTypeId, parseUuid } from "../../platform/ids.ts";
@@ -33,7 +33,7 @@ export async function findConnection(
   text: string,
 ): Promise<Connection | null> {
   const id = fromTypeId("con", text);
-  const connection = id === null ? null : await readConnection(db, id);
+  const connection = id === null ? null : await findConnectionById(db, id);
   return connection !== null && maySee(caller, connection.merchantId) ? connection : null;
 }
 

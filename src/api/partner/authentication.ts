@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ApiKey, hashKey, isLive } from "../../merchants/api-key.ts";
 import { readKeys } from "../../merchants/keys-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
@@ -8,7 +9,7 @@ import { keyOf, unauthorized } from "../http/bearer.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
 /** Who a request of the partner API acts as. */
-export type PartnerCaller = { readonly connectionId: string; readonly key: ApiKey };
+export type PartnerCaller = ConnectionKey & { readonly key: ApiKey };
 
 /**
  * Finds the connection of a request's key and takes one request from its allowance. Specification, part 5.
@@ -28,8 +29,8 @@ export function partnerAuthentication({ db, clock }: Context, rateLimiter: RateL
     const sent = keyOf(request.headers);
     const key = sent === null ? undefined : await findKey(hashKey(sent));
     if (key === undefined || !isLive(key, clock.now())) return unauthorized(request.headers);
-    const allowance = rateLimiter.take(key.connectionId);
+    const allowance = rateLimiter.take(key);
     if (allowance !== null) reply.headers(allowance.headers);
-    return allowance?.refusal ?? { connectionId: key.connectionId, key };
+    return allowance?.refusal ?? { merchantId: key.merchantId, connectionId: key.connectionId, key };
   };
 }

@@ -27,7 +27,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
     problems: ["validation-failed"],
     handle: ({ caller, query }, { context, readOrder }) =>
-      answerDeliveryPage(context, readOrder, caller.connectionId, query),
+      answerDeliveryPage(context, readOrder, caller, query),
   }),
   route({
     method: "GET",
@@ -38,8 +38,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     params: DeliveryIdParams,
     answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
     problems: ["not-found"],
-    handle: ({ caller, params }, { context }) =>
-      answerDelivery(context, caller.connectionId, params.deliveryId),
+    handle: ({ caller, params }, { context }) => answerDelivery(context, caller, params.deliveryId),
   }),
   route({
     method: "POST",
@@ -54,7 +53,6 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
     problems: ["not-found", "endpoint-paused"],
-    handle: ({ caller, params }, { context }) =>
-      answerRedelivery(context, caller.connectionId, params.deliveryId),
+    handle: ({ caller, params }, { context }) => answerRedelivery(context, caller, params.deliveryId),
   }),
 ];

@@ -71,15 +71,15 @@ export const eventRoutes: readonly PartnerRoute[] = [
     }),
     answers: { 200: { description: "A page of events.", schema: EventPageSchema } },
     problems: ["validation-failed"],
-    handle: async ({ caller: { connectionId }, query }, { context, readOrder }) => {
+    handle: async ({ caller, query }, { context, readOrder }) => {
       const page = feedPage(query);
       if (isProblem(page)) return page;
-      const orderId = await findOrderId(readOrder, connectionId, query.orderId);
+      const orderId = await findOrderId(readOrder, caller, query.orderId);
       if (orderId === undefined) return { status: 200, json: '{"data":[],"nextCursor":null}' };
       const filter = { orderId, type: query.type ?? null };
       return {
         status: 200,
-        json: await readFeed(context.db, connectionId, page, filter, context.clock.now()),
+        json: await readFeed(context.db, caller, page, filter, context.clock.now()),
       };
     },
   }),
@@ -99,7 +99,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
           ? null
           : await readEventBody(
               context.db,
-              caller.connectionId,
+              caller,
               id,
               oldestShownId(context.clock.now()),
               context.clock.now(),

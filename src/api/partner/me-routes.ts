@@ -25,8 +25,9 @@ const MeSchema = Type.Object(
 );
 
 /** GET /v1/me. Specification, part 4. */
-async function readMe(db: Queryable, { connectionId, key }: PartnerCaller): Promise<Answer> {
-  const connection = await readConnection(db, connectionId);
+async function readMe(db: Queryable, caller: PartnerCaller): Promise<Answer> {
+  const connection = await readConnection(db, caller);
+  const { key } = caller;
   if (connection === null) throw new Error("A key's connection is missing.");
   return {
     status: 200,

@@ -44,7 +44,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
       "validation-failed",
     ],
     handle: async ({ caller, headers, body }, { createOrder }) => {
-      const created = await createOrder(caller.connectionId, headers["idempotency-key"], body);
+      const created = await createOrder(caller, headers["idempotency-key"], body);
       if (isProblem(created)) return created;
       const { order, replayed } = created;
       const shown = toWireCreatedOrder(order);
@@ -64,6 +64,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params }, { readOrder }) => {
       const order = await readOrder({
+        merchantId: caller.merchantId,
         connectionId: caller.connectionId,
         ref: parseOrderRef(params.orderId),
       });
@@ -82,7 +83,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     answers: { 200: { description: "The canceled order.", schema: OrderSchema } },
     problems: ["not-found", "order-not-cancelable", "validation-failed"],
     handle: async ({ caller, params }, { context }) => {
-      const order = await cancelOrder(context, caller.connectionId, parseOrderRef(params.orderId));
+      const order = await cancelOrder(context, caller, parseOrderRef(params.orderId));
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
     },
   }),
@@ -98,12 +99,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     answers: { 200: { description: "The order after the transition.", schema: OrderSchema } },
     problems: ["not-found", "transition-refused", "validation-failed"],
     handle: async ({ caller, params, body }, { context }) => {
-      const order = await transitionTestOrder(
-        context,
-        caller.connectionId,
-        parseOrderRef(params.orderId),
-        body,
-      );
+      const order = await transitionTestOrder(context, caller, parseOrderRef(params.orderId), body);
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
     },
   }),

@@ -32,12 +32,12 @@ export const productRoutes: readonly PartnerRoute[] = [
       200: { description: "A page of products.", schema: pageOf(PartnerProductSchema, "ProductPage") },
     },
     problems: ["validation-failed"],
-    handle: async ({ caller: { connectionId }, query }, { listProducts }) => {
+    handle: async ({ caller: { merchantId, connectionId }, query }, { listProducts }) => {
       const position = pagePosition("products", query);
       if (isProblem(position)) return position;
       return {
         status: 200,
-        json: await listProducts({ ...position, connectionId, sku: query.sku ?? null }),
+        json: await listProducts({ ...position, merchantId, connectionId, sku: query.sku ?? null }),
       };
     },
   }),
@@ -53,7 +53,7 @@ export const productRoutes: readonly PartnerRoute[] = [
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const id = parseUuid(params.id);
-      const product = id === null ? null : await readExposedProduct(context.db, caller.connectionId, id);
+      const product = id === null ? null : await readExposedProduct(context.db, caller, id);
       return product === null ? notFound("product") : { status: 200, body: toPartnerProduct(product) };
     },
   }),

@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 
@@ -7,7 +8,7 @@ type Allowance = { headers: Readonly<Record<string, string>>; refusal?: Problem 
 
 export type RateLimiter = {
   /** Takes one request from the connection's allowance; null when no limit is set. */
-  take(connectionId: string): Allowance | null;
+  take(connection: ConnectionKey): Allowance | null;
 };
 
 /** Decision 0020. */
@@ -28,7 +29,7 @@ export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter 
   let sweptAtMs = clock.now().getTime();
 
   return {
-    take(connectionId) {
+    take({ connectionId }) {
       const nowMs = clock.now().getTime();
       // A connection that has been quiet for a minute has a full bucket again, which need not be remembered.
       if (nowMs - sweptAtMs > MINUTE_MS) {

@@ -43,9 +43,9 @@ const RecoverySchema = Type.Object(
 );
 
 /** What a request names; null when the text is no endpoint's id. */
-function endpointKey({ connectionId }: PartnerCaller, { endpointId }: { endpointId: string }) {
+function endpointKey({ merchantId, connectionId }: PartnerCaller, { endpointId }: { endpointId: string }) {
   const id = fromTypeId("whe", endpointId);
-  return id === null ? null : { connectionId, id };
+  return id === null ? null : { merchantId, connectionId, id };
 }
 
 const missing = notFound("webhook endpoint");
@@ -71,7 +71,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     problems: ["endpoint-limit-reached", "validation-failed"],
     bodyFaults: ({ body }, { context }) => urlFaults(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, body }, { context }) => {
-      const created = await createEndpoint(context, caller.connectionId, newSettings(body));
+      const created = await createEndpoint(context, caller, newSettings(body));
       if (isProblem(created)) return created;
       const shown = toWireEndpoint(created.endpoint);
       return {
@@ -95,7 +95,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, query }, { context }) => {
       const position = pagePosition("webhook-endpoints", query);
       if (isProblem(position)) return position;
-      const endpoints = await listEndpoints(context.db, caller.connectionId, position);
+      const endpoints = await listEndpoints(context.db, caller, position);
       return { status: 200, body: toPage(endpoints, position, toWireEndpoint) };
     },
   }),
@@ -110,7 +110,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
-      const endpoint = key === null ? null : await readEndpoint(context.db, key.connectionId, key.id);
+      const endpoint = key === null ? null : await readEndpoint(context.db, key, key.id);
       return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
     },
   }),
@@ -187,12 +187,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const key = endpointKey(caller, params);
       const sent = key === null ? missing : await pingEndpoint(context, key);
       if (isProblem(sent)) return sent;
-      const delivery = await readWireDelivery(
-        context.db,
-        caller.connectionId,
-        sent.deliveryId,
-        context.clock.now(),
-      );
+      const delivery = await readWireDelivery(context.db, caller, sent.deliveryId, context.clock.now());
       return delivery === null ? missing : { status: 202, body: delivery };
     },
   }),

@@ -1,5 +1,5 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
-import type { StockRecord } from "../../stock/stock.ts";
+import type { ProductKey, StockRecord } from "../../stock/stock.ts";
 import { beginStocking, lockStock, markSupplyChanged, readStock, saveOnHand } from "../../stock/stock-sql.ts";
 
 export type SetStock =
@@ -14,18 +14,19 @@ export type SetStock =
 export async function setStock(
   context: Context,
   facilityId: string,
-  productId: string,
+  product: ProductKey,
   onHand: number,
 ): Promise<SetStock> {
   return inTransaction(context, async (tx) => {
-    await beginStocking(tx, productId);
-    await lockStock(tx, [productId]);
-    const before = await readStock(tx, facilityId, productId);
+    await beginStocking(tx, product);
+    await lockStock(tx, product.merchantId, [product.id]);
+    const before = await readStock(tx, facilityId, product);
     const reserved = before?.reserved ?? 0;
     if (onHand < reserved) return { outcome: "below-reserved", reserved };
-    const stock = { facilityId, productId, onHand, reserved, updatedAt: context.clock.now() };
+    const { merchantId, id: productId } = product;
+    const stock = { merchantId, facilityId, productId, onHand, reserved, updatedAt: context.clock.now() };
     await saveOnHand(tx, stock);
-    if (onHand > (before?.onHand ?? 0)) await markSupplyChanged(tx, [productId], context.newId());
+    if (onHand > (before?.onHand ?? 0)) await markSupplyChanged(tx, merchantId, [productId], context.newId());
     return { outcome: "set", stock };
   });
 }

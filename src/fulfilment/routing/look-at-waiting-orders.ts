@@ -4,9 +4,11 @@ import {
   type ProductSupply,
   type WaitingOrder,
 } from "../../orders/changes/routing-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { START } from "../../platform/wire/cursor.ts";
+import type { Availability } from "../../stock/stock.ts";
 import { readAvailability } from "../../stock/stock-sql.ts";
 import { clearSupplyChange, listSupplyChanges, type SupplyChange } from "../../stock/supply-changes-sql.ts";
 import { readRates } from "../facilities/facilities-sql.ts";
@@ -66,8 +68,8 @@ function passesFor(news: readonly SupplyChange[]): Pass[] {
  */
 async function lookAtPage(context: Context, pass: Pass, failures: unknown[]): Promise<number> {
   const page = await listHelped(context, pass);
-  for (const { connectionId, orderIds } of runsOf(page)) {
-    const failed = await routeWaitingOrders(context, connectionId, orderIds);
+  for (const { connection, orderIds } of runsOf(page)) {
+    const failed = await routeWaitingOrders(context, connection, orderIds);
     failures.push(...failed);
     pass.hasFailures ||= failed.length > 0;
   }
@@ -89,10 +91,7 @@ function listHelped(context: Context, pass: Pass): Promise<WaitingOrder[]> {
 }
 
 async function listHelpedByStock(context: Context, pass: Pass): Promise<WaitingOrder[]> {
-  const availability = await readAvailability(
-    context.db,
-    pass.news.map(({ subjectId }) => subjectId),
-  );
+  const availability = await readAvailabilityOf(context, pass.news);
   // Those that want more could not be helped anyway, and there may be thousands of them.
   const piecesMaxOf = ({ subjectId }: SupplyChange) =>
     Math.max(0, ...(availability.get(subjectId)?.values() ?? []));
@@ -104,6 +103,19 @@ async function listHelpedByStock(context: Context, pass: Pass): Promise<WaitingO
     (news): ProductSupply => ({ productId: news.subjectId, piecesMax: piecesMaxOf(news) }),
   );
   return listOrdersWaitingForProducts(context.db, supplies, pass.afterId, PAGE_SIZE);
+}
+
+/** Of products of several merchants. */
+async function readAvailabilityOf({ db }: Context, news: readonly SupplyChange[]): Promise<Availability> {
+  const byMerchant = Map.groupBy(news, ({ merchantId }) => merchantId ?? "");
+  const read = [...byMerchant].map(([merchantId, ofMerchant]) =>
+    readAvailability(
+      db,
+      merchantId,
+      ofMerchant.map(({ subjectId }) => subjectId),
+    ),
+  );
+  return new Map((await Promise.all(read)).flatMap((availability) => [...availability]));
 }
 
 async function listHelpedByRates({ db }: Context, { news, afterId }: Pass): Promise<WaitingOrder[]> {
@@ -119,12 +131,12 @@ async function forgetAll({ db }: Context, news: readonly SupplyChange[]): Promis
 }
 
 /** Neighbours of one connection go together; the order over all connections stays. */
-function runsOf(orders: readonly WaitingOrder[]): { connectionId: string; orderIds: string[] }[] {
-  const runs: { connectionId: string; orderIds: string[] }[] = [];
-  for (const { connectionId, id } of orders) {
+function runsOf(orders: readonly WaitingOrder[]): { connection: ConnectionKey; orderIds: string[] }[] {
+  const runs: { connection: ConnectionKey; orderIds: string[] }[] = [];
+  for (const order of orders) {
     const run = runs.at(-1);
-    if (run?.connectionId === connectionId) run.orderIds.push(id);
-    else runs.push({ connectionId, orderIds: [id] });
+    if (run?.connection.connectionId === order.connectionId) run.orderIds.push(order.id);
+    else runs.push({ connection: order, orderIds: [order.id] });
   }
   return runs;
 }

@@ -1,11 +1,12 @@
 import { listConnectionsWithUnroutedOrders } from "../../orders/changes/routing-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { lookAtWaitingOrders } from "./look-at-waiting-orders.ts";
 import { routeDueOrders } from "./route-orders.ts";
 
 /** Has its turn like a connection, and before all of them. */
-const NEWS = "news";
+const NEWS = { merchantId: "", connectionId: "" } satisfies ConnectionKey;
 
 /**
  * Routes everything that can be: first the orders that wait for stock or rates that have come, then a batch of each

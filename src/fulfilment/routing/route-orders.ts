@@ -12,6 +12,7 @@ import {
   type UnroutedOrder,
 } from "../../orders/changes/routing-sql.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";
@@ -38,21 +39,21 @@ const LOCK_WAIT_ALONE_MS = 100;
  */
 export async function routeDueOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   failures: unknown[],
 ): Promise<number> {
-  const except = failedOrders(failures, connectionId); // They are still due, and would come first again.
+  const except = failedOrders(failures, connection); // They are still due, and would come first again.
   let orderIds: string[] = [];
   try {
-    await routeOrders(context, connectionId, async (tx) => {
-      orderIds = await lockUnroutedOrders(tx, connectionId, except, BATCH_SIZE);
+    await routeOrders(context, connection, async (tx) => {
+      orderIds = await lockUnroutedOrders(tx, connection, except, BATCH_SIZE);
       return orderIds;
     });
   } catch (error) {
-    const failed = await goPastFailures({ error, connectionId, orderIds, step: "routed" }, (orderId) =>
-      routeOrders(context, connectionId, async (tx) => {
+    const failed = await goPastFailures({ error, connection, orderIds, step: "routed" }, (orderId) =>
+      routeOrders(context, connection, async (tx) => {
         await limitLockWaits(tx, LOCK_WAIT_ALONE_MS);
-        return lockUnroutedOrder(tx, connectionId, orderId, { ifFree: true });
+        return lockUnroutedOrder(tx, connection, orderId, { ifFree: true });
       }),
     );
     failures.push(...failed);
@@ -61,8 +62,8 @@ export async function routeDueOrders(
 }
 
 /** Routes one order, if it is to be routed. */
-export const routeOrder = (context: Context, connectionId: string, orderId: string): Promise<number> =>
-  routeOrders(context, connectionId, (tx) => lockUnroutedOrder(tx, connectionId, orderId));
+export const routeOrder = (context: Context, connection: ConnectionKey, orderId: string): Promise<number> =>
+  routeOrders(context, connection, (tx) => lockUnroutedOrder(tx, connection, orderId));
 
 /**
  * Tries orders again that wait for stock or for a rate, past those that cannot be stored; those that wait no more are
@@ -70,19 +71,19 @@ export const routeOrder = (context: Context, connectionId: string, orderId: stri
  */
 export async function routeWaitingOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<OrderFailure[]> {
   const route = (ids: readonly string[], lockWaitMs: number) =>
-    routeOrders(context, connectionId, async (tx) => {
+    routeOrders(context, connection, async (tx) => {
       await limitLockWaits(tx, lockWaitMs);
-      return lockWaitingOrders(tx, connectionId, ids);
+      return lockWaitingOrders(tx, connection, ids);
     });
   try {
     await route(orderIds, LOCK_WAIT_MS);
     return [];
   } catch (error) {
-    return goPastFailures({ error, connectionId, orderIds, step: "routed" }, (orderId) =>
+    return goPastFailures({ error, connection, orderIds, step: "routed" }, (orderId) =>
       route([orderId], LOCK_WAIT_ALONE_MS),
     );
   }
@@ -94,21 +95,21 @@ export async function routeWaitingOrders(
  */
 async function routeOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   lockOrders: (tx: Queryable) => Promise<string[]>,
 ): Promise<number> {
   const count = await inTransaction(context, async (tx) => {
     const ids = await lockOrders(tx);
     if (ids.length === 0) return 0;
     const at = { newId: context.newId, now: context.clock.now() };
-    const orders = await readUnroutedOrders(tx, connectionId, ids);
+    const orders = await readUnroutedOrders(tx, connection, ids);
     const paying = orders.filter((order) => !hasFailedPayment(order));
-    const { choices, stocked } = await choose(tx, paying);
-    await setRoutingHolds(tx, connectionId, wantedHolds(orders, choices), at);
-    await storeRoutes(tx, connectionId, choices.flatMap(toRoute), stocked, at);
+    const { choices, stocked } = await choose(tx, connection.merchantId, paying);
+    await setRoutingHolds(tx, connection, wantedHolds(orders, choices), at);
+    await storeRoutes(tx, connection, choices.flatMap(toRoute), stocked, at);
     return ids.length;
   });
-  if (count > 0) context.signals.send("deliveries_due", [connectionId]);
+  if (count > 0) context.signals.send("deliveries_due", [connection]);
   return count;
 }
 
@@ -116,10 +117,11 @@ type Chosen = { readonly order: UnroutedOrder; readonly choice: Choice };
 
 async function choose(
   tx: Queryable,
+  merchantId: string,
   orders: readonly UnroutedOrder[],
 ): Promise<{ choices: readonly Chosen[]; stocked: Availability }> {
   const productIds = distinct(orders.flatMap(({ lines }) => lines.map((line) => line.productId)));
-  const stocked = await readAvailability(tx, await lockStock(tx, productIds));
+  const stocked = await readAvailability(tx, merchantId, await lockStock(tx, merchantId, productIds));
   const countries = distinct(orders.map((order) => order.countryCode));
   const chooseByRates = async () =>
     chooseFacilities(orders, await readRatedFacilities(tx, countries), stocked);
@@ -153,7 +155,7 @@ function toRoute({ order, choice }: Chosen): Route[] {
 
 async function storeRoutes(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   routes: readonly Route[],
   stocked: Availability,
   at: RecordContext,
@@ -161,21 +163,22 @@ async function storeRoutes(
   if (routes.length === 0) return;
   await saveRoutes(
     tx,
-    connectionId,
+    connection,
     routes.map(({ order, facilityId }) => ({ orderId: order.id, facilityId })),
     at.now,
   );
   const kept = routes.flatMap(({ order, facilityId }) =>
     facilityId === null ? [] : reservationsOf(order, facilityId, stocked),
   );
-  await insertReservations(tx, connectionId, kept);
+  await insertReservations(tx, connection, kept);
   await moveStock(
     tx,
+    connection.merchantId,
     kept.map((each) => ({ ...each, onHand: 0, reserved: each.quantity })),
     at.now,
   );
   const charges = routes.map(({ order, shippingMinor }) => ({
-    order: { connectionId, id: order.id },
+    order: { merchantId: connection.merchantId, id: order.id },
     amountMinor: shippingMinor,
     currency: order.currency,
   }));
@@ -187,7 +190,7 @@ async function storeRoutes(
     status: "ACCEPTED" as const,
     holdReasons: withoutRoutingHolds(order),
   }));
-  await insertTimelineEntries(tx, connectionId, steps, at);
+  await insertTimelineEntries(tx, connection, steps, at);
 }
 
 /** Products that are made to order have no stock to be kept. */

@@ -3,6 +3,7 @@ import { ROUTING_HOLD_REASONS, type RoutingHoldReason } from "../../lifecycle/ho
 import { changeHolds, type HoldChange } from "../../orders/changes/change-holds.ts";
 import type { UnroutedOrder } from "../../orders/changes/routing-sql.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 const PLACED_BY_ROUTING: readonly string[] = ROUTING_HOLD_REASONS;
@@ -20,12 +21,12 @@ export type WantedHold = { readonly order: UnroutedOrder; readonly reason: Routi
  */
 export async function setRoutingHolds(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   wanted: readonly WantedHold[],
   at: RecordContext,
 ): Promise<void> {
-  await change(tx, connectionId, wanted.map(placing), at);
-  await change(tx, connectionId, wanted.map(lifting), at);
+  await change(tx, connection, wanted.map(placing), at);
+  await change(tx, connection, wanted.map(lifting), at);
 }
 
 type Named = { readonly orderId: string; readonly transition: HoldChange["transition"] };
@@ -43,17 +44,17 @@ function lifting({ order, reason }: WantedHold): Named | null {
 /** Orders are read whole only where something changes, since events show them whole. */
 async function change(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   changes: readonly (Named | null)[],
   at: RecordContext,
 ): Promise<void> {
   const byOrder = new Map(
     changes.flatMap((each) => (each === null ? [] : [[each.orderId, each.transition]])),
   );
-  const orders = await readOrders(tx, connectionId, [...byOrder.keys()]);
+  const orders = await readOrders(tx, connection, [...byOrder.keys()]);
   const named = orders.flatMap((order) => {
     const transition = byOrder.get(order.id);
     return transition === undefined ? [] : { order, transition };
   });
-  await changeHolds(tx, connectionId, named, at);
+  await changeHolds(tx, connection, named, at);
 }

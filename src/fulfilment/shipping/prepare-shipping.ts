@@ -15,8 +15,9 @@ import { routeOrder } from "../routing/route-orders.ts";
  */
 export async function prepareShipping(context: Context, order: Order): Promise<void> {
   if (order.testMode || order.status !== "ACCEPTED" || order.routedAt !== null) return;
-  const { connectionId, id, testMode } = order;
+  const { merchantId, connectionId, id, testMode } = order;
   await changeOrder(context, {
+    merchantId,
     connectionId,
     ref: { id, testMode, externalOrderId: wireOrderId(order) },
     missing: notFound("order"),
@@ -27,5 +28,5 @@ export async function prepareShipping(context: Context, order: Order): Promise<v
       return { outcome: "applied", from: current, order: current, facts: [] };
     },
   });
-  await routeOrder(context, connectionId, id);
+  await routeOrder(context, order, id);
 }

@@ -18,15 +18,18 @@ export async function mailTracking(
   { before, after }: Pick<AppliedTransition, "before" | "after">,
   { now }: RecordContext,
 ): Promise<void> {
-  const { connectionId } = after;
+  const { merchantId, connectionId } = after;
   const tracked = after.shipments.filter((shipment) => {
     const earlier = before.shipments.find(({ id }) => id === shipment.id);
     return isTracked(shipment) && (earlier === undefined || !isTracked(earlier));
   });
   if (tracked.length === 0) return;
-  const recipient = await readAccountEmail(tx, connectionId);
+  const recipient = await readAccountEmail(tx, merchantId);
   for (const shipment of tracked)
-    await queueMail(tx, { ...trackingMail(after, shipment), connectionId, id: shipment.id, recipient, now });
+    await queueMail(tx, {
+      ...{ ...trackingMail(after, shipment), merchantId, connectionId },
+      ...{ id: shipment.id, recipient, now },
+    });
 }
 
 function trackingMail(order: Order, shipment: Shipment): { subject: string; body: string } {

@@ -1,6 +1,7 @@
 import { PARTNER } from "../../lifecycle/applied-transition.ts";
 import { applyTransition, isSettled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { changeOrder } from "./change-order.ts";
@@ -11,11 +12,11 @@ import { changeOrder } from "./change-order.ts";
  */
 export async function cancelOrder(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   ref: OrderRef,
 ): Promise<Order | Problem> {
   const outcome = await changeOrder(context, {
-    connectionId,
+    ...connection,
     ref,
     missing: notFound("order"),
     actor: PARTNER,

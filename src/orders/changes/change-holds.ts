@@ -2,6 +2,7 @@ import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
 import { saveHolds } from "../orders-sql.ts";
@@ -22,7 +23,7 @@ export type HoldChange = {
  */
 export async function changeHolds(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   changes: readonly HoldChange[],
   at: RecordContext,
 ): Promise<void> {
@@ -32,10 +33,10 @@ export async function changeHolds(
     return { actor: SERVICE, operation: transition.name, before, after: outcome.order, facts: outcome.facts };
   });
   if (steps.length === 0) return;
-  const positions = await saveHolds(tx, connectionId, steps);
+  const positions = await saveHolds(tx, connection, steps);
   const events = steps.flatMap(({ after, facts }) => orderEvents(after, facts, at.newId, at.now));
   await insertEvents(tx, events, at.now, positions);
-  await tellOptIns(tx, connectionId, steps, at, positions);
+  await tellOptIns(tx, connection, steps, at, positions);
   const records = steps.map((step) => ({ ...step, ...step.after, orderId: step.after.id }));
-  await insertTimelineEntries(tx, connectionId, records, at);
+  await insertTimelineEntries(tx, connection, records, at);
 }

@@ -19,6 +19,7 @@ import { orderEvents } from "./order-events.ts";
 import { insertTimelineEntries } from "./timeline-sql.ts";
 
 type OrderChange = TransitionCause & {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly ref: OrderRef;
   /** The answer when the connection has no such order, or its time is over. */
@@ -36,7 +37,7 @@ type OrderChange = TransitionCause & {
 export async function changeOrder(context: Context, change: OrderChange): Promise<Outcome | Problem> {
   if (!isStorableText(change.ref.externalOrderId)) return change.missing; // No order can have such an id.
   const outcome = await inTransaction(context, async (tx) => {
-    const before = await lockOrder(tx, change.connectionId, change.ref, context.clock);
+    const before = await lockOrder(tx, change, change.ref, context.clock);
     if (before === undefined) return change.missing;
     const at = { newId: context.newId, now: context.clock.now() };
     const outcome = change.decide(before, at.now);
@@ -46,7 +47,7 @@ export async function changeOrder(context: Context, change: OrderChange): Promis
       await change.alongside?.(tx, { ...change, before, after: outcome.order }, at);
     return outcome;
   });
-  if (!isProblem(outcome)) context.signals.send("deliveries_due", [change.connectionId]);
+  if (!isProblem(outcome)) context.signals.send("deliveries_due", [change]);
   return outcome;
 }
 
@@ -68,12 +69,12 @@ export async function storeOutcome(
   const positions = await saveOrder(tx, before, after);
   if (outcome.outcome === "applied")
     await insertEvents(tx, orderEvents(after, outcome.facts, at.newId, at.now), at.now, positions);
-  await tellOptIns(tx, before.connectionId, steps, at, positions);
+  await tellOptIns(tx, before, steps, at, positions);
   const records = steps.map((step) => ({
     ...{ ...step, ...step.after, orderId: after.id },
     shipmentId: touchedShipment(step),
   }));
-  await insertTimelineEntries(tx, after.connectionId, records, at);
+  await insertTimelineEntries(tx, after, records, at);
   for (const step of steps) {
     await followWithStock(tx, step, at);
     await followWithMoney(tx, step, at);

@@ -1,4 +1,5 @@
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** What work on many orders needs to know of each before it looks closer. */
@@ -9,7 +10,7 @@ type StateRow = { id: string; status: OrderStatus; hold_reasons: string[]; cance
 /** Locks those of a connection's orders that no other transaction has locked; returns how they stand in the table. */
 export async function lockFreeOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<ReadonlyMap<string, OrderState>> {
   const rows = await tx.query<StateRow>({
@@ -17,10 +18,10 @@ export async function lockFreeOrders(
     text: `
       select o.id, o.status, o.hold_reasons, o.canceled_at
       from orders o
-      where o.connection_id = $1 and o.id = any($2::uuid[])
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])
       order by o.id
       for no key update skip locked`,
-    values: [connectionId, orderIds],
+    values: [connection.merchantId, connection.connectionId, orderIds],
   });
   return toStates(rows);
 }
@@ -28,7 +29,7 @@ export async function lockFreeOrders(
 /** Locks one order, and waits until it can; returns how it stands in the table. */
 export async function lockOrderState(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
 ): Promise<ReadonlyMap<string, OrderState>> {
   const rows = await tx.query<StateRow>({
@@ -36,9 +37,9 @@ export async function lockOrderState(
     text: `
       select id, status, hold_reasons, canceled_at
       from orders
-      where connection_id = $1 and id = $2
+      where merchant_id = $1 and connection_id = $2 and id = $3
       for no key update`,
-    values: [connectionId, orderId],
+    values: [connection.merchantId, connection.connectionId, orderId],
   });
   return toStates(rows);
 }

@@ -2,6 +2,7 @@ import { type EventRow, eventRow } from "../../events/event.ts";
 import type { OptInEventType } from "../../events/event-types.ts";
 import { hasFailedPayment, isSameTracking } from "../../lifecycle/lifecycle.ts";
 import type { Order, Shipment } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
 import { type FeedPositions, insertEvents } from "../../webhooks/publishing/events-sql.ts";
@@ -36,14 +37,14 @@ function optIns({ before, after }: Step): OptIn[] {
  */
 export async function tellOptIns(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   steps: readonly Step[],
   { newId, now }: { newId: NewId; now: Date },
   positions: FeedPositions,
 ): Promise<void> {
   const told = steps.flatMap((step) => optIns(step).map((optIn) => ({ optIn, order: step.after })));
   if (told.length === 0) return;
-  const wanted = await listWantedTypes(tx, connectionId);
+  const wanted = await listWantedTypes(tx, connection);
   const events = told
     .filter(({ optIn }) => wanted.has(optIn.type))
     .map(({ optIn, order }) => optInEvent(optIn, order, newId(), now));
@@ -52,6 +53,7 @@ export async function tellOptIns(
 
 function optInEvent({ type, shipment }: OptIn, order: Order, id: string, now: Date): EventRow {
   const event = eventRow({
+    merchantId: order.merchantId,
     connectionId: order.connectionId,
     id,
     type,

@@ -11,6 +11,7 @@ export function orderEvents(order: Order, facts: readonly OrderFact[], newId: Ne
   return facts.map((fact, index) => {
     const shipment = order.shipments.find(({ id }) => id === fact.shipmentId);
     return eventRow({
+      merchantId: order.merchantId,
       connectionId: order.connectionId,
       id: newId(),
       type: fact.type,

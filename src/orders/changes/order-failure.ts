@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { isOutOfReach } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 
@@ -7,23 +8,25 @@ export class OrderFailure extends Error {
   readonly orderId: string;
 
   /** @param step what could not be done with the order, as in "could not be routed" */
-  constructor(connectionId: string, orderId: string, step: string, cause: unknown) {
+  constructor(connection: ConnectionKey, orderId: string, step: string, cause: unknown) {
     super(`Order ${toTypeId("ord", orderId)} could not be ${step}.`, { cause });
-    this.connectionId = connectionId;
+    this.connectionId = connection.connectionId;
     this.orderId = orderId;
   }
 }
 
 /** Those of a connection's orders that have failed in a round, by their ids. */
-export const failedOrders = (failures: readonly unknown[], connectionId: string): string[] =>
+export const failedOrders = (failures: readonly unknown[], connection: ConnectionKey): string[] =>
   failures.flatMap((failure) =>
-    failure instanceof OrderFailure && failure.connectionId === connectionId ? [failure.orderId] : [],
+    failure instanceof OrderFailure && failure.connectionId === connection.connectionId
+      ? [failure.orderId]
+      : [],
   );
 
 /** Orders of a connection that were to take a step together, and what made that fail. */
 type FailedBatch = {
   readonly error: unknown;
-  readonly connectionId: string;
+  readonly connection: ConnectionKey;
   readonly orderIds: readonly string[];
   /** As in "could not be routed". */
   readonly step: string;
@@ -36,7 +39,7 @@ type FailedBatch = {
  * each of them.
  */
 export async function goPastFailures(
-  { error, connectionId, orderIds, step }: FailedBatch,
+  { error, connection, orderIds, step }: FailedBatch,
   takeAlone: (orderId: string) => Promise<unknown>,
 ): Promise<OrderFailure[]> {
   if (isOutOfReach(error) || orderIds.length === 0) throw error;
@@ -46,7 +49,7 @@ export async function goPastFailures(
       await takeAlone(orderId);
     } catch (error) {
       if (isOutOfReach(error)) throw error;
-      failures.push(new OrderFailure(connectionId, orderId, step, error));
+      failures.push(new OrderFailure(connection, orderId, step, error));
     }
   }
   return failures;

@@ -1,3 +1,4 @@
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** An accepted real order that has not been routed yet, as routing sees it. */
@@ -25,22 +26,22 @@ const WAITING = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is nu
           and o.hold_reasons && '{out_of_stock,address_unserviceable}'`;
 
 /** Connections that have orders to be routed, the one that waits longest first. A scan over all shards. */
-export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-unrouted-orders",
     text: `
-      select c.id as connection_id
+      select c.merchant_id, c.id as connection_id
       from connections c
       cross join lateral (
         select o.id
         from orders o
-        where o.connection_id = c.id and ${UNROUTED}
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED}
         order by o.id
         limit 1) as due
       order by due.id`,
     values: [],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 /**
@@ -60,7 +61,7 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
  */
 export async function lockUnroutedOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   except: readonly string[],
   limit: number,
 ): Promise<string[]> {
@@ -69,11 +70,11 @@ export async function lockUnroutedOrders(
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and ${UNROUTED} and o.id <> all($2::uuid[])
+      where o.merchant_id = $1 and o.connection_id = $2 and ${UNROUTED} and o.id <> all($3::uuid[])
       order by o.id
-      limit $3
+      limit $4
       for no key update skip locked`,
-    values: [connectionId, except, limit],
+    values: [connection.merchantId, connection.connectionId, except, limit],
   });
   return rows.map(({ id }) => id);
 }
@@ -81,7 +82,7 @@ export async function lockUnroutedOrders(
 /** Locks one order, if it is to be routed: waits for whoever is at it, or passes it over. */
 export async function lockUnroutedOrder(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
   { ifFree = false } = {},
 ): Promise<string[]> {
@@ -90,9 +91,9 @@ export async function lockUnroutedOrder(
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and o.id = $2 and ${UNROUTED}
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3 and ${UNROUTED}
       for no key update ${ifFree ? "skip locked" : ""}`,
-    values: [connectionId, orderId],
+    values: [connection.merchantId, connection.connectionId, orderId],
   });
   return rows.map(({ id }) => id);
 }
@@ -103,7 +104,7 @@ export async function lockUnroutedOrder(
  */
 export async function lockWaitingOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   ids: readonly string[],
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
@@ -111,10 +112,10 @@ export async function lockWaitingOrders(
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and o.id = any($2::uuid[]) and ${WAITING}
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and ${WAITING}
       order by o.id
       for no key update`,
-    values: [connectionId, ids],
+    values: [connection.merchantId, connection.connectionId, ids],
   });
   return rows.map(({ id }) => id);
 }
@@ -122,7 +123,7 @@ export async function lockWaitingOrders(
 /** Reads what routing has to know of orders that the caller has locked, oldest first. */
 export async function readUnroutedOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   ids: readonly string[],
 ): Promise<UnroutedOrder[]> {
   const rows = await tx.query<{
@@ -139,12 +140,12 @@ export async function readUnroutedOrders(
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'weightGrams', p.weight_grams)
                      order by l.id)
               from order_lines l
-              join products p on p.id = l.product_id
-              where l.connection_id = $1 and l.order_id = o.id) as lines
+              join products p on p.merchant_id = $1 and p.id = l.product_id
+              where l.merchant_id = $1 and l.order_id = o.id) as lines
       from orders o
-      where o.connection_id = $1 and o.id = any($2::uuid[])
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])
       order by o.id`,
-    values: [connectionId, ids],
+    values: [connection.merchantId, connection.connectionId, ids],
   });
   return rows.map((row) => ({
     id: row.id,
@@ -158,7 +159,7 @@ export async function readUnroutedOrders(
 /** Stores where orders of one connection are sent from; null: there is no facility. The caller holds their locks. */
 export async function saveRoutes(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   routes: readonly { readonly orderId: string; readonly facilityId: string | null }[],
   now: Date,
 ): Promise<void> {
@@ -167,11 +168,12 @@ export async function saveRoutes(
     name: "save-routes",
     text: `
       update orders o
-      set facility_id = route.facility_id, routed_at = $4
-      from unnest($2::uuid[], $3::uuid[]) as route (order_id, facility_id)
-      where o.connection_id = $1 and o.id = route.order_id`,
+      set facility_id = route.facility_id, routed_at = $5
+      from unnest($3::uuid[], $4::uuid[]) as route (order_id, facility_id)
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = route.order_id`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       routes.map(({ orderId }) => orderId),
       routes.map(({ facilityId }) => facilityId),
       now,
@@ -179,7 +181,7 @@ export async function saveRoutes(
   });
 }
 
-export type WaitingOrder = { readonly connectionId: string; readonly id: string };
+export type WaitingOrder = ConnectionKey & { readonly id: string };
 
 /** What one order can get of a product at most, in pieces. */
 export type ProductSupply = { readonly productId: string; readonly piecesMax: number };
@@ -194,16 +196,16 @@ export async function listOrdersWaitingForProducts(
   afterId: string,
   limit: number,
 ): Promise<WaitingOrder[]> {
-  const rows = await db.query<{ connection_id: string; id: string }>({
+  const rows = await db.query<ConnectionKeyRow & { id: string }>({
     name: "list-orders-waiting-for-products",
     text: `
-      select o.connection_id, o.id
+      select o.merchant_id, o.connection_id, o.id
       from orders o
       where ${WAITING} and o.id > $3
         and exists (
           select
           from order_lines l
-          where l.connection_id = o.connection_id and l.order_id = o.id and l.product_id = any($1::uuid[])
+          where l.merchant_id = o.merchant_id and l.order_id = o.id and l.product_id = any($1::uuid[])
           group by l.product_id
           having sum(l.quantity) <= ($2::integer[])[array_position($1::uuid[], l.product_id)])
       order by o.id
@@ -225,10 +227,10 @@ export async function listOrdersWaitingForCountries(
   afterId: string,
   limit: number,
 ): Promise<WaitingOrder[]> {
-  const rows = await db.query<{ connection_id: string; id: string }>({
+  const rows = await db.query<ConnectionKeyRow & { id: string }>({
     name: "list-orders-waiting-for-countries",
     text: `
-      select o.connection_id, o.id
+      select o.merchant_id, o.connection_id, o.id
       from orders o
       where ${WAITING} and o.id > $2
         and o.country_code = any($1::text[])
@@ -239,7 +241,7 @@ export async function listOrdersWaitingForCountries(
   return rows.map(toWaitingOrder);
 }
 
-const toWaitingOrder = (row: { connection_id: string; id: string }): WaitingOrder => ({
-  connectionId: row.connection_id,
+const toWaitingOrder = (row: ConnectionKeyRow & { id: string }): WaitingOrder => ({
+  ...toConnectionKey(row),
   id: row.id,
 });

@@ -5,6 +5,7 @@ import type {
   TransitionCause,
 } from "../../lifecycle/applied-transition.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** What the timeline keeps of a step. */
@@ -19,7 +20,7 @@ export type NewTimelineEntry = TransitionCause & {
 /** Adds steps of orders of one connection to their timelines. To be called in the transaction of the steps. */
 export async function insertTimelineEntries(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   steps: readonly NewTimelineEntry[],
   { newId, now }: RecordContext,
 ): Promise<void> {
@@ -28,13 +29,13 @@ export async function insertTimelineEntries(
     name: "insert-timeline-entries",
     text: `
       insert into timeline_entries (
-        connection_id, order_id, id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
+        merchant_id, order_id, id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
       select $1, s.order_id, s.id, s.operation, s.actor_kind, s.actor_name, s.detail, s.shipment_id, s.status, s.hold_reasons, $3
       from json_to_recordset($2::json) as s (
         order_id uuid, id uuid, operation text, actor_kind text, actor_name text, detail text, shipment_id uuid,
         status text, hold_reasons text[])`,
     values: [
-      connectionId,
+      connection.merchantId,
       JSON.stringify(
         steps.map((step) => ({
           order_id: step.orderId,
@@ -56,7 +57,7 @@ export async function insertTimelineEntries(
 /** An order's steps, oldest first. Its creation is not among them: the order itself tells of it. */
 export async function readTimeline(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
 ): Promise<TimelineEntry[]> {
   const rows = await db.query<{
@@ -74,9 +75,9 @@ export async function readTimeline(
     text: `
       select id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at
       from timeline_entries
-      where connection_id = $1 and order_id = $2
+      where merchant_id = $1 and order_id = $2
       order by id`,
-    values: [connectionId, orderId],
+    values: [connection.merchantId, orderId],
   });
   return rows.map((row) => ({
     id: row.id,

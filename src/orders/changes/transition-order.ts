@@ -10,6 +10,7 @@ import { transitionRefused } from "./transition-refused.ts";
 
 type Step = TransitionCause & {
   readonly operation: TransitionName;
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly orderId: string;
   /** The step, or what is wrong with the request when the order is looked at. */
@@ -19,7 +20,7 @@ type Step = TransitionCause & {
 
 /** One step of a real order that somebody in the house takes. Test orders answer as missing: only partners drive them. */
 export async function transitionOrder(context: Context, step: Step): Promise<Order | Problem> {
-  const { connectionId, orderId, alongside, ...cause } = step;
+  const { merchantId, connectionId, orderId, alongside, ...cause } = step;
   const missing = notFound("order");
   const ref = {
     id: orderId,
@@ -28,7 +29,7 @@ export async function transitionOrder(context: Context, step: Step): Promise<Ord
   };
   const outcome = await changeOrder(context, {
     ...cause,
-    ...{ connectionId, ref, missing },
+    ...{ merchantId, connectionId, ref, missing },
     ...(alongside && { alongside }),
     decide(order, now) {
       if (order.id !== orderId) return missing; // A partner's own id may look like one of ours.

@@ -4,6 +4,7 @@ import { OUT_OF_STOCK } from "../../lifecycle/hold-reasons.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import type { NewId } from "../../platform/ids.ts";
 import {
@@ -60,13 +61,13 @@ type TransitionRequest = Static<typeof TransitionRequestSchema>;
  */
 export async function transitionTestOrder(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   ref: OrderRef,
   request: TransitionRequest,
 ): Promise<Order | Problem> {
   const missing = notFound("test order");
   const outcome = await changeOrder(context, {
-    connectionId,
+    ...connection,
     ref,
     missing,
     actor: PARTNER,

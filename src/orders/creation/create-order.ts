@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { Order } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { type Grouped, groupCalls } from "../../platform/database/group.ts";
 import { wireOrderId } from "../../platform/ids.ts";
@@ -13,7 +14,7 @@ import { type Placed, type Placement, placeOrders, type RefusedLine } from "./pl
 type Created = { readonly order: Order; readonly replayed: boolean };
 
 export type CreateOrder = (
-  connectionId: string,
+  connection: ConnectionKey,
   idempotencyKey: string | undefined,
   body: Static<typeof OrderRequestSchema>,
 ) => Promise<Created | Problem>;
@@ -29,12 +30,12 @@ export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrde
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: GROUPS_MAX,
   });
-  return async (connectionId, header, body) => {
+  return async ({ merchantId, connectionId }, header, body) => {
     const request = normalizeOrderRequest(body);
     const idempotencyKey = header ?? request.externalOrderId;
     if (idempotencyKey === null) return KEY_MISSING;
     return answerPlacement(
-      { connectionId, idempotencyKey, requestHash: hashOrderRequest(request), request },
+      { merchantId, connectionId, idempotencyKey, requestHash: hashOrderRequest(request), request },
       place,
       readOrder,
     );
@@ -57,7 +58,7 @@ async function answerPlacement(
   place: Grouped<Placement, Placed>,
   readOrder: ReadOrder,
 ): Promise<Created | Problem> {
-  const { connectionId } = placement;
+  const { merchantId, connectionId } = placement;
   const placed = await place(placement);
   switch (placed.outcome) {
     case "created":
@@ -65,6 +66,7 @@ async function answerPlacement(
     case "replayed": {
       const { id, testMode } = placed.by;
       const order = await readOrder({
+        merchantId,
         connectionId,
         ref: { id, testMode, externalOrderId: wireOrderId(placed.by) },
       });

@@ -2,6 +2,12 @@ import type { EventRow } from "../../events/event.ts";
 import { chargeGoods } from "../../ledger/ledger-sql.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { ReviewPolicy } from "../../merchants/review-policy.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  distinctConnections,
+  toConnectionKey,
+} from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { fanOut } from "../../webhooks/publishing/fan-out-sql.ts";
 
@@ -28,6 +34,7 @@ export type NewOrder = {
 
 /** A claim on a key or an external id, as somebody stored it before. */
 export type EarlierOrder = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly idempotencyKey: string;
@@ -42,7 +49,7 @@ export const productKey = (connectionId: string, productId: string): string => `
 /** The products, of those asked for, that are exposed to the connection that asks; by `productKey`. */
 export async function readOrderableProducts(
   db: Queryable,
-  asked: readonly { connectionId: string; productId: string }[],
+  requested: readonly (ConnectionKey & { readonly productId: string })[],
 ): Promise<Map<string, OrderableProduct>> {
   const rows = await db.query<{
     connection_id: string;
@@ -58,12 +65,17 @@ export async function readOrderableProducts(
     text: `
       select e.connection_id, e.product_id, p.status, p.price_minor, c.currency,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries
-      from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, product_id)
-      join exposed_products e on e.connection_id = asked.connection_id and e.product_id = asked.product_id
-      join connections c on c.id = e.connection_id
-      join products p on p.id = e.product_id
-      where e.connection_id = any($1::uuid[]) and c.id = any($1::uuid[]) and e.withdrawn_at is null`,
-    values: [asked.map(({ connectionId }) => connectionId), asked.map(({ productId }) => productId)],
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, product_id)
+      join exposed_products e on e.merchant_id = requested.merchant_id and e.connection_id = requested.connection_id
+        and e.product_id = requested.product_id
+      join connections c on c.merchant_id = requested.merchant_id and c.id = requested.connection_id
+      join products p on p.merchant_id = requested.merchant_id and p.id = requested.product_id
+      where e.merchant_id = any($1::uuid[]) and e.withdrawn_at is null`,
+    values: [
+      requested.map(({ merchantId }) => merchantId),
+      requested.map(({ connectionId }) => connectionId),
+      requested.map(({ productId }) => productId),
+    ],
   });
   return new Map(
     rows.map((row) => [
@@ -85,7 +97,7 @@ export async function readOrderableProducts(
 export type StoredOrders = {
   readonly ids: ReadonlySet<string>;
   /** Where dispatchers have something to do now. */
-  readonly connectionsWithDeliveries: ReadonlySet<string>;
+  readonly connectionsWithDeliveries: readonly ConnectionKey[];
 };
 
 /**
@@ -98,14 +110,14 @@ export async function insertOrders(
   orders: readonly NewOrder[],
   now: Date,
 ): Promise<StoredOrders> {
-  if (orders.length === 0) return { ids: new Set(), connectionsWithDeliveries: new Set() };
-  const rows = await db.query<{ id: string; connection_id: string; has_deliveries: boolean }>({
+  if (orders.length === 0) return { ids: new Set(), connectionsWithDeliveries: [] };
+  const rows = await db.query<ConnectionKeyRow & { id: string; has_deliveries: boolean }>({
     name: "insert-orders",
     text: `
       with input as materialized (
         select *
         from json_to_recordset($1::json) as input (
-          connection_id uuid, id uuid, test_mode boolean, external_order_id text, idempotency_key text,
+          merchant_id uuid, connection_id uuid, id uuid, test_mode boolean, external_order_id text, idempotency_key text,
           request_hash text, status text, goods_minor bigint, currency text,
           first_name text, last_name text, name text, company text, address1 text, address2 text,
           city text, zip text, state_code text, country_code text, phone text,
@@ -113,39 +125,40 @@ export async function insertOrders(
           lines json, event_id uuid, event_type text, event_body text)
       ), placed as (
         insert into orders (
-          connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
+          merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
           goods_minor, currency, first_name, last_name, name, company, address1, address2,
           city, zip, state_code, country_code, phone,
           created_at, updated_at, acceptance_due_at, expires_at, last_sequence)
-        select connection_id, id, test_mode, external_order_id, idempotency_key, decode(request_hash, 'hex'), status, '{}',
+        select merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, decode(request_hash, 'hex'), status, '{}',
                goods_minor, currency, first_name, last_name, name, company, address1, address2,
                city, zip, state_code, country_code, phone,
                created_at, created_at, acceptance_due_at, expires_at, 1
         from input
-        order by connection_id, idempotency_key
+        order by merchant_id, connection_id, idempotency_key
         on conflict do nothing
-        returning connection_id, id, test_mode, goods_minor, created_at
+        returning merchant_id, connection_id, id, test_mode, goods_minor, created_at
       ), placed_lines as (
-        insert into order_lines (connection_id, order_id, id, product_id, quantity, unit_price_minor)
-        select p.connection_id, p.id, l.id, l.product_id, l.quantity, l.unit_price_minor
+        insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
+        select p.merchant_id, p.connection_id, p.id, l.id, l.product_id, l.quantity, l.unit_price_minor
         from placed p
-        join input i on i.connection_id = p.connection_id and i.id = p.id
+        join input i on i.merchant_id = p.merchant_id and i.id = p.id
         cross join json_to_recordset(i.lines) as l (id uuid, product_id uuid, quantity integer, unit_price_minor bigint)
       ), told as (
-        insert into events (connection_id, id, type, order_id, sequence, body, not_after)
-        select p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body, i.expires_at
+        insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
+        select p.merchant_id, p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body, i.expires_at
         from placed p
-        join input i on i.connection_id = p.connection_id and i.id = p.id
-        returning connection_id, id as event_id, type as event_type, order_id, sequence, not_after
+        join input i on i.merchant_id = p.merchant_id and i.id = p.id
+        returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
       ), ${chargeGoods("placed")}, ${fanOut("told", "$2", true)}
-      select p.id, p.connection_id, p.connection_id in (select h.connection_id from headed h) as has_deliveries
+      select p.id, p.merchant_id, p.connection_id,
+             p.connection_id in (select h.connection_id from headed h) as has_deliveries
       from placed p`,
     values: [JSON.stringify(orders.map(toInput)), now],
   });
   return {
     ids: new Set(rows.map(({ id }) => id)),
-    connectionsWithDeliveries: new Set(
-      rows.filter((row) => row.has_deliveries).map((row) => row.connection_id),
+    connectionsWithDeliveries: distinctConnections(
+      rows.filter((row) => row.has_deliveries).map(toConnectionKey),
     ),
   };
 }
@@ -161,6 +174,7 @@ function toInput({
 }: NewOrder) {
   const address = order.shippingAddress;
   return {
+    merchant_id: order.merchantId,
     connection_id: order.connectionId,
     id: order.id,
     test_mode: order.testMode,
@@ -199,9 +213,13 @@ function toInput({
 /** Orders that hold one of the keys or external ids asked for, on the connection that asks. */
 export async function readEarlierOrders(
   db: Queryable,
-  asked: readonly { connectionId: string; idempotencyKey: string; externalOrderId: string | null }[],
+  requested: readonly (ConnectionKey & {
+    readonly idempotencyKey: string;
+    readonly externalOrderId: string | null;
+  })[],
 ): Promise<EarlierOrder[]> {
   const rows = await db.query<{
+    merchant_id: string;
     connection_id: string;
     id: string;
     idempotency_key: string;
@@ -212,18 +230,22 @@ export async function readEarlierOrders(
   }>({
     name: "read-earlier-orders",
     text: `
-      select o.connection_id, o.id, o.idempotency_key, o.external_order_id, o.request_hash, o.test_mode, o.expires_at
-      from unnest($1::uuid[], $2::text[], $3::text[]) as asked (connection_id, idempotency_key, external_order_id)
-      join orders o on o.connection_id = asked.connection_id
-        and (o.idempotency_key = asked.idempotency_key or o.external_order_id = asked.external_order_id)
-      where o.connection_id = any($1::uuid[])`,
+      select o.merchant_id, o.connection_id, o.id, o.idempotency_key, o.external_order_id, o.request_hash, o.test_mode,
+             o.expires_at
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
+        as requested (merchant_id, connection_id, idempotency_key, external_order_id)
+      join orders o on o.merchant_id = requested.merchant_id and o.connection_id = requested.connection_id
+        and (o.idempotency_key = requested.idempotency_key or o.external_order_id = requested.external_order_id)
+      where o.merchant_id = any($1::uuid[])`,
     values: [
-      asked.map(({ connectionId }) => connectionId),
-      asked.map(({ idempotencyKey }) => idempotencyKey),
-      asked.map(({ externalOrderId }) => externalOrderId),
+      requested.map(({ merchantId }) => merchantId),
+      requested.map(({ connectionId }) => connectionId),
+      requested.map(({ idempotencyKey }) => idempotencyKey),
+      requested.map(({ externalOrderId }) => externalOrderId),
     ],
   });
   return rows.map((row) => ({
+    merchantId: row.merchant_id,
     connectionId: row.connection_id,
     id: row.id,
     idempotencyKey: row.idempotency_key,

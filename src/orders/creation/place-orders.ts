@@ -1,6 +1,7 @@
 import { isExpired } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
 import { needsReview } from "../../merchants/review-policy.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
@@ -17,8 +18,7 @@ import {
   readOrderableProducts,
 } from "./place-orders-sql.ts";
 
-export type Placement = {
-  readonly connectionId: string;
+export type Placement = ConnectionKey & {
   readonly idempotencyKey: string;
   readonly requestHash: Buffer;
   readonly request: OrderRequest;
@@ -80,12 +80,12 @@ async function placeOnce(
 }
 
 function distinctProducts(placements: readonly Placement[]) {
-  const asked = new Map<string, { connectionId: string; productId: string }>();
-  for (const { connectionId, request } of placements) {
+  const requested = new Map<string, ConnectionKey & { productId: string }>();
+  for (const { merchantId, connectionId, request } of placements) {
     for (const { productId } of request.lines)
-      asked.set(productKey(connectionId, productId), { connectionId, productId });
+      requested.set(productKey(connectionId, productId), { merchantId, connectionId, productId });
   }
-  return [...asked.values()];
+  return [...requested.values()];
 }
 
 /** Specification, part 4, rules 5 and 6. */
@@ -102,7 +102,7 @@ function refusedLines(
 
 function draftOrder(
   { clock, config, newId }: Context,
-  { connectionId, idempotencyKey, requestHash, request }: Placement,
+  { merchantId, connectionId, idempotencyKey, requestHash, request }: Placement,
   products: Map<string, OrderableProduct>,
 ): NewOrder {
   const now = clock.now();
@@ -124,6 +124,7 @@ function draftOrder(
   const status: OrderStatus = reviewed ? "PROCESSING" : "NEW";
   const hasWindow = status === "NEW" && !request.testMode;
   const order: Order = {
+    merchantId,
     connectionId,
     id: newId(),
     testMode: request.testMode,
@@ -167,7 +168,7 @@ async function explain(
   const earlier = await readEarlierOrders(context.db, claims);
   const expired = earlier.filter((order) => isExpired(order, now));
   // An erased test order frees its key and external id (decision 0002), and its time is over even if no worker ran yet.
-  for (const { connectionId, id } of expired) await eraseTestOrders(context, connectionId, [id], now);
+  for (const order of expired) await eraseTestOrders(context, order, [order.id], now);
   const standing = earlier.filter((order) => !expired.includes(order));
   for (const placement of left) {
     const placed = explainOne(placement, standing, refused.get(placement));

@@ -1,5 +1,6 @@
 import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
@@ -21,21 +22,21 @@ const BATCH_SIZE = 500;
  */
 export async function acceptDueOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   failures: unknown[],
 ): Promise<number> {
   const now = context.clock.now();
-  const except = failedOrders(failures, connectionId); // They are still due, and would come first again.
+  const except = failedOrders(failures, connection); // They are still due, and would come first again.
   let orderIds: string[] = [];
   try {
-    return await acceptOrders(context, connectionId, now, async (tx) => {
-      const due = await lockDueOrders(tx, connectionId, now, { except, limit: BATCH_SIZE });
+    return await acceptOrders(context, connection, now, async (tx) => {
+      const due = await lockDueOrders(tx, connection, now, { except, limit: BATCH_SIZE });
       orderIds = due.map(({ id }) => id);
       return due;
     });
   } catch (error) {
-    const failed = await goPastFailures({ error, connectionId, orderIds, step: "accepted" }, (orderId) =>
-      acceptOrders(context, connectionId, now, (tx) => lockDueOrder(tx, connectionId, now, orderId)),
+    const failed = await goPastFailures({ error, connection, orderIds, step: "accepted" }, (orderId) =>
+      acceptOrders(context, connection, now, (tx) => lockDueOrder(tx, connection, now, orderId)),
     );
     failures.push(...failed);
     return orderIds.length;
@@ -44,7 +45,7 @@ export async function acceptDueOrders(
 
 async function acceptOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   now: Date,
   lockOrders: (tx: Queryable) => Promise<DueOrder[]>,
 ): Promise<number> {
@@ -55,35 +56,35 @@ async function acceptOrders(
       const current = asOf(order, now);
       return current === order ? [] : [current];
     });
-    const positions = await saveAcceptances(tx, connectionId, accepted);
+    const positions = await saveAcceptances(tx, connection, accepted);
     const steps = accepted.map((order) => ({
       ...order,
       actor: SERVICE,
       operation: "accept",
       orderId: order.id,
     }));
-    await insertTimelineEntries(tx, connectionId, steps, { newId, now });
-    await tellAcceptances(tx, connectionId, accepted, { newId, now }, positions);
+    await insertTimelineEntries(tx, connection, steps, { newId, now });
+    await tellAcceptances(tx, connection, accepted, { newId, now }, positions);
     return accepted.length;
   });
-  if (accepted > 0) context.signals.send("deliveries_due", [connectionId]);
+  if (accepted > 0) context.signals.send("deliveries_due", [connection]);
   return accepted;
 }
 
 /** Orders are read whole only where somebody wants to hear of acceptances, so that elsewhere a batch stays one update. */
 async function tellAcceptances(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   accepted: readonly { id: string }[],
   step: { newId: NewId; now: Date },
   positions: FeedPositions,
 ): Promise<void> {
-  if (accepted.length === 0 || !(await listWantedTypes(tx, connectionId)).has("order.accepted")) return;
+  if (accepted.length === 0 || !(await listWantedTypes(tx, connection)).has("order.accepted")) return;
   const orders = await readOrders(
     tx,
-    connectionId,
+    connection,
     accepted.map(({ id }) => id),
   );
   const steps = orders.map((after) => ({ before: { ...after, status: "NEW" as const }, after }));
-  await tellOptIns(tx, connectionId, steps, step, positions);
+  await tellOptIns(tx, connection, steps, step, positions);
 }

@@ -1,5 +1,6 @@
 import type { TimedOrder } from "../../lifecycle/lifecycle.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
 import { NEXT_FEED_POSITION, toFeedPositions } from "../orders-sql.ts";
@@ -7,23 +8,23 @@ import { NEXT_FEED_POSITION, toFeedPositions } from "../orders-sql.ts";
 export type DueOrder = TimedOrder & { readonly id: string };
 
 /** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
-export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-due-orders",
     text: `
-      select c.id as connection_id
+      select c.merchant_id, c.id as connection_id
       from connections c
       cross join lateral (
         select o.acceptance_due_at
         from orders o
-        where o.connection_id = c.id
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id
           and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $1
         order by o.acceptance_due_at
         limit 1) as due
       order by due.acceptance_due_at`,
     values: [now],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 type DueOrderRow = {
@@ -40,7 +41,7 @@ type DueOrderRow = {
  */
 export async function lockDueOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   now: Date,
   { except, limit }: { except: readonly string[]; limit: number },
 ): Promise<DueOrder[]> {
@@ -49,13 +50,13 @@ export async function lockDueOrders(
     text: `
       select id, status, hold_reasons, acceptance_due_at, updated_at
       from orders
-      where connection_id = $1
-        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $2
-        and id <> all($3::uuid[])
+      where merchant_id = $1 and connection_id = $2
+        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $3
+        and id <> all($4::uuid[])
       order by acceptance_due_at
-      limit $4
+      limit $5
       for no key update skip locked`,
-    values: [connectionId, now, except, limit],
+    values: [connection.merchantId, connection.connectionId, now, except, limit],
   });
   return rows.map(toDueOrder);
 }
@@ -63,7 +64,7 @@ export async function lockDueOrders(
 /** Locks one order, if it is due and nobody else is at it. */
 export async function lockDueOrder(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   now: Date,
   orderId: string,
 ): Promise<DueOrder[]> {
@@ -72,10 +73,10 @@ export async function lockDueOrder(
     text: `
       select id, status, hold_reasons, acceptance_due_at, updated_at
       from orders
-      where connection_id = $1 and id = $3
-        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $2
+      where merchant_id = $1 and connection_id = $2 and id = $4
+        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $3
       for no key update skip locked`,
-    values: [connectionId, now, orderId],
+    values: [connection.merchantId, connection.connectionId, now, orderId],
   });
   return rows.map(toDueOrder);
 }
@@ -91,7 +92,7 @@ const toDueOrder = (row: DueOrderRow): DueOrder => ({
 /** Stores accepted orders of one connection; returns the positions of their events. The caller holds their locks. */
 export async function saveAcceptances(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   accepted: readonly DueOrder[],
 ): Promise<FeedPositions> {
   if (accepted.length === 0) return new Map();
@@ -100,11 +101,12 @@ export async function saveAcceptances(
     text: `
       update orders o
       set status = accepted.status, updated_at = accepted.updated_at, last_feed_position = ${NEXT_FEED_POSITION}
-      from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as accepted (id, status, updated_at)
-      where o.connection_id = $1 and o.id = accepted.id
+      from unnest($3::uuid[], $4::text[], $5::timestamptz[]) as accepted (id, status, updated_at)
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = accepted.id
       returning o.id, o.last_feed_position`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       accepted.map(({ id }) => id),
       accepted.map(({ status }) => status),
       accepted.map(({ updatedAt }) => updatedAt),

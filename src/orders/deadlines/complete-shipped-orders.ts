@@ -1,5 +1,6 @@
 import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { storeOutcome } from "../changes/change-order.ts";
@@ -17,19 +18,19 @@ const BATCH_SIZE = 50;
  */
 export async function completeShippedOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   failures: unknown[],
 ): Promise<number> {
-  const except = failedOrders(failures, connectionId);
+  const except = failedOrders(failures, connection);
   let orderIds: string[] = [];
   try {
-    await completeOrders(context, connectionId, async (tx) => {
-      orderIds = await lockShippedOrders(tx, connectionId, { except, limit: BATCH_SIZE });
+    await completeOrders(context, connection, async (tx) => {
+      orderIds = await lockShippedOrders(tx, connection, { except, limit: BATCH_SIZE });
       return orderIds;
     });
   } catch (error) {
-    const failed = await goPastFailures({ error, connectionId, orderIds, step: "completed" }, (orderId) =>
-      completeOrders(context, connectionId, (tx) => lockShippedOrder(tx, connectionId, orderId)),
+    const failed = await goPastFailures({ error, connection, orderIds, step: "completed" }, (orderId) =>
+      completeOrders(context, connection, (tx) => lockShippedOrder(tx, connection, orderId)),
     );
     failures.push(...failed);
   }
@@ -38,17 +39,17 @@ export async function completeShippedOrders(
 
 async function completeOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   lockOrders: (tx: Queryable) => Promise<string[]>,
 ): Promise<void> {
   const completed = await inTransaction(context, async (tx) => {
     const ids = await lockOrders(tx);
     const at = { newId: context.newId, now: context.clock.now() };
-    for (const order of await readOrders(tx, connectionId, ids)) {
+    for (const order of await readOrders(tx, connection, ids)) {
       const outcome = applyTransition(order, { name: "complete" }, at.now);
       await storeOutcome(tx, order, outcome, { actor: SERVICE, operation: "complete" }, at);
     }
     return ids.length;
   });
-  if (completed > 0) context.signals.send("deliveries_due", [connectionId]);
+  if (completed > 0) context.signals.send("deliveries_due", [connection]);
 }

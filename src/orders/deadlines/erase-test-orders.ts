@@ -1,3 +1,4 @@
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { deleteDeliveriesOfOrders } from "../../webhooks/log/erase-deliveries-sql.ts";
@@ -9,28 +10,28 @@ import { deleteEventsOfOrders } from "../../webhooks/publishing/events-sql.ts";
  */
 export async function eraseTestOrders(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
   now: Date,
 ): Promise<number> {
-  return inTransaction(context, (tx) => eraseOrders(tx, connectionId, orderIds, now));
+  return inTransaction(context, (tx) => eraseOrders(tx, connection, orderIds, now));
 }
 
 async function eraseOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
   now: Date,
 ): Promise<number> {
-  const erased = await deleteExpiredOrders(tx, connectionId, orderIds, now);
-  await deleteEventsOfOrders(tx, connectionId, erased);
-  await deleteDeliveriesOfOrders(tx, connectionId, erased);
+  const erased = await deleteExpiredOrders(tx, connection, orderIds, now);
+  await deleteEventsOfOrders(tx, connection, erased);
+  await deleteDeliveriesOfOrders(tx, connection, erased);
   return erased.length;
 }
 
 async function deleteExpiredOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
   now: Date,
 ): Promise<string[]> {
@@ -38,9 +39,9 @@ async function deleteExpiredOrders(
     name: "delete-expired-orders",
     text: `
       delete from orders
-      where connection_id = $1 and id = any($2::uuid[]) and test_mode and expires_at <= $3
+      where merchant_id = $1 and connection_id = $2 and id = any($3::uuid[]) and test_mode and expires_at <= $4
       returning id`,
-    values: [connectionId, orderIds, now],
+    values: [connection.merchantId, connection.connectionId, orderIds, now],
   });
   return rows.map(({ id }) => id);
 }
@@ -49,37 +50,37 @@ async function deleteExpiredOrders(
 const BATCH_SIZE = 500;
 
 /** Erases a batch of a connection's test orders whose time is over; answers how many. */
-export async function eraseExpiredTestOrders(context: Context, connectionId: string): Promise<number> {
+export async function eraseExpiredTestOrders(context: Context, connection: ConnectionKey): Promise<number> {
   const now = context.clock.now();
   return inTransaction(context, async (tx) => {
-    const expired = await lockExpiredOrders(tx, connectionId, now, BATCH_SIZE);
-    return eraseOrders(tx, connectionId, expired, now);
+    const expired = await lockExpiredOrders(tx, connection, now, BATCH_SIZE);
+    return eraseOrders(tx, connection, expired, now);
   });
 }
 
 /** Connections that have test orders whose time is over, the one that waits longest first. A scan over all shards. */
-export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-expired-orders",
     text: `
-      select c.id as connection_id
+      select c.merchant_id, c.id as connection_id
       from connections c
       cross join lateral (
         select o.expires_at
         from orders o
-        where o.connection_id = c.id and o.test_mode and o.expires_at <= $1
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.test_mode and o.expires_at <= $1
         order by o.expires_at
         limit 1) as expired
       order by expired.expires_at`,
     values: [now],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 /** Locks expired test orders of one connection; those that somebody else is at are passed over. Uses orders_expires_idx. */
 async function lockExpiredOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   now: Date,
   limit: number,
 ): Promise<string[]> {
@@ -88,11 +89,11 @@ async function lockExpiredOrders(
     text: `
       select id
       from orders
-      where connection_id = $1 and test_mode and expires_at <= $2
+      where merchant_id = $1 and connection_id = $2 and test_mode and expires_at <= $3
       order by expires_at
-      limit $3
+      limit $4
       for update skip locked`,
-    values: [connectionId, now, limit],
+    values: [connection.merchantId, connection.connectionId, now, limit],
   });
   return rows.map(({ id }) => id);
 }

@@ -1,3 +1,4 @@
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /**
@@ -7,36 +8,36 @@ import type { Queryable } from "../../platform/database/database.ts";
 const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
           and (
             select true from order_lines l
-            where l.connection_id = o.connection_id and l.order_id = o.id and l.shipment_id is null
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
             limit 1) is null
           and (
             select true from due_payments d
-            where d.connection_id = o.connection_id and d.order_id = o.id
+            where d.merchant_id = o.merchant_id and d.order_id = o.id
             limit 1) is null`;
 
 /** Connections with orders that complete by themselves now. A scan over all shards. */
-export async function listConnectionsWithShippedOrders(db: Queryable): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+export async function listConnectionsWithShippedOrders(db: Queryable): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-shipped-orders",
     text: `
-      select c.id as connection_id
+      select c.merchant_id, c.id as connection_id
       from connections c
       join merchants m on m.id = c.merchant_id
       cross join lateral (
         select o.id
         from orders o
-        where o.connection_id = c.id and ${DONE}
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${DONE}
         limit 1) as done
       where m.complete_when_shipped`,
     values: [],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 /** Locks such orders of one connection, except given ones; those that somebody else is at are passed over. */
 export async function lockShippedOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { except, limit }: { except: readonly string[]; limit: number },
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
@@ -44,11 +45,11 @@ export async function lockShippedOrders(
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and ${DONE} and o.id <> all($2::uuid[])
+      where o.merchant_id = $1 and o.connection_id = $2 and ${DONE} and o.id <> all($3::uuid[])
       order by o.id
-      limit $3
+      limit $4
       for no key update skip locked`,
-    values: [connectionId, except, limit],
+    values: [connection.merchantId, connection.connectionId, except, limit],
   });
   return rows.map(({ id }) => id);
 }
@@ -56,7 +57,7 @@ export async function lockShippedOrders(
 /** Locks one order, if it is such a one and nobody else is at it. */
 export async function lockShippedOrder(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
@@ -64,9 +65,9 @@ export async function lockShippedOrder(
     text: `
       select o.id
       from orders o
-      where o.connection_id = $1 and o.id = $2 and ${DONE}
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3 and ${DONE}
       for no key update skip locked`,
-    values: [connectionId, orderId],
+    values: [connection.merchantId, connection.connectionId, orderId],
   });
   return rows.map(({ id }) => id);
 }

@@ -1,8 +1,9 @@
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
-import type { Connection } from "../../merchants/connection.ts";
-import { listConnections, readConnection } from "../../merchants/connections-sql.ts";
+import { type Connection, keyOf } from "../../merchants/connection.ts";
+import { findConnectionById, listConnections } from "../../merchants/connections-sql.ts";
 import { listMerchants, readMerchant } from "../../merchants/merchants-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
@@ -36,8 +37,9 @@ const CONNECTIONS_PAGE_SIZE = 100;
  * created meanwhile may be missing; none comes twice.
  */
 export async function* exportOrders(context: Context, filter: ExportFilter): AsyncGenerator<ExportedOrder> {
-  for await (const { id, merchantId } of connectionsOf(context, filter))
-    for await (const { order, lines } of ordersOf(context, id, filter)) yield { merchantId, order, lines };
+  for await (const connection of connectionsOf(context, filter))
+    for await (const { order, lines } of ordersOf(context, keyOf(connection), filter))
+      yield { merchantId: connection.merchantId, order, lines };
 }
 
 /** Whether there is such a merchant and such a connection, and the one is the other's. */
@@ -47,7 +49,7 @@ export async function isExportable(
 ): Promise<boolean> {
   if (merchantId !== null && (await readMerchant(db, merchantId)) === null) return false;
   if (connectionId === null) return true;
-  const connection = await readConnection(db, connectionId);
+  const connection = await findConnectionById(db, connectionId);
   return connection !== null && (merchantId === null || connection.merchantId === merchantId);
 }
 
@@ -69,7 +71,7 @@ async function* connectionsOf(
   { merchantId, connectionId }: ExportFilter,
 ): AsyncGenerator<Connection> {
   if (connectionId !== null) {
-    const connection = await readConnection(db, connectionId);
+    const connection = await findConnectionById(db, connectionId);
     if (connection !== null) yield connection;
     return;
   }
@@ -82,19 +84,19 @@ async function* connectionsOf(
 /** Ids first, whatever the filter: so that a page is never long to find, however few orders fit it. */
 async function* ordersOf(
   { db, clock }: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   filter: ExportFilter,
 ): AsyncGenerator<Omit<ExportedOrder, "merchantId">> {
   const { since, until } = filter;
   let afterId = since === null ? START : uuidAt(new Date(Math.max(0, since.getTime() - CLOCK_SKEW_MAX_MS)));
   const beforeId = until === null ? NEWEST_FIRST : uuidAt(new Date(until.getTime() + CLOCK_SKEW_MAX_MS));
   for (;;) {
-    const ids = await listOrderIds(db, connectionId, afterId, beforeId, PAGE_SIZE);
+    const ids = await listOrderIds(db, connection, afterId, beforeId, PAGE_SIZE);
     const last = ids.at(-1);
     if (last === undefined) return;
     const [orders, lines] = await Promise.all([
-      readOrders(db, connectionId, ids),
-      listExportedLines(db, connectionId, ids),
+      readOrders(db, connection, ids),
+      listExportedLines(db, connection, ids),
     ]);
     const linesByOrder = Map.groupBy(lines, ({ orderId }) => orderId);
     const seen = orders.map((order) => asOf(order, clock.now())).filter((order) => fits(order, filter));

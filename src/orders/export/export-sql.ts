@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** What the order's own line does not tell. */
@@ -12,7 +13,7 @@ export type ExportLine = {
 /** Ids of a connection's orders between two others, oldest first; those of test orders are among them. */
 export async function listOrderIds(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   afterId: string,
   beforeId: string,
   limit: number,
@@ -22,10 +23,10 @@ export async function listOrderIds(
     text: `
       select id
       from orders
-      where connection_id = $1 and id > $2 and id < $3
+      where merchant_id = $1 and connection_id = $2 and id > $3 and id < $4
       order by id
-      limit $4`,
-    values: [connectionId, afterId, beforeId, limit],
+      limit $5`,
+    values: [connection.merchantId, connection.connectionId, afterId, beforeId, limit],
   });
   return rows.map(({ id }) => id);
 }
@@ -33,7 +34,7 @@ export async function listOrderIds(
 /** Lines of these orders, in the order in which they were placed, with their product's SKU as it is now. */
 export async function listExportedLines(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<ExportLine[]> {
   return db.query<ExportLine>({
@@ -41,10 +42,10 @@ export async function listExportedLines(
     text: `
       select l.order_id as "orderId", l.id, p.sku, l.unit_price_minor as "unitPriceMinor", o.currency
       from order_lines l
-      join orders o on o.connection_id = $1 and o.id = l.order_id
-      join products p on p.id = l.product_id
-      where l.connection_id = $1 and l.order_id = any($2::uuid[])
+      join orders o on o.merchant_id = $1 and o.id = l.order_id
+      join products p on p.merchant_id = $1 and p.id = l.product_id
+      where l.merchant_id = $1 and l.connection_id = $2 and l.order_id = any($3::uuid[])
       order by l.order_id, l.id`,
-    values: [connectionId, orderIds],
+    values: [connection.merchantId, connection.connectionId, orderIds],
   });
 }

@@ -1,4 +1,5 @@
 import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 
@@ -53,14 +54,14 @@ const statusCondition = (status: OrderStatus, testMode: boolean): string => {
 
 const READY = `o.status in ('ACCEPTED', 'IN_PROGRESS') and o.routed_at is not null and o.hold_reasons = '{}'
           and exists (
-            select from order_lines l where l.connection_id = c.id and l.order_id = o.id and l.shipment_id is null)`;
+            select from order_lines l where l.merchant_id = c.merchant_id and l.order_id = o.id and l.shipment_id is null)`;
 
 const SEARCHED = `(
             strpos(lower(o.external_order_id), $7) > 0 or strpos(lower(o.first_name || ' ' || o.last_name), $7) > 0
             or strpos(lower(o.name), $7) > 0 or strpos(lower(o.company), $7) > 0
             or exists (
               select from shipments s
-              where s.connection_id = c.id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
+              where s.merchant_id = c.merchant_id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
 
 function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderFilter): string[] {
   return [
@@ -95,7 +96,7 @@ export async function listOrderPlaces(
       cross join lateral (
         select o.id
         from orders o
-        where o.connection_id = c.id and o.id < $1
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id < $1
           and ${conditionsOf(filter).join("\n          and ")}
         order by o.id desc
         limit $2 + 1) as found
@@ -107,7 +108,7 @@ export async function listOrderPlaces(
   return rows.map(toPlace);
 }
 
-/** The connection and merchant of an order, by the service's id; null when there is none. Looks at all connections. */
+/** The connection and merchant of an order, by the service's id; null when there is none. Looks at all merchants. */
 export async function findOrderPlace(
   db: Queryable,
   orderId: string,
@@ -117,10 +118,10 @@ export async function findOrderPlace(
     text: `
       select found.id, found.test_mode, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
-      from connections c
-      join merchants m on m.id = c.merchant_id
+      from merchants m
       cross join lateral (
-        select o.id, o.test_mode from orders o where o.connection_id = c.id and o.id = $1 offset 0) as found`,
+        select o.id, o.connection_id, o.test_mode from orders o where o.merchant_id = m.id and o.id = $1 offset 0) as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id`,
     values: [orderId],
   });
   return row === undefined ? null : { ...toPlace(row), testMode: row.test_mode };
@@ -134,12 +135,13 @@ export async function findShipmentPlace(
   const [row] = await db.query<PlaceRow>({
     name: "find-shipment-place",
     text: `
-      select found.order_id as id, c.id as connection_id, c.name as connection_name,
+      select s.order_id as id, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
-      from connections c
-      join merchants m on m.id = c.merchant_id
-      cross join lateral (
-        select s.order_id from shipments s where s.connection_id = c.id and s.id = $1 offset 0) as found`,
+      from shipments s
+      join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
+      join connections c on c.merchant_id = s.merchant_id and c.id = o.connection_id
+      join merchants m on m.id = s.merchant_id
+      where s.id = $1`,
     values: [shipmentId],
   });
   return row === undefined ? null : toPlace(row);
@@ -165,7 +167,7 @@ export type OrderPrices = {
 
 export async function readOrderPrices(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderId: string,
 ): Promise<OrderPrices> {
   const rows = await db.query<{
@@ -180,10 +182,10 @@ export async function readOrderPrices(
     text: `
       select o.goods_minor, o.currency, l.id as line_id, l.unit_price_minor, p.sku, p.name
       from orders o
-      join order_lines l on l.connection_id = o.connection_id and l.order_id = o.id
-      join products p on p.id = l.product_id
-      where o.connection_id = $1 and l.connection_id = $1 and o.id = $2`,
-    values: [connectionId, orderId],
+      join order_lines l on l.merchant_id = o.merchant_id and l.order_id = o.id
+      join products p on p.merchant_id = $1 and p.id = l.product_id
+      where o.merchant_id = $1 and o.connection_id = $2 and l.merchant_id = $1 and o.id = $3`,
+    values: [connection.merchantId, connection.connectionId, orderId],
   });
   const [first] = rows;
   if (first === undefined) throw new Error("An order has at least one line.");

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { parseOrderRef } from "../order-wire.ts";
 import type { ReadOrder } from "../read-order.ts";
 
@@ -14,9 +15,9 @@ export const orderIdFilter = Type.Optional(
 /** The id of the order that a filter names: null without a filter, undefined when the connection has no such order. */
 export async function findOrderId(
   readOrder: ReadOrder,
-  connectionId: string,
+  connection: ConnectionKey,
   named: string | undefined,
 ): Promise<string | null | undefined> {
   if (named === undefined) return null;
-  return (await readOrder({ connectionId, ref: parseOrderRef(named) }))?.id;
+  return (await readOrder({ ...connection, ref: parseOrderRef(named) }))?.id;
 }

@@ -1,11 +1,12 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** An order as the tables name it. */
-export type OrderKey = { readonly connectionId: string; readonly orderId: string };
+export type OrderKey = ConnectionKey & { readonly orderId: string };
 
 /**
  * A merchant's orders with a declined charge that is still owed and for which nothing is scheduled any more, oldest
- * first. An order need not be held for it: it may have been completed since. A scan over all shards; uses
+ * first. An order need not be held for it: it may have been completed since. Uses
  * ledger_outcomes_failed_idx.
  */
 export async function listGivenUpOrders(db: Queryable, merchantId: string): Promise<OrderKey[]> {
@@ -13,17 +14,16 @@ export async function listGivenUpOrders(db: Queryable, merchantId: string): Prom
     name: "list-given-up-orders",
     text: `
       select distinct o.connection_id, o.id
-      from connections c
-      join ledger_outcomes x on x.connection_id = c.id and x.outcome = 'failed'
-      join ledger_entries e on e.connection_id = c.id and e.order_id = x.order_id and e.id = x.entry_id
-      join orders o on o.connection_id = c.id and o.id = x.order_id
-      where c.merchant_id = $1 and e.kind <> 'refund' and o.canceled_at is null
+      from ledger_outcomes x
+      join ledger_entries e on e.merchant_id = $1 and e.order_id = x.order_id and e.id = x.entry_id
+      join orders o on o.merchant_id = $1 and o.id = x.order_id
+      where x.merchant_id = $1 and x.outcome = 'failed' and e.kind <> 'refund' and o.canceled_at is null
         and not exists (
           select from ledger_entries later
-          where later.connection_id = c.id and later.order_id = e.order_id
+          where later.merchant_id = $1 and later.order_id = e.order_id
             and later.kind = e.kind and later.attempt > e.attempt)
       order by o.id`,
     values: [merchantId],
   });
-  return rows.map((row) => ({ connectionId: row.connection_id, orderId: row.id }));
+  return rows.map((row) => ({ merchantId, connectionId: row.connection_id, orderId: row.id }));
 }

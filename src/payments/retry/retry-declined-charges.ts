@@ -29,9 +29,10 @@ export async function retryDeclinedCharges(context: Context, merchantId: string)
 }
 
 /** Somebody may have paid, canceled or retried the order since the look; then there is nothing to do for it. */
-async function retryOrder(context: Context, { connectionId, orderId }: OrderKey): Promise<void> {
+async function retryOrder(context: Context, { merchantId, connectionId, orderId }: OrderKey): Promise<void> {
   const externalOrderId = wireOrderId({ id: orderId, testMode: false });
   await retryPayment(context, {
+    merchantId,
     connectionId,
     ref: { id: orderId, testMode: false, externalOrderId },
     actor: SERVICE,

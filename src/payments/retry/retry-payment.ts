@@ -7,12 +7,12 @@ import type { Order, OrderRef } from "../../lifecycle/order.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { transitionRefused } from "../../orders/changes/transition-refused.ts";
 import { lockOrder } from "../../orders/orders-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { isStorableText } from "../../platform/wire/text.ts";
 
-type PaymentRetry = {
-  readonly connectionId: string;
+type PaymentRetry = ConnectionKey & {
   readonly ref: OrderRef;
   readonly actor: Actor;
   /** The answer when the connection has no such order. */
@@ -27,23 +27,23 @@ const OPERATION = "retryPayment";
  * that is due or under way stays the only one.
  */
 export async function retryPayment(context: Context, retry: PaymentRetry): Promise<Order | Problem> {
-  const { connectionId, ref, actor, missing } = retry;
+  const { ref, actor, missing } = retry;
   if (!isStorableText(ref.externalOrderId)) return missing; // No order can have such an id.
   return inTransaction(context, async (tx) => {
-    const stored = await lockOrder(tx, connectionId, ref, context.clock);
+    const stored = await lockOrder(tx, retry, ref, context.clock);
     if (stored === undefined) return missing;
     const at = { newId: context.newId, now: context.clock.now() };
     const order = asOf(stored, at.now);
-    const ledger = await readLedger(tx, connectionId, order.id);
+    const ledger = await readLedger(tx, order, order.id);
     const retries = retriesOf(ledger, wasCanceled(order), at.now);
     const add = retries.add.map((entry) => ({ ...entry, orderId: order.id }));
     const waiting = retries.bringForward.map(({ id }) => id);
     if (add.length + waiting.length === 0) return transitionRefused(OPERATION, order, "nothing_to_pay");
-    await bringForward(tx, connectionId, order.id, waiting, at.now);
-    await insertEntries(tx, connectionId, add, at);
+    await bringForward(tx, order, order.id, waiting, at.now);
+    await insertEntries(tx, order, add, at);
     await insertTimelineEntries(
       tx,
-      connectionId,
+      order,
       [{ ...order, actor, operation: OPERATION, orderId: order.id }],
       at,
     );

@@ -5,6 +5,7 @@ export type Cause = "schedule" | "manual" | "recovery";
 
 /** A delivery that this worker has claimed. Nobody else sends it before the lease runs out. */
 export type ClaimedDelivery = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly endpointId: string;
   readonly streamId: string;
@@ -33,6 +34,7 @@ export type SendableEvent = {
 
 /** An endpoint that this worker has to itself until the lease runs out. */
 export type LeasedEndpoint = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly url: string;

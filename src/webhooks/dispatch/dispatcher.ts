@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { retried } from "../../platform/database/retry.ts";
 import type { Metrics } from "../../platform/metrics.ts";
@@ -22,12 +23,12 @@ import type { Sender } from "./send/sender.ts";
 /** Sends what is due. Any number of dispatchers may run, in as many processes. */
 export type Dispatcher = {
   /** Looks at these connections at once. */
-  wake(connectionIds: Iterable<string>): void;
+  wake(connections: Iterable<ConnectionKey>): void;
   /**
    * Gives back what has been claimed ahead of these connections: their endpoints are no longer as they were, so what
    * is claimed next goes by what they are now.
    */
-  takeBack(connectionIds: Iterable<string>): void;
+  takeBack(connections: Iterable<ConnectionKey>): void;
   /** Looks for itself what is due. */
   poll(): Promise<void>;
   /** Resolves when nothing is under way and nothing is left to look at. */
@@ -58,7 +59,7 @@ export function createDispatcher(
   /** By connection and endpoint. */
   const queues = new Map<string, Map<string, EndpointQueue>>();
   /** Connections to look at, in turn. */
-  const wanted = new Set<string>();
+  const wanted = new Map<string, ConnectionKey>();
   const beingClaimed = new Set<string>();
   const timers = new Set<NodeJS.Timeout>();
   let stopping = false;
@@ -70,7 +71,7 @@ export function createDispatcher(
   const pace = new Pace(sendWaiting);
   const outcomes = createOutcomeStore(context, workerId, wake);
 
-  const release = groupCalls<{ connectionId: string; endpointId: string }, void>({
+  const release = groupCalls<{ merchantId: string; endpointId: string }, void>({
     run: async (endpoints) => {
       await releaseEndpoints(db, workerId, endpoints);
       return endpoints.map(() => undefined);
@@ -79,39 +80,39 @@ export function createDispatcher(
     concurrencyMax: 1,
   });
 
-  function wake(connectionIds: Iterable<string>): void {
+  function wake(connections: Iterable<ConnectionKey>): void {
     if (stopping) return;
-    for (const connectionId of connectionIds) wanted.add(connectionId);
+    for (const connection of connections) wanted.set(connection.connectionId, connection);
     pump();
   }
 
   /** A connection at a time, in turn: one that has come round goes to the end of the line when it comes again. */
   function pump(): void {
-    for (const connectionId of wanted) {
+    for (const [connectionId, connection] of wanted) {
       if (stopping || beingClaimed.size >= CLAIMS_AT_ONCE || claimed >= CLAIMED_MAX) return;
       if (beingClaimed.has(connectionId)) continue;
       wanted.delete(connectionId);
       beingClaimed.add(connectionId);
-      void claim(connectionId)
+      void claim(connection)
         .catch((err: unknown) => log.error({ err }, "deliveries could not be claimed; they are found again"))
         .finally(() => {
           beingClaimed.delete(connectionId);
-          for (const queue of queuesOf(connectionId).values()) letGoIfDone(queue);
+          for (const queue of queuesOf(connection).values()) letGoIfDone(queue);
           pump();
           tellIdle();
         });
     }
   }
 
-  async function claim(connectionId: string): Promise<void> {
+  async function claim(connection: ConnectionKey): Promise<void> {
     const now = clock.now();
     const taker: Taker = { workerId, now, leasedUntil: new Date(now.getTime() + leaseMs) };
-    const known = [...queuesOf(connectionId).values()];
+    const known = [...queuesOf(connection).values()];
     const full = known.filter((queue) => !queue.wantsMore(now));
     const wanting = known.filter((queue) => queue.wantsMore(now) && queue.mayHaveMore);
     for (const queue of full) queue.mayHaveMore = true;
     const leased = await retried(db, clock, () =>
-      leaseEndpoints(db, connectionId, taker, {
+      leaseEndpoints(db, connection, taker, {
         wanting: wanting.map(({ endpointId }) => endpointId),
         except: full.map(({ endpointId }) => endpointId),
         healthyOnly: claimedUnhealthy >= CLAIMED_UNHEALTHY_MAX,
@@ -120,7 +121,7 @@ export function createDispatcher(
     if (leased.length === 0) return;
     const rooms = leased.flatMap((endpoint) => makeRoom(endpoint) ?? []);
     const ids = { scheduled: context.newId(), manual: context.newId() };
-    const deliveries = await retried(db, clock, () => claimDeliveries(db, connectionId, ids, taker, rooms));
+    const deliveries = await retried(db, clock, () => claimDeliveries(db, connection, ids, taker, rooms));
     const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
     for (const endpoint of leased)
       if (rooms.some(({ endpointId }) => endpointId === endpoint.id))
@@ -140,7 +141,9 @@ export function createDispatcher(
     }
   }
 
-  const queuesOf = (connectionId: string): ReadonlyMap<string, EndpointQueue> =>
+  const queuesOf = ({
+    connectionId,
+  }: Pick<ConnectionKey, "connectionId">): ReadonlyMap<string, EndpointQueue> =>
     queues.get(connectionId) ?? new Map();
 
   function queueOf(endpoint: LeasedEndpoint): EndpointQueue {
@@ -183,12 +186,12 @@ export function createDispatcher(
     sendWaiting(queue);
     askForMore(queue);
     await store(queue, { completion, report, wasPaused: queue.isPaused });
-    if (verdict.is === "retry") wakeAt(queue.connectionId, verdict.at);
-    if (report?.health.backoffUntil != null) wakeAt(queue.connectionId, report.health.backoffUntil);
+    if (verdict.is === "retry") wakeAt(queue, verdict.at);
+    if (report?.health.backoffUntil != null) wakeAt(queue, report.health.backoffUntil);
   }
 
   function askForMore(queue: EndpointQueue): void {
-    if (queue.mayHaveMore && queue.runsLow(clock.now())) wake([queue.connectionId]);
+    if (queue.mayHaveMore && queue.runsLow(clock.now())) wake([queue]);
   }
 
   const giveBack = (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> =>
@@ -221,7 +224,7 @@ export function createDispatcher(
       .finally(() => {
         releasing -= 1;
         forget(queue);
-        if (queue.mayHaveMore) wake([queue.connectionId]);
+        if (queue.mayHaveMore) wake([queue]);
         tellIdle();
       });
   }
@@ -232,13 +235,13 @@ export function createDispatcher(
     if (ofConnection?.size === 0) queues.delete(queue.connectionId);
   }
 
-  function wakeAt(connectionId: string, at: Date): void {
+  function wakeAt(connection: ConnectionKey, at: Date): void {
     const waitMs = at.getTime() - clock.now().getTime();
     if (stopping || waitMs > TIMER_MAX_MS) return;
     const timer = setTimeout(
       () => {
         timers.delete(timer);
-        wake([connectionId]);
+        wake([connection]);
       },
       Math.max(0, waitMs),
     );
@@ -265,11 +268,11 @@ export function createDispatcher(
       tellIdle();
     });
 
-  function takeBack(connectionIds: Iterable<string>): void {
-    for (const connectionId of connectionIds)
-      for (const queue of queuesOf(connectionId).values()) {
+  function takeBack(connections: Iterable<ConnectionKey>): void {
+    for (const connection of connections)
+      for (const queue of queuesOf(connection).values()) {
         for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
-        wake([connectionId]);
+        wake([connection]);
       }
   }
 

@@ -20,6 +20,7 @@ const AHEAD_FACTOR_MAX = 8;
  * endpoints that never answer hold little; and it claims further ahead the faster the endpoint is.
  */
 export class EndpointQueue {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly endpointId: string;
   destination: Destination;
@@ -43,7 +44,8 @@ export class EndpointQueue {
   #waiting: ClaimedDelivery[] = [];
   #claimedUnhealthy = 0;
 
-  constructor({ connectionId, id, url, inFlightMax, health }: LeasedEndpoint) {
+  constructor({ merchantId, connectionId, id, url, inFlightMax, health }: LeasedEndpoint) {
+    this.merchantId = merchantId;
     this.connectionId = connectionId;
     this.endpointId = id;
     this.destination = { url, keys: [] };
@@ -132,19 +134,19 @@ export class EndpointQueue {
   note(succeeded: boolean, gone: boolean, at: Date, retryMs: readonly number[]): HealthReport | null {
     // What was under way when the endpoint was paused tells nothing new, whatever has become of the pause meanwhile.
     if (this.isPaused) return null;
-    const { connectionId, endpointId } = this;
+    const { merchantId, connectionId, endpointId } = this;
     if (succeeded) {
       this.#window = Math.min(2 * this.#window, this.#inFlightMax);
       const health = afterSuccess(this.health, at);
       if (health === null) return null;
       this.health = health;
-      return { connectionId, endpointId, health, pause: null, warning: null };
+      return { merchantId, connectionId, endpointId, health, pause: null, warning: null };
     }
     this.#window = Math.max(1, Math.floor(this.#window / 2));
     this.#ahead = this.#window;
     const change = afterFailure(this.health, { at, gone, retryMs });
     this.health = change.health;
     if (change.pause !== null) this.isPaused = true;
-    return { connectionId, endpointId, ...change };
+    return { merchantId, connectionId, endpointId, ...change };
   }
 }

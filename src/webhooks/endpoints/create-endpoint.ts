@@ -1,4 +1,5 @@
 import { lockConnection } from "../../merchants/connections-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { inTransaction } from "../../platform/context.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../context.ts";
@@ -21,18 +22,18 @@ const LIMIT_REACHED: Problem = {
  */
 export async function createEndpoint(
   context: WebhookContext,
-  connectionId: string,
+  connection: ConnectionKey,
   settings: EndpointSettings,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId, secrets } = context;
   return inTransaction(context, async (tx) => {
-    await lockConnection(tx, connectionId);
-    const { live, lastNumber } = await countEndpoints(tx, connectionId);
+    await lockConnection(tx, connection);
+    const { live, lastNumber } = await countEndpoints(tx, connection);
     if (live >= ENDPOINTS_MAX) return LIMIT_REACHED;
     const now = clock.now();
     const endpoint: Endpoint = {
       ...settings,
-      connectionId,
+      ...connection,
       id: newId(),
       number: lastNumber + 1,
       status: "active",

@@ -4,10 +4,8 @@ import { uuidAt } from "../../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
 import { before, DAY_MS } from "../../platform/time.ts";
 import { deleteSecrets } from "../secrets/secrets-sql.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { EndpointKey } from "./endpoint.ts";
 import { lockEndpoint, markEndpointDeleted } from "./endpoints-sql.ts";
-
-type EndpointKey = Pick<Endpoint, "connectionId" | "id">;
 
 /** Deliveries looked at in one statement: an endpoint that was paused for days may have very many that wait. */
 const BATCH_SIZE = 5_000;
@@ -18,7 +16,7 @@ const BATCH_SIZE = 5_000;
  */
 export async function deleteEndpoint(context: Context, key: EndpointKey): Promise<boolean> {
   const deleted = await inTransaction(context, async (tx) => {
-    const endpoint = await lockEndpoint(tx, key.connectionId, key.id);
+    const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return false;
     await markEndpointDeleted(tx, endpoint, context.clock.now());
     await deleteSecrets(tx, endpoint);
@@ -26,7 +24,7 @@ export async function deleteEndpoint(context: Context, key: EndpointKey): Promis
     return true;
   });
   if (!deleted) return false;
-  context.signals.send("endpoints_changed", [key.connectionId]);
+  context.signals.send("endpoints_changed", [key]);
   let position = uuidAt(before(context.clock.now(), EVENTS_KEPT_MS + DAY_MS)); // Nothing older waits.
   for (;;) {
     const next = await giveUpPendingDeliveries(context.db, key, position);
@@ -36,18 +34,18 @@ export async function deleteEndpoint(context: Context, key: EndpointKey): Promis
 }
 
 /** What is under way ends by its own outcome. */
-async function deleteDueDeliveries(tx: Queryable, { connectionId, id }: EndpointKey): Promise<void> {
+async function deleteDueDeliveries(tx: Queryable, { merchantId, id }: EndpointKey): Promise<void> {
   await tx.query({
     name: "delete-due-deliveries-of-endpoint",
-    text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2 and claim_id is null",
-    values: [connectionId, id],
+    text: "delete from due_deliveries where merchant_id = $1 and endpoint_id = $2 and claim_id is null",
+    values: [merchantId, id],
   });
 }
 
 /** Looks at a batch of deliveries after a position, whatever became of them; answers where it ended, null at the end. */
 async function giveUpPendingDeliveries(
   db: Queryable,
-  { connectionId, id }: EndpointKey,
+  { merchantId, connectionId, id }: EndpointKey,
   position: string,
 ): Promise<string | null> {
   const rows = await db.query<{ id: string }>({
@@ -56,20 +54,20 @@ async function giveUpPendingDeliveries(
       with page as materialized (
         select d.id, d.status, exists (
                  select from due_deliveries q
-                 where q.connection_id = $1 and q.endpoint_id = $2 and q.stream_id = d.stream_id and q.delivery_id = d.id
+                 where q.merchant_id = $1 and q.endpoint_id = $2 and q.stream_id = d.stream_id and q.delivery_id = d.id
                ) as is_under_way
         from deliveries d
-        where d.connection_id = $1 and d.endpoint_id = $2 and d.id > $3
+        where d.merchant_id = $1 and d.endpoint_id = $2 and d.id > $3
         order by d.id
         limit $4
       ), given_up as (
         update deliveries d
         set status = 'failed'
         from page p
-        where d.connection_id = $1 and d.id = p.id and p.status = 'pending' and d.status = 'pending' and not p.is_under_way
+        where d.merchant_id = $1 and d.connection_id = $5 and d.id = p.id and p.status = 'pending' and d.status = 'pending' and not p.is_under_way
       )
       select id from page order by id desc limit 1`,
-    values: [connectionId, id, position, BATCH_SIZE],
+    values: [merchantId, id, position, BATCH_SIZE, connectionId],
   });
   return rows[0]?.id ?? null;
 }

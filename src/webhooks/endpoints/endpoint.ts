@@ -12,6 +12,7 @@ export const IN_FLIGHT_MAX_LIMIT = 100;
 
 /** Where a connection wants its events sent. A deleted one is not seen by anything that works with this type. */
 export type Endpoint = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   /** Counts within the connection; part of the ids of its deliveries (decision 0028). */
@@ -27,6 +28,9 @@ export type Endpoint = {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
+
+/** What names an endpoint in the tables. */
+export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 
 /** What a partner says of an endpoint, and changes at will. */
 export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax">;

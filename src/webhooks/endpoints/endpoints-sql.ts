@@ -1,9 +1,11 @@
 import type { EventType } from "../../events/event-types.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
-import type { Endpoint, EndpointSettings, PauseReason } from "./endpoint.ts";
+import type { Endpoint, EndpointKey, EndpointSettings, PauseReason } from "./endpoint.ts";
 
 type EndpointRow = {
+  merchant_id: string;
   connection_id: string;
   id: string;
   number: number;
@@ -21,36 +23,36 @@ type EndpointRow = {
 /** Oldest first, without deleted ones; one row more than the page, if there is one. */
 export async function listEndpoints(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { afterId, limit }: PagePosition,
 ): Promise<Endpoint[]> {
   const rows = await db.query<EndpointRow>({
     name: "list-endpoints",
     text: `
-      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
-      where connection_id = $1 and id > $2 and status <> 'deleted'
+      where merchant_id = $1 and connection_id = $2 and id > $3 and status <> 'deleted'
       order by id
-      limit $3 + 1`,
-    values: [connectionId, afterId, limit],
+      limit $4 + 1`,
+    values: [connection.merchantId, connection.connectionId, afterId, limit],
   });
   return rows.map(toEndpoint);
 }
 
 export async function readEndpoint(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   endpointId: string,
 ): Promise<Endpoint | null> {
   const [row] = await db.query<EndpointRow>({
     name: "read-endpoint",
     text: `
-      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
-      where connection_id = $1 and id = $2 and status <> 'deleted'`,
-    values: [connectionId, endpointId],
+      where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'`,
+    values: [connection.merchantId, connection.connectionId, endpointId],
   });
   return row === undefined ? null : toEndpoint(row);
 }
@@ -61,18 +63,18 @@ export async function readEndpoint(
  */
 export async function lockEndpoint(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   endpointId: string,
 ): Promise<Endpoint | null> {
   const [row] = await tx.query<EndpointRow>({
     name: "lock-endpoint",
     text: `
-      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
-      where connection_id = $1 and id = $2 and status <> 'deleted'
+      where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
       for no key update`,
-    values: [connectionId, endpointId],
+    values: [connection.merchantId, connection.connectionId, endpointId],
   });
   return row === undefined ? null : toEndpoint(row);
 }
@@ -80,18 +82,18 @@ export async function lockEndpoint(
 /** Reads an endpoint that must stay as it is until the transaction ends: neither paused nor deleted meanwhile. */
 export async function shareEndpoint(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   endpointId: string,
 ): Promise<Endpoint | null> {
   const [row] = await tx.query<EndpointRow>({
     name: "share-endpoint",
     text: `
-      select connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
-      where connection_id = $1 and id = $2 and status <> 'deleted'
+      where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
       for share`,
-    values: [connectionId, endpointId],
+    values: [connection.merchantId, connection.connectionId, endpointId],
   });
   return row === undefined ? null : toEndpoint(row);
 }
@@ -99,7 +101,7 @@ export async function shareEndpoint(
 /** How many endpoints a connection has, and the highest number that one of them, or a deleted one, bears. */
 export async function countEndpoints(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
 ): Promise<{ live: number; lastNumber: number }> {
   const [row] = await tx.query<{ live: number; last_number: number }>({
     name: "count-endpoints",
@@ -107,8 +109,8 @@ export async function countEndpoints(
       select (count(*) filter (where status <> 'deleted'))::integer as live,
              coalesce(max(number), 0) as last_number
       from webhook_endpoints
-      where connection_id = $1`,
-    values: [connectionId],
+      where merchant_id = $1 and connection_id = $2`,
+    values: [connection.merchantId, connection.connectionId],
   });
   return { live: row?.live ?? 0, lastNumber: row?.last_number ?? 0 };
 }
@@ -118,10 +120,11 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
   await tx.query({
     name: "insert-endpoint",
     text: `
-      insert into webhook_endpoints (connection_id, id, number, url, description, event_types, status,
+      insert into webhook_endpoints (merchant_id, connection_id, id, number, url, description, event_types, status,
                                      in_flight_max, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, 'active', $7, $8, $8)`,
+      values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $9)`,
     values: [
+      endpoint.merchantId,
       endpoint.connectionId,
       endpoint.id,
       endpoint.number,
@@ -135,17 +138,17 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
   await tx.query({
     name: "insert-endpoint-state",
     text: `
-      insert into webhook_endpoint_states (connection_id, endpoint_id, leased_until, consecutive_failures,
+      insert into webhook_endpoint_states (merchant_id, connection_id, endpoint_id, leased_until, consecutive_failures,
                                            last_success_at, warnings_sent)
-      values ($1, $2, $3, 0, $3, 0)`,
-    values: [endpoint.connectionId, endpoint.id, endpoint.createdAt],
+      values ($1, $2, $3, $4, 0, $4, 0)`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, endpoint.createdAt],
   });
 }
 
 /** The caller holds the endpoint's lock. */
 export async function updateEndpointSettings(
   tx: Queryable,
-  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+  endpoint: EndpointKey,
   { url, description, eventTypes, inFlightMax }: EndpointSettings,
   now: Date,
 ): Promise<void> {
@@ -153,54 +156,56 @@ export async function updateEndpointSettings(
     name: "update-endpoint-settings",
     text: `
       update webhook_endpoints
-      set url = $3, description = $4, event_types = $5, in_flight_max = $6, updated_at = $7
-      where connection_id = $1 and id = $2`,
-    values: [connectionId, id, url, description, eventTypes, inFlightMax, now],
+      set url = $4, description = $5, event_types = $6, in_flight_max = $7, updated_at = $8
+      where merchant_id = $1 and connection_id = $2 and id = $3`,
+    values: [
+      endpoint.merchantId,
+      endpoint.connectionId,
+      endpoint.id,
+      url,
+      description,
+      eventTypes,
+      inFlightMax,
+      now,
+    ],
   });
 }
 
 /** Makes a paused endpoint active, as if it had never failed. The caller holds its lock. */
-export async function activateEndpoint(
-  tx: Queryable,
-  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
-  now: Date,
-): Promise<void> {
+export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<void> {
   await tx.query({
     name: "activate-endpoint",
     text: `
       update webhook_endpoints
-      set status = 'active', pause_reason = null, paused_at = null, updated_at = $3
-      where connection_id = $1 and id = $2`,
-    values: [connectionId, id, now],
+      set status = 'active', pause_reason = null, paused_at = null, updated_at = $4
+      where merchant_id = $1 and connection_id = $2 and id = $3`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
   await tx.query({
     name: "reset-endpoint-state",
     text: `
       update webhook_endpoint_states
       set consecutive_failures = 0, failing_since = null, last_failure_at = null, backoff_until = null,
-          last_success_at = $3, warnings_sent = 0
-      where connection_id = $1 and endpoint_id = $2`,
-    values: [connectionId, id, now],
+          last_success_at = $4, warnings_sent = 0
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
 }
 
 /** The row stays, for the log of its deliveries. The caller holds the endpoint's lock. */
-export async function markEndpointDeleted(
-  tx: Queryable,
-  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
-  now: Date,
-): Promise<void> {
+export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<void> {
   await tx.query({
     name: "mark-endpoint-deleted",
     text: `
       update webhook_endpoints
-      set status = 'deleted', pause_reason = null, paused_at = null, updated_at = $3
-      where connection_id = $1 and id = $2`,
-    values: [connectionId, id, now],
+      set status = 'deleted', pause_reason = null, paused_at = null, updated_at = $4
+      where merchant_id = $1 and connection_id = $2 and id = $3`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
 }
 
 const toEndpoint = (row: EndpointRow): Endpoint => ({
+  merchantId: row.merchant_id,
   connectionId: row.connection_id,
   id: row.id,
   number: row.number,

@@ -3,15 +3,16 @@ import type { HealthReport, PauseReason } from "./endpoint-health.ts";
 
 /** Notes how an endpoint is doing. Only the worker that holds the endpoint may. */
 export async function saveHealth(tx: Queryable, workerId: string, report: HealthReport): Promise<void> {
-  const { connectionId, endpointId, health } = report;
+  const { merchantId, connectionId, endpointId, health } = report;
   await tx.query({
     name: "save-endpoint-health",
     text: `
       update webhook_endpoint_states
-      set consecutive_failures = $4, failing_since = $5, last_failure_at = $6, last_success_at = $7,
-          backoff_until = $8, warnings_sent = $9
-      where connection_id = $1 and endpoint_id = $2 and worker_id = $3`,
+      set consecutive_failures = $5, failing_since = $6, last_failure_at = $7, last_success_at = $8,
+          backoff_until = $9, warnings_sent = $10
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and worker_id = $4`,
     values: [
+      merchantId,
       connectionId,
       endpointId,
       workerId,
@@ -31,7 +32,7 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
  */
 export async function pauseEndpoint(
   tx: Queryable,
-  { connectionId, endpointId }: Pick<HealthReport, "connectionId" | "endpointId">,
+  { merchantId, connectionId, endpointId }: Pick<HealthReport, "merchantId" | "connectionId" | "endpointId">,
   reason: PauseReason,
   now: Date,
 ): Promise<boolean> {
@@ -39,16 +40,16 @@ export async function pauseEndpoint(
     name: "pause-endpoint",
     text: `
       update webhook_endpoints
-      set status = 'paused', pause_reason = $3, paused_at = $4, updated_at = $4
-      where connection_id = $1 and id = $2 and status = 'active'
+      set status = 'paused', pause_reason = $4, paused_at = $5, updated_at = $5
+      where merchant_id = $1 and connection_id = $2 and id = $3 and status = 'active'
       returning id`,
-    values: [connectionId, endpointId, reason, now],
+    values: [merchantId, connectionId, endpointId, reason, now],
   });
   if (paused.length === 0) return false;
   await tx.query({
     name: "park-streams",
-    text: "delete from due_deliveries where connection_id = $1 and endpoint_id = $2 and claim_id is null",
-    values: [connectionId, endpointId],
+    text: "delete from due_deliveries where merchant_id = $1 and endpoint_id = $2 and claim_id is null",
+    values: [merchantId, endpointId],
   });
   return true;
 }

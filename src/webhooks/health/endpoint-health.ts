@@ -23,6 +23,7 @@ export type HealthChange = {
 
 /** What the outcomes of an endpoint, so far, say of it. */
 export type HealthReport = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly endpointId: string;
   readonly health: EndpointHealth;

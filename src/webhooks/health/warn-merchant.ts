@@ -6,7 +6,7 @@ import { warningMail } from "./endpoint-warnings.ts";
 /** Queues the warning about an endpoint in trouble, to the merchant whose partner does not hear of its orders. */
 export async function warnMerchant(
   tx: Queryable,
-  { connectionId, endpointId, health }: HealthReport,
+  { merchantId, connectionId, endpointId, health }: HealthReport,
   stage: 1 | 2 | 3,
   mail: { id: string; now: Date },
 ): Promise<void> {
@@ -15,10 +15,10 @@ export async function warnMerchant(
     text: `
       select w.url, c.name as connection_name, m.account_email
       from webhook_endpoints w
-      join connections c on c.id = w.connection_id
+      join connections c on c.merchant_id = $1 and c.id = w.connection_id
       join merchants m on m.id = c.merchant_id
-      where w.connection_id = $1 and c.id = $1 and w.id = $2`,
-    values: [connectionId, endpointId],
+      where w.merchant_id = $1 and w.id = $2 and m.id = $1`,
+    values: [merchantId, endpointId],
   });
   if (row === undefined) return;
   const { subject, body } = warningMail({
@@ -28,5 +28,5 @@ export async function warnMerchant(
     failingSince: health.failingSince ?? mail.now,
     now: mail.now,
   });
-  await queueMail(tx, { connectionId, recipient: row.account_email, subject, body, ...mail });
+  await queueMail(tx, { merchantId, connectionId, recipient: row.account_email, subject, body, ...mail });
 }

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { NEWEST_FIRST, type PagePosition, START } from "../../platform/wire/cursor.ts";
 import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
@@ -22,7 +23,7 @@ export type DeliveryFilter = {
 };
 
 /**
- * Deliveries as `toDelivery` reads them; $1 is the connection. One is due in its stream, or beside it when it was asked
+ * Deliveries as `toDelivery` reads them; $1 is the merchant, $2 the connection. One is due in its stream, or beside it when it was asked
  * for by hand, or both. Each is looked up by its whole key: an endpoint that is down may have very many rows there.
  */
 const SELECT_DELIVERIES = `
@@ -30,11 +31,11 @@ const SELECT_DELIVERIES = `
              least(
                (select q.due_at
                 from due_deliveries q
-                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
+                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
                   and q.delivery_id = d.id and q.claim_id is null),
                (select q.due_at
                 from due_deliveries q
-                where q.connection_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
+                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
                   and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at
       from deliveries d`;
 
@@ -43,22 +44,22 @@ const SELECT_DELIVERIES = `
  * if there is one.
  */
 const PAGE_OF_THEM = `
-        and d.id < $2 and d.id >= $3 and ($4::uuid is null or d.event_id = $4)
-        and ($5::text is null or d.status = $5)
-        and (d.not_after is null or d.not_after > $6)
+        and d.id < $3 and d.id >= $4 and ($5::uuid is null or d.event_id = $5)
+        and ($6::text is null or d.status = $6)
+        and (d.not_after is null or d.not_after > $7)
       order by d.id desc
-      limit $7 + 1`;
+      limit $8 + 1`;
 
 /** The ids of an event's deliveries differ in their last 32 bits only, so these are a range (decision 0028). */
 function pageValues(
-  connectionId: string,
+  connection: ConnectionKey,
   { eventId, status }: DeliveryFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): unknown[] {
   const [first, last] = eventId === null ? [START, NEWEST_FIRST] : rangeOfEvent(eventId);
   const before = afterId < last ? afterId : last; // Ids compare as their text does.
-  return [connectionId, before, first, eventId, status, now, limit];
+  return [connection.merchantId, connection.connectionId, before, first, eventId, status, now, limit];
 }
 
 function rangeOfEvent(eventId: string): [first: string, last: string] {
@@ -69,15 +70,15 @@ function rangeOfEvent(eventId: string): [first: string, last: string] {
 /** Newest first. */
 export async function listDeliveries(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
 ): Promise<Delivery[]> {
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries",
-    text: `${SELECT_DELIVERIES} where d.connection_id = $1 ${PAGE_OF_THEM}`,
-    values: pageValues(connectionId, filter, position, now),
+    text: `${SELECT_DELIVERIES} where d.merchant_id = $1 and d.connection_id = $2 ${PAGE_OF_THEM}`,
+    values: pageValues(connection, filter, position, now),
   });
   return rows.map(toDelivery);
 }
@@ -85,15 +86,15 @@ export async function listDeliveries(
 /** The same of one endpoint only. A statement of its own, because it starts from the endpoint's index. */
 export async function listDeliveriesOfEndpoint(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
 ): Promise<Delivery[]> {
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-endpoint",
-    text: `${SELECT_DELIVERIES} where d.connection_id = $1 and d.endpoint_id = $8 ${PAGE_OF_THEM}`,
-    values: [...pageValues(connectionId, filter, position, now), filter.endpointId],
+    text: `${SELECT_DELIVERIES} where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $9 ${PAGE_OF_THEM}`,
+    values: [...pageValues(connection, filter, position, now), filter.endpointId],
   });
   return rows.map(toDelivery);
 }
@@ -101,7 +102,7 @@ export async function listDeliveriesOfEndpoint(
 /** The same of one order only, which has few. */
 export async function listDeliveriesOfOrder(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
@@ -109,23 +110,23 @@ export async function listDeliveriesOfOrder(
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-order",
     text: `${SELECT_DELIVERIES}
-      where d.connection_id = $1 and d.stream_id = $8 and ($9::uuid is null or d.endpoint_id = $9) ${PAGE_OF_THEM}`,
-    values: [...pageValues(connectionId, filter, position, now), filter.orderId, filter.endpointId],
+      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $9 and ($10::uuid is null or d.endpoint_id = $10) ${PAGE_OF_THEM}`,
+    values: [...pageValues(connection, filter, position, now), filter.orderId, filter.endpointId],
   });
   return rows.map(toDelivery);
 }
 
 export async function readDelivery(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveryId: string,
   now: Date,
 ): Promise<Delivery | null> {
   const [row] = await db.query<DeliveryRow>({
     name: "read-delivery",
     text: `${SELECT_DELIVERIES}
-      where d.connection_id = $1 and d.id = $2 and (d.not_after is null or d.not_after > $3)`,
-    values: [connectionId, deliveryId, now],
+      where d.merchant_id = $1 and d.connection_id = $2 and d.id = $3 and (d.not_after is null or d.not_after > $4)`,
+    values: [connection.merchantId, connection.connectionId, deliveryId, now],
   });
   return row === undefined ? null : toDelivery(row);
 }
@@ -133,7 +134,7 @@ export async function readDelivery(
 /** All attempts of these deliveries, oldest first. None of them is older than `oldestId`; that spares partitions. */
 export async function listAttempts(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveryIds: readonly string[],
   oldestId: string,
 ): Promise<Attempt[]> {
@@ -143,9 +144,9 @@ export async function listAttempts(
       select a.delivery_id as "deliveryId", a.trigger, a.started_at as "startedAt", a.duration_ms as "durationMs",
              a.response_status as "responseStatus", a.response_body as "responseBody", a.error
       from attempts a
-      where a.connection_id = $1 and a.delivery_id = any($2::uuid[]) and a.id >= $3
+      where a.merchant_id = $1 and a.delivery_id = any($2::uuid[]) and a.id >= $3
       order by a.started_at, a.id`,
-    values: [connectionId, deliveryIds, oldestId],
+    values: [connection.merchantId, deliveryIds, oldestId],
   });
 }
 

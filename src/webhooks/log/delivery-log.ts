@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
@@ -19,14 +20,14 @@ type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
 /** A page of a connection's deliveries with their attempts, newest first. */
 export async function readDeliveryPage(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
 ): Promise<DeliveryPage> {
-  const rows = await listerFor(filter)(db, connectionId, filter, position, now);
+  const rows = await listerFor(filter)(db, connection, filter, position, now);
   const shown = rows.slice(0, position.limit);
-  const attempts = await readAttempts(db, connectionId, shown);
+  const attempts = await readAttempts(db, connection, shown);
   return toPage(rows, position, (delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? []));
 }
 
@@ -38,26 +39,26 @@ function listerFor({ orderId, endpointId }: DeliveryFilter): typeof listDeliveri
 /** One delivery with its attempts; null when the connection has no such one. */
 export async function readWireDelivery(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveryId: string,
   now: Date,
 ): Promise<WireDelivery | null> {
-  const delivery = await readDelivery(db, connectionId, deliveryId, now);
+  const delivery = await readDelivery(db, connection, deliveryId, now);
   if (delivery === null) return null;
-  const attempts = await readAttempts(db, connectionId, [delivery]);
+  const attempts = await readAttempts(db, connection, [delivery]);
   return toWireDelivery(delivery, attempts.get(delivery.id) ?? []);
 }
 
 /** Attempts by delivery, oldest first. */
 async function readAttempts(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveries: readonly Delivery[],
 ): Promise<Map<string, Attempt[]>> {
   if (deliveries.length === 0) return new Map();
   const ids = deliveries.map(({ id }) => id);
   const earliestMs = Math.min(...ids.map((id) => momentOf(id).getTime()));
   const oldestId = uuidAt(new Date(Math.max(0, earliestMs - CLOCK_SKEW_MAX_MS)));
-  const attempts = await listAttempts(db, connectionId, ids, oldestId);
+  const attempts = await listAttempts(db, connection, ids, oldestId);
   return Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
 }

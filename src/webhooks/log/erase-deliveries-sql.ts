@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
@@ -8,15 +9,15 @@ import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
  */
 export async function deleteDeliveriesOfOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<void> {
-  const deliveries = await listDeliveriesOfOrders(tx, connectionId, orderIds);
+  const deliveries = await listDeliveriesOfOrders(tx, connection, orderIds);
   const [oldest] = deliveries;
   if (oldest === undefined) return;
-  await deleteStreams(tx, connectionId, deliveries);
-  await deleteDeliveries(tx, connectionId, deliveries);
-  await deleteAttempts(tx, connectionId, deliveries, before(momentOf(oldest.id), CLOCK_SKEW_MAX_MS));
+  await deleteStreams(tx, connection, deliveries);
+  await deleteDeliveries(tx, connection, deliveries);
+  await deleteAttempts(tx, connection, deliveries, before(momentOf(oldest.id), CLOCK_SKEW_MAX_MS));
 }
 
 type Delivery = { readonly id: string; readonly endpointId: string; readonly streamId: string };
@@ -24,7 +25,7 @@ type Delivery = { readonly id: string; readonly endpointId: string; readonly str
 /** Oldest first. Uses deliveries_stream_idx. */
 const listDeliveriesOfOrders = (
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<Delivery[]> =>
   tx.query<Delivery>({
@@ -32,15 +33,15 @@ const listDeliveriesOfOrders = (
     text: `
       select id, endpoint_id as "endpointId", stream_id as "streamId"
       from deliveries
-      where connection_id = $1 and stream_id = any($2::uuid[])
+      where merchant_id = $1 and connection_id = $2 and stream_id = any($3::uuid[])
       order by id`,
-    values: [connectionId, orderIds],
+    values: [connection.merchantId, connection.connectionId, orderIds],
   });
 
 /** The order's stream, and the one that a delivery has of its own while it is sent by hand. */
 async function deleteStreams(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveries: readonly Delivery[],
 ): Promise<void> {
   await tx.query({
@@ -49,18 +50,19 @@ async function deleteStreams(
       with locked as materialized (
         select d.endpoint_id, d.stream_id
         from due_deliveries d
-        where d.connection_id = $1
+        where d.merchant_id = $1 and d.connection_id = $2
           and (d.endpoint_id, d.stream_id) in (
             select stream.endpoint_id, stream.stream_id
-            from unnest($2::uuid[] || $2::uuid[], $3::uuid[] || $4::uuid[]) as stream (endpoint_id, stream_id))
-        order by d.connection_id, d.endpoint_id, d.stream_id -- As everybody locks them, so nobody waits in a circle.
+            from unnest($3::uuid[] || $3::uuid[], $4::uuid[] || $5::uuid[]) as stream (endpoint_id, stream_id))
+        order by d.merchant_id, d.endpoint_id, d.stream_id -- As everybody locks them, so nobody waits in a circle.
         for update
       )
       delete from due_deliveries d
       using locked l
-      where d.connection_id = $1 and d.endpoint_id = l.endpoint_id and d.stream_id = l.stream_id`,
+      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = l.endpoint_id and d.stream_id = l.stream_id`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       deliveries.map(({ endpointId }) => endpointId),
       deliveries.map(({ streamId }) => streamId),
       deliveries.map(({ id }) => id),
@@ -70,26 +72,26 @@ async function deleteStreams(
 
 async function deleteDeliveries(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveries: readonly Delivery[],
 ): Promise<void> {
   await tx.query({
     name: "delete-deliveries",
-    text: "delete from deliveries where connection_id = $1 and id = any($2::uuid[])",
-    values: [connectionId, deliveries.map(({ id }) => id)],
+    text: "delete from deliveries where merchant_id = $1 and connection_id = $2 and id = any($3::uuid[])",
+    values: [connection.merchantId, connection.connectionId, deliveries.map(({ id }) => id)],
   });
 }
 
 /** By their own id as well, so that only the partitions since then are looked into. */
 async function deleteAttempts(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveries: readonly Delivery[],
   since: Date,
 ): Promise<void> {
   await tx.query({
     name: "delete-attempts-of-deliveries",
-    text: "delete from attempts where connection_id = $1 and delivery_id = any($2::uuid[]) and id >= $3",
-    values: [connectionId, deliveries.map(({ id }) => id), uuidAt(since)],
+    text: "delete from attempts where merchant_id = $1 and delivery_id = any($2::uuid[]) and id >= $3",
+    values: [connection.merchantId, deliveries.map(({ id }) => id), uuidAt(since)],
   });
 }

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
@@ -42,29 +43,29 @@ const limitsAt = (now: Date) => ({
   logFromId: uuidAt(before(now, LOG_KEPT_MS)),
 });
 
-async function purgeBatch(context: Context, connectionId: string, limits: Limits): Promise<number> {
+async function purgeBatch(context: Context, connection: ConnectionKey, limits: Limits): Promise<number> {
   const { db } = context;
-  const expired = await inTransaction(context, (tx) => expireStreams(tx, connectionId, limits));
-  if (expired.goesOn) context.signals.send("deliveries_due", [connectionId]);
+  const expired = await inTransaction(context, (tx) => expireStreams(tx, connection, limits));
+  if (expired.goesOn) context.signals.send("deliveries_due", [connection]);
   return (
     expired.count +
-    (await failExpiredOutsideStreams(db, connectionId, limits.eventsFrom, BATCH_SIZE)) +
-    (await deleteOldDeliveries(db, connectionId, limits.logFromId, BATCH_SIZE)) +
-    (await deleteExpiredSecrets(db, connectionId, limits.now)) +
-    (await deleteOldRecoveries(db, connectionId, limits.logFrom))
+    (await failExpiredOutsideStreams(db, connection, limits.eventsFrom, BATCH_SIZE)) +
+    (await deleteOldDeliveries(db, connection, limits.logFromId, BATCH_SIZE)) +
+    (await deleteExpiredSecrets(db, connection, limits.now)) +
+    (await deleteOldRecoveries(db, connection, limits.logFrom))
   );
 }
 
 /** What waits behind an expired head and is younger moves up: a stream must never lose its head alone. */
 async function expireStreams(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { now, eventsFrom }: Limits,
 ): Promise<{ count: number; goesOn: boolean }> {
-  const heads = await lockExpiredHeads(tx, connectionId, { now, eventsFrom, limit: BATCH_SIZE });
+  const heads = await lockExpiredHeads(tx, connection, { now, eventsFrom, limit: BATCH_SIZE });
   if (heads.length === 0) return { count: 0, goesOn: false };
-  await failExpiredInStreams(tx, connectionId, heads, eventsFrom);
-  const ended = heads.map((head) => ({ ...head, connectionId, goesOn: head.endpointIsActive }));
+  await failExpiredInStreams(tx, connection, heads, eventsFrom);
+  const ended = heads.map((head) => ({ ...head, ...connection, goesOn: head.endpointIsActive }));
   const connectionsThatGoOn = await advanceStreams(tx, ended, now);
   return { count: heads.length, goesOn: connectionsThatGoOn.length > 0 };
 }

@@ -1,3 +1,4 @@
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** Where something of the log is old enough to go. A scan over all shards; each look goes by an index or a small table. */
@@ -9,21 +10,21 @@ export async function listConnectionsWithOldLog(
     logFrom,
     logFromId,
   }: { now: Date; eventsFrom: string; logFrom: Date; logFromId: string },
-): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-old-log",
     text: `
-      select c.id as connection_id
+      select c.merchant_id, c.id as connection_id
       from connections c
-      where exists (select from deliveries d where d.connection_id = c.id and d.id < $4)
-         or exists (select from deliveries d where d.connection_id = c.id and d.status = 'pending' and d.id < $2)
-         or exists (select from due_deliveries d where d.connection_id = c.id and d.event_id < $2)
-         or exists (select from webhook_secrets s where s.connection_id = c.id and s.expires_at <= $1)
-         or exists (select from webhook_recoveries r where r.connection_id = c.id and r.finished_at < $3)
+      where exists (select from deliveries d where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4)
+         or exists (select from deliveries d where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.status = 'pending' and d.id < $2)
+         or exists (select from due_deliveries d where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.event_id < $2)
+         or exists (select from webhook_secrets s where s.merchant_id = c.merchant_id and s.connection_id = c.id and s.expires_at <= $1)
+         or exists (select from webhook_recoveries r where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.finished_at < $3)
       order by c.id`,
     values: [now, eventsFrom, logFrom, logFromId],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 /** A stream whose head tells of an event that is no longer kept. */
@@ -38,7 +39,7 @@ export type ExpiredHead = {
 /** Locks streams whose head is too old to be sent, apart from those where an attempt is under way. */
 export async function lockExpiredHeads(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { now, eventsFrom, limit }: { now: Date; eventsFrom: string; limit: number },
 ): Promise<ExpiredHead[]> {
   const rows = await tx.query<{
@@ -52,12 +53,12 @@ export async function lockExpiredHeads(
     text: `
       select d.endpoint_id, d.stream_id, d.delivery_id, d.claim_id, w.status = 'active' as endpoint_is_active
       from due_deliveries d
-      join webhook_endpoints w on w.connection_id = $1 and w.id = d.endpoint_id
-      where d.connection_id = $1 and d.event_id < $2 and (d.leased_until is null or d.leased_until <= $3)
+      join webhook_endpoints w on w.merchant_id = $1 and w.connection_id = $2 and w.id = d.endpoint_id
+      where d.merchant_id = $1 and d.connection_id = $2 and d.event_id < $3 and (d.leased_until is null or d.leased_until <= $4)
       order by d.endpoint_id, d.stream_id
-      limit $4
+      limit $5
       for update of d skip locked`,
-    values: [connectionId, eventsFrom, now, limit],
+    values: [connection.merchantId, connection.connectionId, eventsFrom, now, limit],
   });
   return rows.map((row) => ({
     endpointId: row.endpoint_id,
@@ -71,7 +72,7 @@ export async function lockExpiredHeads(
 /** Gives up what waits in these streams and is too old to be sent, and the heads themselves. */
 export async function failExpiredInStreams(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   heads: readonly ExpiredHead[],
   eventsFrom: string,
 ): Promise<void> {
@@ -80,11 +81,12 @@ export async function failExpiredInStreams(
     text: `
       update deliveries d
       set status = 'failed'
-      from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as head (endpoint_id, stream_id, delivery_id)
-      where d.connection_id = $1 and d.endpoint_id = head.endpoint_id and d.status = 'pending' and d.id < $5
+      from unnest($3::uuid[], $4::uuid[], $5::uuid[]) as head (endpoint_id, stream_id, delivery_id)
+      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = head.endpoint_id and d.status = 'pending' and d.id < $6
         and (d.stream_id = head.stream_id or d.id = head.delivery_id)`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       heads.map(({ endpointId }) => endpointId),
       heads.map(({ streamId }) => streamId),
       heads.map(({ deliveryId }) => deliveryId),
@@ -96,7 +98,7 @@ export async function failExpiredInStreams(
 /** Gives up a batch of what is too old to be sent and not in any stream, as after a long pause; answers how many. */
 export async function failExpiredOutsideStreams(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   eventsFrom: string,
   limit: number,
 ): Promise<number> {
@@ -105,19 +107,19 @@ export async function failExpiredOutsideStreams(
     text: `
       update deliveries
       set status = 'failed'
-      where connection_id = $1 and id in (
+      where merchant_id = $1 and connection_id = $2 and id in (
         select d.id
         from deliveries d
-        where d.connection_id = $1 and d.status = 'pending' and d.id < $2
+        where d.merchant_id = $1 and d.connection_id = $2 and d.status = 'pending' and d.id < $3
           and not exists (
             select from due_deliveries h
-            where h.connection_id = $1 and h.endpoint_id = d.endpoint_id and h.stream_id in (d.stream_id, d.id))
+            where h.merchant_id = $1 and h.connection_id = $2 and h.endpoint_id = d.endpoint_id and h.stream_id in (d.stream_id, d.id))
         order by d.id
-        limit $3
+        limit $4
         for update skip locked -- What somebody is just changing is looked at in the next round.
       )
       returning id`,
-    values: [connectionId, eventsFrom, limit],
+    values: [connection.merchantId, connection.connectionId, eventsFrom, limit],
   });
   return rows.length;
 }
@@ -125,7 +127,7 @@ export async function failExpiredOutsideStreams(
 /** Deletes a batch of deliveries from before a moment, except for any that still waits; answers how many. */
 export async function deleteOldDeliveries(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   logFromId: string,
   limit: number,
 ): Promise<number> {
@@ -133,26 +135,30 @@ export async function deleteOldDeliveries(
     name: "delete-old-deliveries",
     text: `
       delete from deliveries
-      where connection_id = $1 and id in (
+      where merchant_id = $1 and connection_id = $2 and id in (
         select d.id
         from deliveries d
-        where d.connection_id = $1 and d.id < $2 and d.status <> 'pending'
+        where d.merchant_id = $1 and d.connection_id = $2 and d.id < $3 and d.status <> 'pending'
         order by d.id
-        limit $3
+        limit $4
         for update skip locked
       )
       returning id`,
-    values: [connectionId, logFromId, limit],
+    values: [connection.merchantId, connection.connectionId, logFromId, limit],
   });
   return rows.length;
 }
 
 /** Deletes signing secrets that a rotation has ended; answers how many. */
-export async function deleteExpiredSecrets(db: Queryable, connectionId: string, now: Date): Promise<number> {
+export async function deleteExpiredSecrets(
+  db: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+): Promise<number> {
   const rows = await db.query({
     name: "delete-expired-secrets",
-    text: "delete from webhook_secrets where connection_id = $1 and expires_at <= $2 returning id",
-    values: [connectionId, now],
+    text: "delete from webhook_secrets where merchant_id = $1 and connection_id = $2 and expires_at <= $3 returning id",
+    values: [connection.merchantId, connection.connectionId, now],
   });
   return rows.length;
 }
@@ -160,13 +166,13 @@ export async function deleteExpiredSecrets(db: Queryable, connectionId: string, 
 /** Deletes what tells of recoveries that were finished before a moment; answers how many. */
 export async function deleteOldRecoveries(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   logFrom: Date,
 ): Promise<number> {
   const rows = await db.query({
     name: "delete-old-recoveries",
-    text: "delete from webhook_recoveries where connection_id = $1 and finished_at < $2 returning id",
-    values: [connectionId, logFrom],
+    text: "delete from webhook_recoveries where merchant_id = $1 and connection_id = $2 and finished_at < $3 returning id",
+    values: [connection.merchantId, connection.connectionId, logFrom],
   });
   return rows.length;
 }

@@ -1,4 +1,5 @@
 import type { EventRow } from "../../events/event.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Delivery } from "../log/delivery.ts";
@@ -6,26 +7,26 @@ import type { Delivery } from "../log/delivery.ts";
 /** Writes the delivery of an event that is for this endpoint alone, due at once; answers its id (decision 0028). */
 export async function insertPingDelivery(
   tx: Queryable,
-  { connectionId, id, number }: Endpoint,
+  endpoint: Endpoint,
   event: Pick<EventRow, "id" | "type">,
   now: Date,
 ): Promise<string> {
   const [row] = await tx.query<{ id: string }>({
     name: "insert-ping-delivery",
     text: `
-      insert into deliveries (connection_id, id, endpoint_id, event_id, event_type, stream_id, status)
-      select $1, (left($3::text, 28) || lpad(to_hex($5::integer), 8, '0'))::uuid, $2, $3::uuid, $4, $3::uuid, 'pending'
+      insert into deliveries (merchant_id, connection_id, id, endpoint_id, event_id, event_type, stream_id, status)
+      select $1, $2, (left($4::text, 28) || lpad(to_hex($6::integer), 8, '0'))::uuid, $3, $4::uuid, $5, $4::uuid, 'pending'
       returning id`,
-    values: [connectionId, id, event.id, event.type, number],
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, event.id, event.type, endpoint.number],
   });
   if (row === undefined) throw new Error("A delivery was inserted, and no id came back.");
   await tx.query({
     name: "insert-ping-due",
     text: `
-      insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
+      insert into due_deliveries (merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
                                   is_followed)
-      values ($1, $2, $3, $4, $3, 'schedule', 0, $5, false)`,
-    values: [connectionId, id, event.id, row.id, now],
+      values ($1, $2, $3, $4, $5, $4, 'schedule', 0, $6, false)`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, event.id, row.id, now],
   });
   return row.id;
 }
@@ -36,29 +37,41 @@ export async function insertPingDelivery(
  */
 export async function insertManualDue(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   delivery: Delivery,
   now: Date,
 ): Promise<void> {
   await tx.query({
     name: "insert-manual-due",
     text: `
-      insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
+      insert into due_deliveries (merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
                                   not_after)
-      values ($1, $2, $3, $3, $4, 'manual', 0, $5, $6)
-      on conflict (connection_id, endpoint_id, stream_id) do nothing`,
-    values: [connectionId, delivery.endpointId, delivery.id, delivery.eventId, now, delivery.notAfter],
+      values ($1, $2, $3, $4, $4, $5, 'manual', 0, $6, $7)
+      on conflict (merchant_id, endpoint_id, stream_id) do nothing`,
+    values: [
+      connection.merchantId,
+      connection.connectionId,
+      delivery.endpointId,
+      delivery.id,
+      delivery.eventId,
+      now,
+      delivery.notAfter,
+    ],
   });
 }
 
 /** Lets an endpoint that is left alone after failures be tried at once: somebody has asked for it by hand. */
-export async function endBackoff(tx: Queryable, connectionId: string, endpointId: string): Promise<void> {
+export async function endBackoff(
+  tx: Queryable,
+  connection: ConnectionKey,
+  endpointId: string,
+): Promise<void> {
   await tx.query({
     name: "end-backoff",
     text: `
       update webhook_endpoint_states
       set backoff_until = null
-      where connection_id = $1 and endpoint_id = $2 and backoff_until is not null`,
-    values: [connectionId, endpointId],
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and backoff_until is not null`,
+    values: [connection.merchantId, connection.connectionId, endpointId],
   });
 }

@@ -1,5 +1,6 @@
 import { oldestShownId } from "../../events/event-feed.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
@@ -14,22 +15,22 @@ import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
  */
 export async function redeliver(
   context: Context,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveryId: string,
 ): Promise<Delivery | Problem> {
   const asked = await inTransaction(context, async (tx) => {
     const now = context.clock.now();
-    const delivery = await readDelivery(tx, connectionId, deliveryId, now);
+    const delivery = await readDelivery(tx, connection, deliveryId, now);
     if (delivery === null) return notFound("delivery");
-    const endpoint = await shareEndpoint(tx, connectionId, delivery.endpointId);
+    const endpoint = await shareEndpoint(tx, connection, delivery.endpointId);
     if (endpoint === null) return notFound("webhook endpoint");
-    const body = await readEventBody(tx, connectionId, delivery.eventId, oldestShownId(now), now);
+    const body = await readEventBody(tx, connection, delivery.eventId, oldestShownId(now), now);
     if (body === null) return notFound("event");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
-    await insertManualDue(tx, connectionId, delivery, now);
-    await endBackoff(tx, connectionId, endpoint.id);
+    await insertManualDue(tx, connection, delivery, now);
+    await endBackoff(tx, connection, endpoint.id);
     return delivery;
   });
-  if (!isProblem(asked)) context.signals.send("deliveries_due", [connectionId]);
+  if (!isProblem(asked)) context.signals.send("deliveries_due", [connection]);
   return asked;
 }

@@ -1,4 +1,5 @@
 import type { EventRow } from "../../events/event.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { fanOut, lockStreams } from "./fan-out-sql.ts";
 
@@ -18,20 +19,26 @@ export async function insertEvents(
   if (events.length === 0) return;
   await lockStreams(
     tx,
-    events.map(({ connectionId, orderId, id }) => ({ connectionId, streamId: orderId ?? id })),
+    events.map(({ merchantId, connectionId, orderId, id }) => ({
+      merchantId,
+      connectionId,
+      streamId: orderId ?? id,
+    })),
   );
   await tx.query({
     name: "insert-events",
     text: `
       with told as (
-        insert into events (connection_id, id, type, order_id, sequence, body, feed_position, not_after)
-        select connection_id, id, type, order_id, sequence, body, coalesce(feed_position, pg_current_xact_id()), $7::timestamptz
-        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::integer[], $6::text[], $9::xid8[])
-          as event (connection_id, id, type, order_id, sequence, body, feed_position)
-        returning connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${fanOut("told", "$8", false)}
+        insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
+        select merchant_id, connection_id, id, type, order_id, sequence, body,
+               coalesce(feed_position, pg_current_xact_id()), $8::timestamptz
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $10::xid8[])
+          as event (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position)
+        returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
+      ), ${fanOut("told", "$9", false)}
       select from headed`,
     values: [
+      events.map((event) => event.merchantId),
       events.map((event) => event.connectionId),
       events.map((event) => event.id),
       events.map((event) => event.type),
@@ -48,12 +55,12 @@ export async function insertEvents(
 /** Erases what was told about test orders, together with the orders themselves. */
 export async function deleteEventsOfOrders(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<void> {
   await tx.query({
     name: "delete-events-of-orders",
-    text: "delete from events where connection_id = $1 and order_id = any($2::uuid[])",
-    values: [connectionId, orderIds],
+    text: "delete from events where merchant_id = $1 and order_id = any($2::uuid[])",
+    values: [connection.merchantId, orderIds],
   });
 }

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /**
@@ -14,7 +15,7 @@ import type { Queryable } from "../../platform/database/database.ts";
  * A stream that is not new is to be locked by `lockStreams` in a statement before this one: only then does this one see
  * what has become of its deliveries.
  *
- * @param events name of an earlier part with the columns connection_id, event_id, event_type, order_id, sequence and
+ * @param events name of an earlier part with the columns merchant_id, connection_id, event_id, event_type, order_id, sequence and
  *   not_after
  * @param now the parameter that holds the present time
  * @param streamsAreNew true for events that begin their streams, such as `order.created`: nothing can be waiting there
@@ -23,25 +24,25 @@ import type { Queryable } from "../../platform/database/database.ts";
 export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean): string => `
       owed as (
         insert into deliveries (
-          connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id, not_after, status)
-        select t.connection_id, (left(t.event_id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id,
+          merchant_id, connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id, not_after, status)
+        select t.merchant_id, t.connection_id, (left(t.event_id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id,
                t.event_id, t.event_type, t.order_id, t.sequence, coalesce(t.order_id, t.event_id), t.not_after, 'pending'
         from ${events} t
-        join webhook_endpoints w on w.connection_id = t.connection_id
+        join webhook_endpoints w on w.merchant_id = t.merchant_id and w.connection_id = t.connection_id
         where w.status <> 'deleted' and t.event_type = any(w.event_types)
-        returning connection_id, id, endpoint_id, event_id, sequence, stream_id, not_after
+        returning merchant_id, connection_id, id, endpoint_id, event_id, sequence, stream_id, not_after
       ), headed as (
         insert into due_deliveries (
-          connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after, is_followed)
-        select distinct on (o.connection_id, o.endpoint_id, o.stream_id)
-               o.connection_id, o.endpoint_id, o.stream_id, ${headOf(streamsAreNew)}, 'schedule', 0, ${now}, o.not_after,
+          merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after, is_followed)
+        select distinct on (o.merchant_id, o.endpoint_id, o.stream_id)
+               o.merchant_id, o.connection_id, o.endpoint_id, o.stream_id, ${headOf(streamsAreNew)}, 'schedule', 0, ${now}, o.not_after,
                ${isFollowed(streamsAreNew)}
         from owed o
-        join webhook_endpoints w on w.connection_id = o.connection_id and w.id = o.endpoint_id
+        join webhook_endpoints w on w.merchant_id = o.merchant_id and w.id = o.endpoint_id
         ${streamsAreNew ? "" : EARLIER}
         where w.status = 'active'
-        order by o.connection_id, o.endpoint_id, o.stream_id, o.sequence, o.id
-        on conflict (connection_id, endpoint_id, stream_id) do update set is_followed = true
+        order by o.merchant_id, o.endpoint_id, o.stream_id, o.sequence, o.id
+        on conflict (merchant_id, endpoint_id, stream_id) do update set is_followed = true
         returning connection_id
       )`;
 
@@ -49,7 +50,7 @@ const headOf = (streamsAreNew: boolean): string =>
   streamsAreNew ? "o.id, o.event_id" : "coalesce(earlier.id, o.id), coalesce(earlier.event_id, o.event_id)";
 
 const isFollowed = (streamsAreNew: boolean): string => {
-  const several = "count(*) over (partition by o.connection_id, o.endpoint_id, o.stream_id) > 1";
+  const several = "count(*) over (partition by o.merchant_id, o.endpoint_id, o.stream_id) > 1";
   return streamsAreNew ? several : `earlier.id is not null or ${several}`;
 };
 
@@ -58,7 +59,7 @@ const EARLIER = `
         left join lateral (
           select d.id, d.event_id
           from deliveries d
-          where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
+          where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
             and d.status = 'pending'
           order by d.sequence, d.id
           limit 1) as earlier on true`;
@@ -66,18 +67,22 @@ const EARLIER = `
 /** Waits for whoever is at the heads of these streams, and holds them: see `fanOut`. */
 export async function lockStreams(
   tx: Queryable,
-  streams: readonly { connectionId: string; streamId: string }[],
+  streams: readonly (ConnectionKey & { readonly streamId: string })[],
 ): Promise<void> {
   await tx.query({
     name: "lock-streams",
     text: `
       select due.stream_id
-      from unnest($1::uuid[], $2::uuid[]) as stream (connection_id, id)
-      join webhook_endpoints w on w.connection_id = stream.connection_id
-      join due_deliveries due on due.connection_id = w.connection_id and due.endpoint_id = w.id and due.stream_id = stream.id
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (merchant_id, connection_id, id)
+      join webhook_endpoints w on w.merchant_id = stream.merchant_id and w.connection_id = stream.connection_id
+      join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = w.id and due.stream_id = stream.id
       where w.status <> 'deleted'
-      order by due.connection_id, due.endpoint_id, due.stream_id
+      order by due.merchant_id, due.endpoint_id, due.stream_id
       for update of due`,
-    values: [streams.map(({ connectionId }) => connectionId), streams.map(({ streamId }) => streamId)],
+    values: [
+      streams.map(({ merchantId }) => merchantId),
+      streams.map(({ connectionId }) => connectionId),
+      streams.map(({ streamId }) => streamId),
+    ],
   });
 }

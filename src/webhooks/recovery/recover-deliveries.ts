@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
@@ -34,13 +35,13 @@ export async function recoverDeliveries(context: Context, stopping?: AbortSignal
  * It makes two passes. Transactions that began before the endpoint was resumed saw it paused and wrote no heads for
  * their deliveries. All of them have ended when the second pass begins.
  */
-export async function recoverNextBatch(context: Context, connectionId: string): Promise<number> {
+export async function recoverNextBatch(context: Context, connection: ConnectionKey): Promise<number> {
   const done = await inTransaction(context, async (tx) => {
     const now = context.clock.now();
-    const recovery = await lockRecovery(tx, connectionId, now);
+    const recovery = await lockRecovery(tx, connection, now);
     return recovery === null ? 0 : recoverBatch(tx, recovery, now);
   });
-  if (done > 0) context.signals.send("deliveries_due", [connectionId]);
+  if (done > 0) context.signals.send("deliveries_due", [connection]);
   return done;
 }
 
@@ -54,7 +55,7 @@ async function recoverBatch(tx: Queryable, recovery: Recovery, now: Date): Promi
   const isReopening = recovery.includesFailed && recovery.pass === 1;
   // First, so that the statements after it see what has become of the streams' heads.
   await lockHeads(tx, recovery, [...new Set(page.map(({ streamId }) => streamId))]);
-  const reopened = new Set(await reopenDeliveries(tx, recovery.connectionId, isReopening ? failed : [], now));
+  const reopened = new Set(await reopenDeliveries(tx, recovery, isReopening ? failed : [], now));
   const waiting = page.filter(({ id, status }) => status === "pending" || reopened.has(id));
   await restoreHeads(tx, recovery, [...new Set(waiting.map(({ streamId }) => streamId))], now);
   const last = page.at(-1);

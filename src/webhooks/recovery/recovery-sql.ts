@@ -1,7 +1,9 @@
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** A stored recovery, as it stands (decision 0029). */
 export type Recovery = {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly endpointId: string;
@@ -15,20 +17,24 @@ export type Recovery = {
 };
 
 /** Connections with recoveries that have something to do now. A scan over all shards. */
-export async function listConnectionsWithRecoveries(db: Queryable, now: Date): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+export async function listConnectionsWithRecoveries(db: Queryable, now: Date): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-recoveries",
     text: `
-      select distinct connection_id
+      select distinct merchant_id, connection_id
       from webhook_recoveries
       where finished_at is null and (pass = 1 or until <= $1)`,
     values: [now],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 /** Takes a connection's oldest recovery that nobody else is at; null when there is none. */
-export async function lockRecovery(tx: Queryable, connectionId: string, now: Date): Promise<Recovery | null> {
+export async function lockRecovery(
+  tx: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+): Promise<Recovery | null> {
   const [row] = await tx.query<{
     id: string;
     endpoint_id: string;
@@ -42,15 +48,16 @@ export async function lockRecovery(tx: Queryable, connectionId: string, now: Dat
     text: `
       select id, endpoint_id, includes_failed, since, until, position, pass
       from webhook_recoveries
-      where connection_id = $1 and finished_at is null and (pass = 1 or until <= $2)
+      where merchant_id = $1 and connection_id = $2 and finished_at is null and (pass = 1 or until <= $3)
       order by id
       limit 1
       for update skip locked`,
-    values: [connectionId, now],
+    values: [connection.merchantId, connection.connectionId, now],
   });
   if (row === undefined) return null;
   return {
-    connectionId,
+    merchantId: connection.merchantId,
+    connectionId: connection.connectionId,
     id: row.id,
     endpointId: row.endpoint_id,
     includesFailed: row.includes_failed,
@@ -70,9 +77,16 @@ export async function saveRecovery(
     name: "save-recovery",
     text: `
       update webhook_recoveries
-      set position = $3, pass = $4, finished_at = $5
-      where connection_id = $1 and id = $2`,
-    values: [recovery.connectionId, recovery.id, recovery.position, recovery.pass, finishedAt],
+      set position = $4, pass = $5, finished_at = $6
+      where merchant_id = $1 and connection_id = $2 and id = $3`,
+    values: [
+      recovery.merchantId,
+      recovery.connectionId,
+      recovery.id,
+      recovery.position,
+      recovery.pass,
+      finishedAt,
+    ],
   });
 }
 
@@ -81,7 +95,7 @@ type LoggedDelivery = { id: string; streamId: string; status: "pending" | "succe
 /** The endpoint's deliveries after a recovery's position, by id, whatever became of them: so that a page is never long. */
 export async function listDeliveriesAfter(
   tx: Queryable,
-  { connectionId, endpointId, position }: Recovery,
+  recovery: Recovery,
   before: string,
   limit: number,
 ): Promise<LoggedDelivery[]> {
@@ -90,10 +104,17 @@ export async function listDeliveriesAfter(
     text: `
       select id, stream_id, status
       from deliveries
-      where connection_id = $1 and endpoint_id = $2 and id > $3 and id < $4
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and id > $4 and id < $5
       order by id
-      limit $5`,
-    values: [connectionId, endpointId, position, before, limit],
+      limit $6`,
+    values: [
+      recovery.merchantId,
+      recovery.connectionId,
+      recovery.endpointId,
+      recovery.position,
+      before,
+      limit,
+    ],
   });
   return rows.map((row) => ({ id: row.id, streamId: row.stream_id, status: row.status }));
 }
@@ -101,7 +122,7 @@ export async function listDeliveriesAfter(
 /** Waits for whoever is at the heads of these streams, and holds them. */
 export async function lockHeads(
   tx: Queryable,
-  { connectionId, endpointId }: Recovery,
+  recovery: Recovery,
   streamIds: readonly string[],
 ): Promise<void> {
   await tx.query({
@@ -109,17 +130,17 @@ export async function lockHeads(
     text: `
       select stream_id
       from due_deliveries
-      where connection_id = $1 and endpoint_id = $2 and stream_id = any($3::uuid[])
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and stream_id = any($4::uuid[])
       order by stream_id
       for update`,
-    values: [connectionId, endpointId, streamIds],
+    values: [recovery.merchantId, recovery.connectionId, recovery.endpointId, streamIds],
   });
 }
 
 /** Failed deliveries wait again, if their events are still there and may still be sent; answers which. */
 export async function reopenDeliveries(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   deliveryIds: readonly string[],
   now: Date,
 ): Promise<string[]> {
@@ -129,11 +150,11 @@ export async function reopenDeliveries(
     text: `
       update deliveries d
       set status = 'pending'
-      where d.connection_id = $1 and d.id = any($2::uuid[]) and d.status = 'failed'
-        and (d.not_after is null or d.not_after > $3)
-        and exists (select from events e where e.connection_id = $1 and e.id = d.event_id)
+      where d.merchant_id = $1 and d.connection_id = $2 and d.id = any($3::uuid[]) and d.status = 'failed'
+        and (d.not_after is null or d.not_after > $4)
+        and exists (select from events e where e.merchant_id = $1 and e.id = d.event_id)
       returning d.id`,
-    values: [connectionId, deliveryIds, now],
+    values: [connection.merchantId, connection.connectionId, deliveryIds, now],
   });
   return rows.map(({ id }) => id);
 }
@@ -144,7 +165,7 @@ export async function reopenDeliveries(
  */
 export async function restoreHeads(
   tx: Queryable,
-  { connectionId, endpointId }: Recovery,
+  recovery: Recovery,
   streamIds: readonly string[],
   now: Date,
 ): Promise<void> {
@@ -153,27 +174,27 @@ export async function restoreHeads(
     name: "restore-heads",
     text: `
       insert into due_deliveries (
-        connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after)
-      select $1, $2, stream.id, head.id, head.event_id, 'recovery', 0, $4, head.not_after
-      from unnest($3::uuid[]) as stream (id)
+        merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after)
+      select $1, $2, $3, stream.id, head.id, head.event_id, 'recovery', 0, $5, head.not_after
+      from unnest($4::uuid[]) as stream (id)
       cross join lateral (
         select d.id, d.event_id, d.not_after
         from deliveries d
-        where d.connection_id = $1 and d.endpoint_id = $2 and d.stream_id = stream.id and d.status = 'pending'
+        where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $3 and d.stream_id = stream.id and d.status = 'pending'
         order by d.sequence, d.id
         limit 1) as head
       order by stream.id
-      on conflict (connection_id, endpoint_id, stream_id) do update set is_followed = true`,
-    values: [connectionId, endpointId, streamIds, now],
+      on conflict (merchant_id, endpoint_id, stream_id) do update set is_followed = true`,
+    values: [recovery.merchantId, recovery.connectionId, recovery.endpointId, streamIds, now],
   });
 }
 
 /** Whether the endpoint may be sent to. Holds it, so that no pause comes in between. */
-export async function isActive(tx: Queryable, { connectionId, endpointId }: Recovery): Promise<boolean> {
+export async function isActive(tx: Queryable, recovery: Recovery): Promise<boolean> {
   const rows = await tx.query({
     name: "share-active-endpoint",
-    text: "select id from webhook_endpoints where connection_id = $1 and id = $2 and status = 'active' for share",
-    values: [connectionId, endpointId],
+    text: "select id from webhook_endpoints where merchant_id = $1 and connection_id = $2 and id = $3 and status = 'active' for share",
+    values: [recovery.merchantId, recovery.connectionId, recovery.endpointId],
   });
   return rows.length > 0;
 }

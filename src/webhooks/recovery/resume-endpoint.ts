@@ -3,10 +3,8 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
 import { after, MINUTE_MS } from "../../platform/time.ts";
-import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
-
-type EndpointKey = Pick<Endpoint, "connectionId" | "id">;
 
 /** Deliveries of steps that have not committed yet are meant as well, so a recovery reaches a little beyond its request. */
 const COMMIT_ALLOWANCE_MS = MINUTE_MS;
@@ -15,16 +13,13 @@ const COMMIT_ALLOWANCE_MS = MINUTE_MS;
  * Makes a paused endpoint active again, and has all that has waited meanwhile sent to it; an active one is answered as
  * it is. Null when there is no such endpoint.
  */
-export async function resumeEndpoint(
-  context: Context,
-  { connectionId, id }: EndpointKey,
-): Promise<Endpoint | null> {
+export async function resumeEndpoint(context: Context, key: EndpointKey): Promise<Endpoint | null> {
   const resumed = await inTransaction(context, async (tx) => {
-    const endpoint = await lockEndpoint(tx, connectionId, id);
+    const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint?.status === "paused") return resumePaused(tx, endpoint, context);
     return endpoint;
   });
-  if (resumed !== null) context.signals.send("deliveries_due", [connectionId]);
+  if (resumed !== null) context.signals.send("deliveries_due", [key]);
   return resumed;
 }
 
@@ -39,16 +34,16 @@ type Recovery = { since: Date; until: Date };
  */
 export async function recoverEndpoint(
   context: Context,
-  { connectionId, id }: EndpointKey,
+  key: EndpointKey,
   since: Date,
 ): Promise<Recovery | null> {
   const recovery = await inTransaction(context, async (tx) => {
-    const endpoint = await lockEndpoint(tx, connectionId, id);
+    const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
     if (endpoint.status === "paused") await resumePaused(tx, endpoint, context);
     return insertRecovery(tx, endpoint, { since, includesFailed: true }, context);
   });
-  if (recovery !== null) context.signals.send("deliveries_due", [connectionId]);
+  if (recovery !== null) context.signals.send("deliveries_due", [key]);
   return recovery;
 }
 
@@ -61,7 +56,7 @@ async function resumePaused(tx: Queryable, endpoint: Endpoint, context: Context)
 
 async function insertRecovery(
   tx: Queryable,
-  { connectionId, id }: EndpointKey,
+  { merchantId, connectionId, id }: EndpointKey,
   { since, includesFailed }: { since: Date; includesFailed: boolean },
   { clock, newId }: Context,
 ): Promise<Recovery> {
@@ -70,9 +65,10 @@ async function insertRecovery(
   await tx.query({
     name: "insert-recovery",
     text: `
-      insert into webhook_recoveries (connection_id, id, endpoint_id, includes_failed, since, until, position, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [connectionId, newId(), id, includesFailed, since, until, uuidAt(since), now],
+      insert into webhook_recoveries (
+        merchant_id, connection_id, id, endpoint_id, includes_failed, since, until, position, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [merchantId, connectionId, newId(), id, includesFailed, since, until, uuidAt(since), now],
   });
   return { since, until };
 }

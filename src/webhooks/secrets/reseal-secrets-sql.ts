@@ -1,3 +1,4 @@
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 // A sealed text is `v1.<id of the key>.<the rest>` (src/webhooks/secrets/secret-box.ts), so its second part tells the key.
@@ -17,17 +18,17 @@ export async function listKeyIdsInUse(db: Queryable, now: Date): Promise<string[
 }
 
 /** Connections with secrets that are sealed with another key. A scan over all shards of a small table. */
-export async function listConnectionsWithOlderKeys(db: Queryable, keyId: string): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+export async function listConnectionsWithOlderKeys(db: Queryable, keyId: string): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-older-keys",
     text: `
-      select distinct connection_id
+      select distinct merchant_id, connection_id
       from webhook_secrets
       where split_part(sealed, '.', 2) <> $1
-      order by connection_id`,
+      order by merchant_id, connection_id`,
     values: [keyId],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 export type LockedSecret = { readonly endpointId: string; readonly id: string; readonly sealed: string };
@@ -35,7 +36,7 @@ export type LockedSecret = { readonly endpointId: string; readonly id: string; r
 /** Locks the next secrets that are sealed with another key. */
 export async function lockSecrets(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { keyId, after, limit }: { keyId: string; after: LockedSecret | null; limit: number },
 ): Promise<LockedSecret[]> {
   return tx.query<LockedSecret>({
@@ -43,18 +44,25 @@ export async function lockSecrets(
     text: `
       select endpoint_id as "endpointId", id, sealed
       from webhook_secrets
-      where connection_id = $1 and split_part(sealed, '.', 2) <> $2
-        and ($3::uuid is null or (endpoint_id, id) > ($3::uuid, $4::uuid))
+      where merchant_id = $1 and connection_id = $2 and split_part(sealed, '.', 2) <> $3
+        and ($4::uuid is null or (endpoint_id, id) > ($4::uuid, $5::uuid))
       order by endpoint_id, id
-      limit $5
+      limit $6
       for update`,
-    values: [connectionId, keyId, after?.endpointId ?? null, after?.id ?? null, limit],
+    values: [
+      connection.merchantId,
+      connection.connectionId,
+      keyId,
+      after?.endpointId ?? null,
+      after?.id ?? null,
+      limit,
+    ],
   });
 }
 
 export async function storeSealed(
   tx: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   secrets: readonly LockedSecret[],
 ): Promise<void> {
   if (secrets.length === 0) return;
@@ -63,10 +71,11 @@ export async function storeSealed(
     text: `
       update webhook_secrets s
       set sealed = anew.sealed
-      from unnest($2::uuid[], $3::uuid[], $4::text[]) as anew (endpoint_id, id, sealed)
-      where s.connection_id = $1 and s.endpoint_id = anew.endpoint_id and s.id = anew.id`,
+      from unnest($3::uuid[], $4::uuid[], $5::text[]) as anew (endpoint_id, id, sealed)
+      where s.merchant_id = $1 and s.connection_id = $2 and s.endpoint_id = anew.endpoint_id and s.id = anew.id`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       secrets.map(({ endpointId }) => endpointId),
       secrets.map(({ id }) => id),
       secrets.map(({ sealed }) => sealed),

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { SecretBoxError } from "../../platform/secret-box.ts";
@@ -34,23 +35,23 @@ export async function resealSecrets(context: WebhookContext, stopping?: AbortSig
 /** Answers where it has come to; null at the end. Rotations wait for the row locks, and then see the new text. */
 const resealBatch = (
   context: WebhookContext,
-  connectionId: string,
+  connection: ConnectionKey,
   after: LockedSecret | null,
 ): Promise<{ resealed: number; last: LockedSecret | null }> =>
   inTransaction(context, async (tx: Queryable) => {
     const keyId = context.secrets.keyId;
-    const secrets = await lockSecrets(tx, connectionId, { keyId, after, limit: BATCH_SIZE });
+    const secrets = await lockSecrets(tx, connection, { keyId, after, limit: BATCH_SIZE });
     const resealed = secrets.flatMap((secret) => {
-      const sealed = sealAnew(context, connectionId, secret);
+      const sealed = sealAnew(context, connection, secret);
       return sealed === null ? [] : [{ ...secret, sealed }];
     });
-    await storeSealed(tx, connectionId, resealed);
+    await storeSealed(tx, connection, resealed);
     return { resealed: resealed.length, last: secrets.at(-1) ?? null };
   });
 
 function sealAnew(
   { secrets, log }: WebhookContext,
-  connectionId: string,
+  connection: ConnectionKey,
   { endpointId, id, sealed }: LockedSecret,
 ): string | null {
   try {
@@ -59,7 +60,7 @@ function sealAnew(
     if (!(error instanceof SecretBoxError)) throw error;
     log.error(
       {
-        connection: { id: connectionId },
+        connection: { id: connection },
         endpoint: { id: endpointId },
         secret: { id },
         code: error.code,

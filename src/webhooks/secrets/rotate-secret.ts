@@ -1,7 +1,7 @@
 import { inTransaction } from "../../platform/context.ts";
 import { after, HOUR_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
-import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
 import { lockEndpoint } from "../endpoints/endpoints-sql.ts";
 import { deleteOldSecrets, endSecrets, insertSecret } from "./secrets-sql.ts";
 import { newSigningSecret } from "./signing-secret.ts";
@@ -19,12 +19,12 @@ const OLDER_SECRETS_MAX = 2;
  */
 export async function rotateSecret(
   context: WebhookContext,
-  { connectionId, id }: Pick<Endpoint, "connectionId" | "id">,
+  key: EndpointKey,
   overlapHours: number,
 ): Promise<{ endpoint: Endpoint; secret: string } | null> {
   const { clock, newId, secrets } = context;
   const rotated = await inTransaction(context, async (tx) => {
-    const endpoint = await lockEndpoint(tx, connectionId, id);
+    const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
     const now = clock.now();
     await endSecrets(tx, endpoint, after(now, Math.round(overlapHours * HOUR_MS)));
@@ -37,6 +37,6 @@ export async function rotateSecret(
     });
     return { endpoint, secret };
   });
-  if (rotated !== null) context.signals.send("endpoints_changed", [connectionId]);
+  if (rotated !== null) context.signals.send("endpoints_changed", [key]);
   return rotated;
 }

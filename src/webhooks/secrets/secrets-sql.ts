@@ -1,6 +1,6 @@
 import type { Queryable } from "../../platform/database/database.ts";
+import type { EndpointKey } from "../endpoints/endpoint.ts";
 
-type EndpointKey = { connectionId: string; id: string };
 type SealedSecret = { id: string; sealed: string; createdAt: Date };
 
 /** Writes the newest secret of an endpoint. An endpoint has one without an end; the database refuses a second. */
@@ -12,9 +12,9 @@ export async function insertSecret(
   await tx.query({
     name: "insert-secret",
     text: `
-      insert into webhook_secrets (connection_id, endpoint_id, id, sealed, created_at)
-      values ($1, $2, $3, $4, $5)`,
-    values: [endpoint.connectionId, endpoint.id, id, sealed, createdAt],
+      insert into webhook_secrets (merchant_id, connection_id, endpoint_id, id, sealed, created_at)
+      values ($1, $2, $3, $4, $5, $6)`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, id, sealed, createdAt],
   });
 }
 
@@ -24,9 +24,9 @@ export async function endSecrets(tx: Queryable, endpoint: EndpointKey, expiresAt
     name: "end-secrets",
     text: `
       update webhook_secrets
-      set expires_at = least(coalesce(expires_at, $3), $3)
-      where connection_id = $1 and endpoint_id = $2`,
-    values: [endpoint.connectionId, endpoint.id, expiresAt],
+      set expires_at = least(coalesce(expires_at, $4), $4)
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, expiresAt],
   });
 }
 
@@ -40,22 +40,22 @@ export async function deleteOldSecrets(
     name: "delete-old-secrets",
     text: `
       delete from webhook_secrets
-      where connection_id = $1 and endpoint_id = $2
-        and (expires_at <= $3
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3
+        and (expires_at <= $4
              or id not in (
                select s.id
                from webhook_secrets s
-               where s.connection_id = $1 and s.endpoint_id = $2
+               where s.merchant_id = $1 and s.endpoint_id = $3
                order by s.created_at desc, s.id desc
-               limit $4))`,
-    values: [endpoint.connectionId, endpoint.id, now, keptMax],
+               limit $5))`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now, keptMax],
   });
 }
 
 export async function deleteSecrets(tx: Queryable, endpoint: EndpointKey): Promise<void> {
   await tx.query({
     name: "delete-secrets",
-    text: "delete from webhook_secrets where connection_id = $1 and endpoint_id = $2",
-    values: [endpoint.connectionId, endpoint.id],
+    text: "delete from webhook_secrets where merchant_id = $1 and connection_id = $2 and endpoint_id = $3",
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id],
   });
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventRow } from "../../../src/events/event.ts";
 import { createPartner, type Partner, placeOrder, readEvents } from "../../support/builders.ts";
 import { pollFeed, readFeedPage } from "../../support/feed.ts";
-import { connectionUuid, expectProblem } from "../../support/orders.ts";
+import { connectionKey, expectProblem } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import { uuidIn } from "../../support/webhooks.ts";
 
@@ -37,7 +37,7 @@ async function openStep(
 
 async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: string): Promise<string> {
   const event = eventRow({
-    connectionId: connectionUuid(partner),
+    ...connectionKey(partner),
     id: test.context.newId(),
     type: "product.published",
     occurredAt: test.clock.now(),
@@ -48,9 +48,9 @@ async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: 
     data: {},
   });
   await client.query(
-    `insert into events (connection_id, id, type, body, feed_position)
-     values ($1, $2, $3, $4, coalesce($5::xid8, pg_current_xact_id()))`,
-    [event.connectionId, event.id, event.type, event.body, feedPosition],
+    `insert into events (merchant_id, connection_id, id, type, body, feed_position)
+     values ($1, $2, $3, $4, $5, coalesce($6::xid8, pg_current_xact_id()))`,
+    [event.merchantId, event.connectionId, event.id, event.type, event.body, feedPosition],
   );
   return JSON.parse(event.body).id;
 }

@@ -11,6 +11,7 @@ import {
 } from "../../support/builders.ts";
 import { pollFeed, readFeedPage, untilOthersAreDone } from "../../support/feed.ts";
 import {
+  connectionKey,
   connectionUuid,
   expectFaults,
   expectProblem,
@@ -52,8 +53,8 @@ describe("GET /v1/events", () => {
     const body = '{"z":1.0, "id":"x", "a":"\\u00e9\u2028", "n":1e2}';
     await test.db.query({
       name: "test-odd-event",
-      text: "insert into events (connection_id, id, type, body) values ($1, $2, 'product.published', $3)",
-      values: [connectionUuid(partner), id, body],
+      text: "insert into events (merchant_id, connection_id, id, type, body) values ($4, $1, $2, 'product.published', $3)",
+      values: [connectionUuid(partner), id, body, connectionKey(partner).merchantId],
     });
     const app = createPartnerApi(test.context, createMetrics());
     const headers = { authorization: `Bearer ${partner.key}` };

@@ -62,7 +62,9 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     const id = await aSentDelivery(status);
     test.clock.advance({ hours: 3 });
     const woken: string[] = [];
-    vi.spyOn(test.context.signals, "send").mockImplementation((_signal, ids) => void woken.push(...ids));
+    vi.spyOn(test.context.signals, "send").mockImplementation(
+      (_signal, connections) => void woken.push(...[...connections].map(({ connectionId }) => connectionId)),
+    );
     const before = await read(id);
     const asked = await redeliver(id);
     expect(asked.status, JSON.stringify(asked.body)).toBe(202);

@@ -32,7 +32,9 @@ const inMs = (ms: number) => new Date(test.clock.now().getTime() + ms);
 /** The connections whose dispatchers were woken since. */
 function watchWaking(): string[] {
   const woken: string[] = [];
-  vi.spyOn(test.context.signals, "send").mockImplementation((_signal, ids) => void woken.push(...ids));
+  vi.spyOn(test.context.signals, "send").mockImplementation(
+    (_signal, connections) => void woken.push(...[...connections].map(({ connectionId }) => connectionId)),
+  );
   return woken;
 }
 

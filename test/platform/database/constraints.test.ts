@@ -46,8 +46,8 @@ describe("facts that no code can make false", () => {
     ],
     [
       "a product is exposed only to connections of its merchant",
-      () => `insert into exposed_products (connection_id, product_id, merchant_id, exposed_at)
-             select '${connectionUuid(partner)}', id, merchant_id, now() from products where id = '${other.productIds[0]}'`,
+      () => `insert into exposed_products (merchant_id, connection_id, product_id, exposed_at)
+             select merchant_id, '${connectionUuid(partner)}', id, now() from products where id = '${other.productIds[0]}'`,
       FOREIGN_KEY,
     ],
     [
@@ -73,7 +73,7 @@ describe("facts that no code can make false", () => {
     [
       "an endpoint has one newest secret",
       () => `insert into webhook_secrets
-             select connection_id, endpoint_id, gen_random_uuid(), sealed, created_at, expires_at from webhook_secrets`,
+             select merchant_id, connection_id, endpoint_id, gen_random_uuid(), sealed, created_at, expires_at from webhook_secrets`,
       UNIQUE,
     ],
     ["a stream has one head", () => "insert into due_deliveries select * from due_deliveries", UNIQUE],

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { keyOf } from "../../../merchants/connection.ts";
 import { parseUuid, toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
@@ -138,7 +139,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       const product = await findProduct(context, caller, params.id);
       if (product === null) return notFound("product");
       const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
-      const changed = await changeProduct(context, product.id, change);
+      const changed = await changeProduct(context, product, change);
       return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
     },
   }),
@@ -178,7 +179,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       if (connection === null) return notFound("connection");
       const productId = parseUuid(params.productId);
       if (productId !== null)
-        await withdrawProduct(context.db, connection.id, productId, context.clock.now());
+        await withdrawProduct(context.db, keyOf(connection), productId, context.clock.now());
       return { status: 204 };
     },
   }),

@@ -105,7 +105,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       if (facility === null) return notFound("facility");
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
-      const stock = await readStock(context.db, facility.id, product.id);
+      const stock = await readStock(context.db, facility.id, product);
       return stock === null ? notFound("stock record") : { status: 200, body: toWireStock(stock) };
     },
   }),
@@ -130,7 +130,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       if (facility === null) return notFound("facility");
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
-      const set = await setStock(context, facility.id, product.id, onHand);
+      const set = await setStock(context, facility.id, product, onHand);
       return set.outcome === "set"
         ? { status: 200, body: toWireStock(set.stock) }
         : belowReserved(set.reserved);

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { changeConnection } from "../../../merchants/change-connection.ts";
-import type { Connection } from "../../../merchants/connection.ts";
+import { type Connection, keyOf } from "../../../merchants/connection.ts";
 import { listConnections } from "../../../merchants/connections-sql.ts";
 import { createConnection } from "../../../merchants/create-connection.ts";
 import type { ReviewPolicy } from "../../../merchants/review-policy.ts";
@@ -183,7 +183,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
-      const changed = await changeConnection(context, connection.id, change);
+      const changed = await changeConnection(context, keyOf(connection), change);
       return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
     },
   }),

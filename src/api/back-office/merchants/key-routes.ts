@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { ApiKey } from "../../../merchants/api-key.ts";
+import { keyOf } from "../../../merchants/connection.ts";
 import { issueKey } from "../../../merchants/issue-key.ts";
 import { listKeys, readKey, revokeKey } from "../../../merchants/keys-sql.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
@@ -78,7 +79,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       if (connection === null) return notFound("connection");
       const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
       const name = body.name ?? null;
-      const { key, issued } = await issueKey(context, { connectionId: connection.id, name, expiresAt });
+      const { key, issued } = await issueKey(context, { ...keyOf(connection), name, expiresAt });
       return { status: 201, body: { ...toWireKey(issued), key } };
     },
   }),
@@ -108,7 +109,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const filter = { live: asFlag(query.live), now: context.clock.now() };
-      const keys = await listKeys(context.db, connection.id, filter, position);
+      const keys = await listKeys(context.db, keyOf(connection), filter, position);
       return { status: 200, body: toPage(keys, position, toWireKey) };
     },
   }),

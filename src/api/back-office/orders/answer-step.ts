@@ -20,13 +20,13 @@ export async function answerStep(
   context: Context,
   caller: BackOfficeCaller,
   id: string,
-  step: Omit<Parameters<typeof transitionOrder>[1], "actor" | "connectionId" | "orderId">,
+  step: Omit<Parameters<typeof transitionOrder>[1], "actor" | "merchantId" | "connectionId" | "orderId">,
 ): Promise<Answer | Problem> {
   const found = await findOrder(context, caller, id);
   if (found === null) return notFound("order");
-  const { connectionId, id: orderId } = found.order;
+  const { merchantId, connectionId, id: orderId } = found.order;
   const actor = { kind: caller.kind, name: caller.name };
-  const taken = await transitionOrder(context, { ...step, actor, connectionId, orderId });
+  const taken = await transitionOrder(context, { ...step, actor, merchantId, connectionId, orderId });
   if (isProblem(taken)) return taken;
   return { status: 200, body: await describeOrder(context, { ...found, order: taken }) };
 }

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { keyOf } from "../../../merchants/connection.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
 import {
@@ -32,7 +33,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, query }, { context, readOrder }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return answerDeliveryPage(context, readOrder, connection.id, query);
+      return answerDeliveryPage(context, readOrder, keyOf(connection), query);
     },
   }),
   route({
@@ -48,7 +49,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return answerDelivery(context, connection.id, params.deliveryId);
+      return answerDelivery(context, keyOf(connection), params.deliveryId);
     },
   }),
   route({
@@ -68,7 +69,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return answerRedelivery(context, connection.id, params.deliveryId);
+      return answerRedelivery(context, keyOf(connection), params.deliveryId);
     },
   }),
 ];

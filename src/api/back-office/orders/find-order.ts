@@ -25,16 +25,16 @@ export async function findOrder(
   if (id === null || place === null || !maySee(caller, place.merchantId)) return null;
   if ((fromTypeId("test", text) !== null) !== place.testMode) return null;
   const now = context.clock.now();
-  const [order] = await readOrders(context.db, place.connectionId, [id]);
+  const [order] = await readOrders(context.db, place, [id]);
   return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), place };
 }
 
 /** The order with all that the house knows of it. */
 export async function describeOrder({ db }: Context, { order, place }: FoundOrder) {
   const [prices, charges, timeline] = await Promise.all([
-    readOrderPrices(db, order.connectionId, order.id),
-    readLedger(db, order.connectionId, order.id),
-    readTimeline(db, order.connectionId, order.id),
+    readOrderPrices(db, order, order.id),
+    readLedger(db, order, order.id),
+    readTimeline(db, order, order.id),
   ]);
   return toOrderDetail(order, place, { prices, charges, timeline });
 }

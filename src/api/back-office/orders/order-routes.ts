@@ -116,11 +116,13 @@ async function readListed(
   now: Date,
 ) {
   const byConnection = Map.groupBy(places, ({ connectionId }) => connectionId);
-  const read = [...byConnection].map(([connectionId, group]) =>
-    readOrders(
-      db,
-      connectionId,
-      group.map(({ id }) => id),
+  const read = [...byConnection.values()].flatMap((group) =>
+    group.slice(0, 1).map((connection) =>
+      readOrders(
+        db,
+        connection,
+        group.map(({ id }) => id),
+      ),
     ),
   );
   const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));

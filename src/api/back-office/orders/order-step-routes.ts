@@ -96,8 +96,9 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params }, { context }) => {
       const found = await findOrder(context, caller, params.id);
       if (found === null || found.order.testMode) return notFound("order");
-      const { connectionId, id, testMode } = found.order;
+      const { merchantId, connectionId, id, testMode } = found.order;
       const retried = await retryPayment(context, {
+        merchantId,
         connectionId,
         ref: { id, testMode, externalOrderId: params.id },
         actor: { kind: caller.kind, name: caller.name },

@@ -134,6 +134,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const taken = await transitionOrder(context, {
         actor: { kind: caller.kind, name: caller.name },
         operation: "updateShipment",
+        merchantId: place.merchantId,
         connectionId: place.connectionId,
         orderId: place.id,
         transition: (order) => toUpdate(order, id, body),

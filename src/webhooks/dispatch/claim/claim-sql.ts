@@ -1,3 +1,8 @@
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  toConnectionKey,
+} from "../../../platform/connection-key.ts";
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../../platform/ids.ts";
@@ -8,23 +13,23 @@ export async function listConnectionsWithDueDeliveries(
   db: Queryable,
   workerId: string,
   now: Date,
-): Promise<string[]> {
-  const rows = await db.query<{ connection_id: string }>({
+): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-due-deliveries",
     text: `
-      select distinct s.connection_id
+      select distinct s.merchant_id, s.connection_id
       from webhook_endpoint_states s
-      join webhook_endpoints w on w.connection_id = s.connection_id and w.id = s.endpoint_id
+      join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
       where w.status = 'active'
         and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
         and (s.backoff_until is null or s.backoff_until <= $2)
         and exists (
           select from due_deliveries d
-          where d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id and d.due_at <= $2
-            and (d.leased_until is null or d.leased_until <= $2))`,
+          where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
+            and d.due_at <= $2 and (d.leased_until is null or d.leased_until <= $2))`,
     values: [workerId, now],
   });
-  return rows.map((row) => row.connection_id);
+  return rows.map(toConnectionKey);
 }
 
 /** Who takes, when, and until when it is theirs. */
@@ -38,7 +43,7 @@ export type Taker = { readonly workerId: string; readonly now: Date; readonly le
  */
 export async function leaseEndpoints(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   { workerId, now, leasedUntil }: Taker,
   options: { wanting: readonly string[]; except: readonly string[]; healthyOnly: boolean },
 ): Promise<LeasedEndpoint[]> {
@@ -57,28 +62,37 @@ export async function leaseEndpoints(
     name: "lease-endpoints",
     text: `
       update webhook_endpoint_states s
-      set worker_id = $2, leased_until = $4
+      set worker_id = $3, leased_until = $5
       from webhook_endpoints w
-      where s.connection_id = $1 and w.connection_id = $1 and w.id = s.endpoint_id and w.status = 'active'
-        and (s.worker_id is null or s.worker_id = $2 or s.leased_until <= $3)
-        and (s.backoff_until is null or s.backoff_until <= $3)
-        and (s.consecutive_failures = 0 or not $6)
-        and s.endpoint_id <> all($5::uuid[])
-        and (s.endpoint_id = any($7::uuid[]) or exists (
+      where s.merchant_id = $1 and s.connection_id = $2 and w.merchant_id = $1 and w.id = s.endpoint_id and w.status = 'active'
+        and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
+        and (s.backoff_until is null or s.backoff_until <= $4)
+        and (s.consecutive_failures = 0 or not $7)
+        and s.endpoint_id <> all($6::uuid[])
+        and (s.endpoint_id = any($8::uuid[]) or exists (
           select from due_deliveries d
-          where d.connection_id = $1 and d.endpoint_id = s.endpoint_id and d.due_at <= $3
-            and (d.leased_until is null or d.leased_until <= $3)))
+          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = s.endpoint_id and d.due_at <= $4
+            and (d.leased_until is null or d.leased_until <= $4)))
       returning w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since, s.last_failure_at,
                 s.last_success_at, s.backoff_until, s.warnings_sent,
                 array(
                   select k.sealed
                   from webhook_secrets k
-                  where k.connection_id = $1 and k.endpoint_id = w.id and (k.expires_at is null or k.expires_at > $3)
+                  where k.merchant_id = $1 and k.endpoint_id = w.id and (k.expires_at is null or k.expires_at > $4)
                   order by k.created_at desc, k.id desc) as sealed_secrets`,
-    values: [connectionId, workerId, now, leasedUntil, options.except, options.healthyOnly, options.wanting],
+    values: [
+      connection.merchantId,
+      connection.connectionId,
+      workerId,
+      now,
+      leasedUntil,
+      options.except,
+      options.healthyOnly,
+      options.wanting,
+    ],
   });
   return rows.map((row) => ({
-    connectionId,
+    ...connection,
     id: row.id,
     url: row.url,
     inFlightMax: row.in_flight_max,
@@ -98,18 +112,18 @@ export async function leaseEndpoints(
 export async function releaseEndpoints(
   db: Queryable,
   workerId: string,
-  endpoints: readonly { connectionId: string; endpointId: string }[],
+  endpoints: readonly { merchantId: string; endpointId: string }[],
 ): Promise<void> {
   await db.query({
     name: "release-endpoints",
     text: `
       update webhook_endpoint_states s
       set worker_id = null
-      from unnest($2::uuid[], $3::uuid[]) as o (connection_id, endpoint_id)
-      where s.connection_id = o.connection_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1`,
+      from unnest($2::uuid[], $3::uuid[]) as o (merchant_id, endpoint_id)
+      where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1`,
     values: [
       workerId,
-      endpoints.map(({ connectionId }) => connectionId),
+      endpoints.map(({ merchantId }) => merchantId),
       endpoints.map(({ endpointId }) => endpointId),
     ],
   });
@@ -129,7 +143,7 @@ const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
  */
 export async function claimDeliveries(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   ids: ClaimIds,
   { now, leasedUntil }: Taker,
   rooms: readonly Room[],
@@ -148,36 +162,37 @@ export async function claimDeliveries(
     text: `
       with picked as (
         select room.endpoint_id, due.*
-        from unnest($5::uuid[], $6::integer[]) as room (endpoint_id, size)
+        from unnest($6::uuid[], $7::integer[]) as room (endpoint_id, size)
         cross join lateral (
           select d.ctid as place, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
-          where d.connection_id = $1 and d.endpoint_id = room.endpoint_id and d.due_at <= $2
-            and (d.leased_until is null or d.leased_until <= $2)
+          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = room.endpoint_id and d.due_at <= $3
+            and (d.leased_until is null or d.leased_until <= $3)
           order by d.due_at
           limit room.size
           for update skip locked) as due
       ), lost as (
-        insert into attempts (connection_id, id, delivery_id, trigger, started_at, error)
-        select $1, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $7
+        insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
+        select $1, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $8
         from picked p
         where p.lost_claim_id is not null
         on conflict do nothing
       ), claimed as (
         update due_deliveries d
-        set claim_id = case d.trigger when 'manual' then $8::uuid else $4::uuid end, claimed_at = $2, leased_until = $3,
+        set claim_id = case d.trigger when 'manual' then $9::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
             attempt_count = d.attempt_count + case when p.lost_claim_id is null then 0 else 1 end
         from picked p
-        where d.connection_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
+        where d.merchant_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
         returning d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger, d.attempt_count, d.not_after
       )
       select c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger, c.attempt_count, c.not_after,
              case when c.trigger <> 'manual' then c.stream_id else (
-               select d.stream_id from deliveries d where d.connection_id = $1 and d.id = c.delivery_id
+               select d.stream_id from deliveries d where d.merchant_id = $1 and d.connection_id = $2 and d.id = c.delivery_id
              ) end as own_stream_id
       from claimed c`,
     values: [
-      connectionId,
+      connection.merchantId,
+      connection.connectionId,
       now,
       leasedUntil,
       ids.scheduled,
@@ -187,9 +202,9 @@ export async function claimDeliveries(
       ids.manual,
     ],
   });
-  const events = await readEvents(db, connectionId, [...new Set(rows.map((row) => row.event_id))]);
+  const events = await readEvents(db, connection, [...new Set(rows.map((row) => row.event_id))]);
   return rows.map((row) => ({
-    connectionId,
+    ...connection,
     endpointId: row.endpoint_id,
     streamId: row.stream_id,
     ownStreamId: row.own_stream_id,
@@ -206,7 +221,7 @@ export async function claimDeliveries(
 /** Each event once, for however many endpoints it is; the bounds spare the reading of other days' partitions. */
 async function readEvents(
   db: Queryable,
-  connectionId: string,
+  connection: ConnectionKey,
   eventIds: readonly string[],
 ): Promise<Map<string, SendableEvent>> {
   if (eventIds.length === 0) return new Map();
@@ -216,8 +231,8 @@ async function readEvents(
     text: `
       select id, body
       from events
-      where connection_id = $1 and id = any($2::uuid[]) and id between $3 and $4`,
-    values: [connectionId, plainArray(sorted), sorted[0], sorted.at(-1)],
+      where merchant_id = $1 and id = any($2::uuid[]) and id between $3 and $4`,
+    values: [connection.merchantId, plainArray(sorted), sorted[0], sorted.at(-1)],
   });
   return new Map(
     rows.map(({ id, body }) => [

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../../platform/context.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import type { HealthReport } from "../../health/endpoint-health.ts";
@@ -32,7 +33,7 @@ export async function completeDeliveries(
   context: Context,
   workerId: string,
   reported: readonly Reported[],
-): Promise<string[]> {
+): Promise<ConnectionKey[]> {
   const completions = reported.map(({ completion }) => completion);
   return inTransaction(context, async (tx) => {
     const now = context.clock.now();
@@ -81,7 +82,7 @@ type Live = { readonly completion: Completion } & DeliveryState;
 
 const USUAL: DeliveryState = { isPending: true, endpointStatus: "active" };
 
-async function moveStreams(tx: Queryable, live: readonly Live[], now: Date): Promise<string[]> {
+async function moveStreams(tx: Queryable, live: readonly Live[], now: Date): Promise<ConnectionKey[]> {
   const settled = (status: "succeeded" | "failed") =>
     live.filter((one) => statusAfter(one) === status).map(({ completion }) => completion);
   await finishDeliveries(tx, "succeeded", settled("succeeded"));
@@ -115,15 +116,8 @@ const staysInStream = ({ completion: { verdict, delivery }, isPending, endpointS
   (isPending || delivery.trigger === "manual");
 
 function endedHeads({ completion: { delivery, verdict }, endpointStatus }: Live): EndedHead[] {
-  const { connectionId, endpointId, streamId, deliveryId, claimId, ownStreamId } = delivery;
-  const head = {
-    connectionId,
-    endpointId,
-    streamId,
-    deliveryId,
-    claimId,
-    goesOn: endpointStatus === "active",
-  };
+  const { merchantId, endpointId, streamId, deliveryId, claimId, ownStreamId } = delivery;
+  const head = { merchantId, endpointId, streamId, deliveryId, claimId, goesOn: endpointStatus === "active" };
   if (delivery.trigger !== "manual") return [head];
   const ended = { ...head, goesOn: false };
   // A try by hand that succeeds makes the scheduled one needless, unless that is under way itself.

@@ -1,7 +1,13 @@
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  distinctConnections,
+  toConnectionKey,
+} from "../../../platform/connection-key.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import type { Completion } from "../claimed-delivery.ts";
 
-const keyOf = (connectionId: string, deliveryId: string): string => `${connectionId} ${deliveryId}`;
+const keyOf = (merchantId: string, deliveryId: string): string => `${merchantId} ${deliveryId}`;
 
 /**
  * Locks the streams of outcomes, always in the order of their keys. Whoever adds a delivery to one of these streams from
@@ -16,25 +22,25 @@ export async function lockClaimedStreams(
   const streams = completions.flatMap(({ delivery }) =>
     [...new Set([delivery.streamId, delivery.ownStreamId])].map((streamId) => ({ ...delivery, streamId })),
   );
-  const rows = await tx.query<{ connection_id: string; delivery_id: string; claim_id: string | null }>({
+  const rows = await tx.query<{ merchant_id: string; delivery_id: string; claim_id: string | null }>({
     name: "lock-claimed-streams",
     text: `
-      select due.connection_id, due.delivery_id, due.claim_id
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (connection_id, endpoint_id, stream_id)
-      join due_deliveries due on due.connection_id = stream.connection_id and due.endpoint_id = stream.endpoint_id
+      select due.merchant_id, due.delivery_id, due.claim_id
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (merchant_id, endpoint_id, stream_id)
+      join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = stream.endpoint_id
         and due.stream_id = stream.stream_id
-      order by due.connection_id, due.endpoint_id, due.stream_id
+      order by due.merchant_id, due.endpoint_id, due.stream_id
       for update of due`,
     values: [
-      streams.map(({ connectionId }) => connectionId),
+      streams.map(({ merchantId }) => merchantId),
       streams.map(({ endpointId }) => endpointId),
       streams.map(({ streamId }) => streamId),
     ],
   });
-  const held = new Set(rows.map((row) => `${keyOf(row.connection_id, row.delivery_id)} ${row.claim_id}`));
+  const held = new Set(rows.map((row) => `${keyOf(row.merchant_id, row.delivery_id)} ${row.claim_id}`));
   return new Set(
-    completions.filter(({ delivery: { connectionId, deliveryId, claimId } }) =>
-      held.has(`${keyOf(connectionId, deliveryId)} ${claimId}`),
+    completions.filter(({ delivery: { merchantId, deliveryId, claimId } }) =>
+      held.has(`${keyOf(merchantId, deliveryId)} ${claimId}`),
     ),
   );
 }
@@ -54,29 +60,31 @@ export async function readStatuses(
 ): Promise<(completion: Completion) => DeliveryState | null> {
   if (completions.length === 0) return () => null;
   const rows = await tx.query<{
-    connection_id: string;
+    merchant_id: string;
     id: string;
     status: string;
     endpoint_status: DeliveryState["endpointStatus"];
   }>({
     name: "read-delivery-statuses",
     text: `
-      select d.connection_id, d.id, d.status, w.status as endpoint_status
-      from unnest($1::uuid[], $2::uuid[]) as asked (connection_id, id)
-      join deliveries d on d.connection_id = asked.connection_id and d.id = asked.id
-      join webhook_endpoints w on w.connection_id = d.connection_id and w.id = d.endpoint_id`,
+      select d.merchant_id, d.id, d.status, w.status as endpoint_status
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
+      join deliveries d on d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+        and d.id = requested.id
+      join webhook_endpoints w on w.merchant_id = d.merchant_id and w.id = d.endpoint_id`,
     values: [
+      completions.map(({ delivery }) => delivery.merchantId),
       completions.map(({ delivery }) => delivery.connectionId),
       completions.map(({ delivery }) => delivery.deliveryId),
     ],
   });
   const states = new Map(
     rows.map((row) => [
-      keyOf(row.connection_id, row.id),
+      keyOf(row.merchant_id, row.id),
       { isPending: row.status === "pending", endpointStatus: row.endpoint_status },
     ]),
   );
-  return ({ delivery }) => states.get(keyOf(delivery.connectionId, delivery.deliveryId)) ?? null;
+  return ({ delivery }) => states.get(keyOf(delivery.merchantId, delivery.deliveryId)) ?? null;
 }
 
 /**
@@ -92,13 +100,13 @@ export async function insertAttempts(tx: Queryable, completions: readonly Comple
     name: "insert-attempts",
     text: `
       insert into attempts (
-        connection_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body, error)
+        merchant_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body, error)
       select *
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::integer[], $7::integer[],
                   $8::text[], $9::text[])
       on conflict do nothing`,
     values: [
-      made.map(({ delivery }) => delivery.connectionId),
+      made.map(({ delivery }) => delivery.merchantId),
       made.map(({ delivery }) => delivery.claimId),
       made.map(({ delivery }) => delivery.deliveryId),
       made.map(({ delivery }) => delivery.trigger),
@@ -122,10 +130,11 @@ export async function finishDeliveries(
     name: "finish-deliveries",
     text: `
       update deliveries d
-      set status = $3
-      from unnest($1::uuid[], $2::uuid[]) as o (connection_id, id)
-      where d.connection_id = o.connection_id and d.id = o.id`,
+      set status = $4
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as o (merchant_id, connection_id, id)
+      where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id = o.id`,
     values: [
+      completions.map(({ delivery }) => delivery.merchantId),
       completions.map(({ delivery }) => delivery.connectionId),
       completions.map(({ delivery }) => delivery.deliveryId),
       status,
@@ -145,11 +154,11 @@ export async function returnToStreams(
       update due_deliveries d
       set due_at = o.due_at, attempt_count = o.attempt_count, claim_id = null, claimed_at = null, leased_until = null
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
-        as o (connection_id, endpoint_id, stream_id, claim_id, due_at, attempt_count)
-      where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
+        as o (merchant_id, endpoint_id, stream_id, claim_id, due_at, attempt_count)
+      where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
         and d.claim_id = o.claim_id`,
     values: [
-      returned.map(({ completion }) => completion.delivery.connectionId),
+      returned.map(({ completion }) => completion.delivery.merchantId),
       returned.map(({ completion }) => completion.delivery.endpointId),
       returned.map(({ completion }) => completion.delivery.streamId),
       returned.map(({ completion }) => completion.delivery.claimId),
@@ -161,7 +170,7 @@ export async function returnToStreams(
 
 /** A head to be taken out of its stream: that of a claim, or one that nobody has claimed. */
 export type EndedHead = {
-  readonly connectionId: string;
+  readonly merchantId: string;
   readonly endpointId: string;
   readonly streamId: string;
   readonly deliveryId: string;
@@ -178,30 +187,30 @@ export async function advanceStreams(
   tx: Queryable,
   ended: readonly EndedHead[],
   now: Date,
-): Promise<string[]> {
+): Promise<ConnectionKey[]> {
   if (ended.length === 0) return [];
-  const rows = await tx.query<{ connection_id: string }>({
+  const rows = await tx.query<ConnectionKeyRow>({
     name: "advance-streams",
     text: `
       with ended as materialized (
         select *
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[])
-          as ended (connection_id, endpoint_id, stream_id, delivery_id, claim_id, goes_on)
+          as ended (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, goes_on)
       ), following as materialized (
-        select e.connection_id, e.endpoint_id, e.stream_id, e.delivery_id, e.claim_id,
+        select e.merchant_id, e.endpoint_id, e.stream_id, e.delivery_id, e.claim_id,
                n.id as next_id, n.event_id as next_event_id, n.not_after as next_not_after
         from ended e
         left join lateral (
           select d.id, d.event_id, d.not_after
           from deliveries d
-          where d.connection_id = e.connection_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
+          where d.merchant_id = e.merchant_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
             and d.status = 'pending' and e.goes_on
           order by d.sequence, d.id
           limit 1) as n on true
       ), emptied as (
         delete from due_deliveries d
         using following f
-        where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
+        where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
           and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
           and f.next_id is null
       )
@@ -209,12 +218,12 @@ export async function advanceStreams(
       set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
           is_followed = true, trigger = 'schedule', attempt_count = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
       from following f
-      where d.connection_id = f.connection_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
+      where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
         and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
         and f.next_id is not null
-      returning d.connection_id`,
+      returning d.merchant_id, d.connection_id`,
     values: [
-      ended.map(({ connectionId }) => connectionId),
+      ended.map(({ merchantId }) => merchantId),
       ended.map(({ endpointId }) => endpointId),
       ended.map(({ streamId }) => streamId),
       ended.map(({ deliveryId }) => deliveryId),
@@ -223,5 +232,5 @@ export async function advanceStreams(
       now,
     ],
   });
-  return [...new Set(rows.map((row) => row.connection_id))];
+  return distinctConnections(rows.map(toConnectionKey));
 }

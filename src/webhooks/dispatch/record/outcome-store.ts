@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import type { Context } from "../../../platform/context.ts";
 import { isUnavailable } from "../../../platform/database/database.ts";
 import { groupCalls } from "../../../platform/database/group.ts";
@@ -24,7 +25,7 @@ const AGAIN_MS = 250;
 export function createOutcomeStore(
   context: Context,
   workerId: string,
-  onMoved: (connectionIds: readonly string[]) => void,
+  onMoved: (connections: readonly ConnectionKey[]) => void,
 ): OutcomeStore {
   let isGivenUp = false;
   const succeed = groupCalls<Success, boolean>({

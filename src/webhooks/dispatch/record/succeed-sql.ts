@@ -22,29 +22,29 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::integer[],
                     $8::integer[], $9::text[])
           with ordinality
-          as o (connection_id, endpoint_id, stream_id, delivery_id, claim_id, started_at, duration_ms, response_status,
+          as o (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, started_at, duration_ms, response_status,
                 response_body, place)
-        order by o.connection_id, o.endpoint_id, o.stream_id -- As everybody locks them, so nobody waits in a circle.
+        order by o.merchant_id, o.endpoint_id, o.stream_id -- As everybody locks them, so nobody waits in a circle.
       ), ended as (
         delete from due_deliveries d
         using outcome o
-        where d.connection_id = o.connection_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
+        where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
           and d.delivery_id = o.delivery_id and d.claim_id = o.claim_id and not d.is_followed
-        returning o.*, d.trigger
+        returning o.*, d.connection_id, d.trigger
       ), recorded as (
         insert into attempts (
-          connection_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body)
-        select connection_id, claim_id, delivery_id, trigger, started_at, duration_ms, response_status, response_body
+          merchant_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body)
+        select merchant_id, claim_id, delivery_id, trigger, started_at, duration_ms, response_status, response_body
         from ended
       ), finished as (
         update deliveries d
         set status = 'succeeded'
         from ended e
-        where d.connection_id = e.connection_id and d.id = e.delivery_id
+        where d.merchant_id = e.merchant_id and d.connection_id = e.connection_id and d.id = e.delivery_id
       )
       select place::integer from ended`,
     values: [
-      plainArray(successes.map(({ delivery }) => delivery.connectionId)),
+      plainArray(successes.map(({ delivery }) => delivery.merchantId)),
       plainArray(successes.map(({ delivery }) => delivery.endpointId)),
       plainArray(successes.map(({ delivery }) => delivery.streamId)),
       plainArray(successes.map(({ delivery }) => delivery.deliveryId)),
