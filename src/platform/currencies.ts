@@ -14,14 +14,13 @@ const CODES_BY_DIGITS: Readonly<Record<number, string>> = {
   3: "BHD IQD JOD KWD LYD OMR TND",
 };
 
-const digitsByCode: ReadonlyMap<string, number> = new Map(
+const digitsByCode: ReadonlyMap<unknown, number> = new Map(
   Object.entries(CODES_BY_DIGITS).flatMap(([digits, codes]) =>
     codes.split(/\s+/).map((code): [string, number] => [code, Number(digits)]),
   ),
 );
 
-export const isCurrency = (value: unknown): value is string =>
-  typeof value === "string" && digitsByCode.has(value);
+export const isCurrency = (value: unknown): value is string => digitsByCode.has(value);
 
 /** Decimals of a currency: 2 for EUR, 0 for JPY. */
 export function fractionDigits(currency: string): number {

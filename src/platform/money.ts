@@ -13,17 +13,22 @@ export const isAmount = (text: string): boolean => AMOUNT.test(text);
 /** Parses an amount of the wire; null when it has more decimals than its currency, or is too large. */
 export function parseMoney(wire: { amount: string; currency: string }): Money | null {
   const match = AMOUNT.exec(wire.amount);
-  const [, whole = "", fraction = ""] = match ?? [];
+  if (match === null) return null;
+  const [, whole, fraction = ""] = match;
   const digits = fractionDigits(wire.currency);
-  if (match === null || fraction.length > digits) return null;
-  const minor = BigInt(whole + fraction.padEnd(digits, "0"));
+  if (fraction.length > digits) return null;
+  const minor = BigInt(`${whole}${fraction.padEnd(digits, "0")}`);
   return minor <= AMOUNT_MAX_MINOR ? { minor, currency: wire.currency } : null;
 }
 
 /** Money as a decimal string for the wire. A negative amount, such as the balance of a merchant that owes, has a minus sign. */
 export function formatMoney({ minor, currency }: Money): { amount: string; currency: string } {
   const digits = fractionDigits(currency);
-  const text = (minor < 0n ? -minor : minor).toString().padStart(digits + 1, "0");
+  const sign = minor < 0n ? "-" : "";
+  const text = minor
+    .toString()
+    .replace("-", "")
+    .padStart(digits + 1, "0");
   const amount = digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
-  return { amount: minor < 0n ? `-${amount}` : amount, currency };
+  return { amount: `${sign}${amount}`, currency };
 }
