@@ -4,8 +4,8 @@ import { createValidatorCompiler } from "../src/api/http/validator-compiler.ts";
 import { OrderRequestSchema } from "../src/orders/creation/order-request.ts";
 
 /**
- * What the service is measured against: a Fastify server without a database. It validates and echoes the body of a
- * creation, and answers reads with the bytes of files (first argument: an order, second: a page of products).
+ * The reference for the service: a Fastify server without a database. It validates and echoes the body of a creation,
+ * and returns the bytes of files for reads (first argument: an order, second: a page of products).
  */
 const [orderFile = "", productsFile = ""] = process.argv.slice(2);
 const order = readFileSync(orderFile);

@@ -48,9 +48,7 @@ export async function createOrders(site: Site, change: Partial<Load> = {}): Prom
   const made = (await countOrders(site)) - before;
   // The generator disconnects when its time is over, so up to one order per connection is stored but not counted.
   if (result.failed > 0 || made < result.ok || made > result.ok + CONNECTIONS) {
-    throw new Error(
-      `${result.ok} creations were answered, ${result.failed} failed, ${made} orders are stored.`,
-    );
+    throw new Error(`${result.ok} creations succeeded, ${result.failed} failed, ${made} orders are stored.`);
   }
   return result;
 }

@@ -86,7 +86,7 @@ async function measureBacklog(
       ratioMin: 0.5,
     },
     {
-      name: "the same when one answer in a hundred takes a second",
+      name: "the same when one response in a hundred takes a second",
       perSecond: median(seen.slow),
       referencePerSecond: median(seen.ours),
       ratio: ratio(seen.slow, seen.ours),
@@ -129,7 +129,7 @@ async function measureBesideCreation(site: Site, receiver: Started, { say }: Opt
       ratioMin: 0.8,
       note: `backlog at most ${Math.max(...backlogs)}, ${delays.length} arrived`,
     },
-    { name: "event to the receiver meanwhile", ...quantiles(delays) },
+    { name: "event to the receiver during the load", ...quantiles(delays) },
   ];
 }
 

@@ -1,4 +1,4 @@
-/** A folder of src and what it is for, in the words of ARCHITECTURE.md. */
+/** A folder of src and its purpose, as ARCHITECTURE.md describes it. */
 export type Layer = readonly { readonly folder: string; readonly purpose: string }[];
 
 /**
@@ -35,7 +35,7 @@ export const LAYERS: readonly Layer[] = [
   [{ folder: "main.ts", purpose: "the entry of the service" }],
 ];
 
-/** The folder of src that a file belongs to; a file beside the folders stands for itself. */
+/** The folder of src that a file belongs to; a file beside the folders counts as its own folder. */
 export const folderOf = (path: string): string => path.split("/")[1] ?? path;
 
 /** The position of a folder in the layers, 0 for the lowest; -1 if no layer has it. */

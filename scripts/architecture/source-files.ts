@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { parseSync } from "oxc-parser";
 
 type Import = {
-  /** What stands in the source: a relative path, a package or a module of Node. */
+  /** The specifier in the source: a relative path, a package or a module of Node. */
   readonly specifier: string;
   /** The imported file, relative to the project; null for a package or a module of Node. */
   readonly file: string | null;

@@ -63,7 +63,7 @@ describe("accept-orders", () => {
     expect(await dumpTables(test)).toEqual(done);
   });
 
-  it("leaves a partner's view as it was: a read showed ACCEPTED before, in the same words", async () => {
+  it("leaves a partner's view unchanged: a read returned ACCEPTED before, with the same values", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
@@ -94,7 +94,7 @@ describe("accept-orders", () => {
     await placeOrder(quiet);
     test.clock.advance({ hours: 2 });
     expect(await accept(test)).toBe(1_601);
-    // xmin is the number of the transaction that wrote a row, so it tells who was served when.
+    // xmin is the number of the transaction that wrote a row, so it shows the order of processing.
     const rows = await test.db.query<{ connection_id: string; turn: number }>({
       name: "test-turns",
       text: "select connection_id, dense_rank() over (order by xmin::text::bigint)::integer as turn from orders",

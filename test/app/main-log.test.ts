@@ -17,7 +17,7 @@ describe("the log", () => {
     field: "recognisable-body-field",
   };
 
-  it("is JSON, a line each, and holds no key, secret, address or body, whatever goes wrong", async () => {
+  it("is one JSON object per line, and contains no key, secret, address or body, whatever fails", async () => {
     const realUrl = await createDatabase();
     const proxy = await startDatabaseProxy(realUrl);
     onTestFinished(() => proxy.close());
@@ -46,7 +46,7 @@ describe("the log", () => {
     garbage.send(`GARBAGE ${SECRETS.query}\r\nauthorization: Bearer ${key}\r\n\r\n`);
     await garbage.closed();
 
-    // A constraint that no order fits: the driver's error holds the whole row.
+    // A constraint that no order satisfies: the driver's error contains the whole row.
     await test.db.runScript("alter table orders add constraint nothing_fits check (false) not valid");
     const failing = anOrder(`${SECRETS.externalOrderId}-2`, {
       address1: SECRETS.street,
@@ -79,8 +79,8 @@ describe("the log", () => {
     expect(all).not.toMatch(/Failing row|parameters?"|"body"|authorization/i);
   });
 
-  it("tells in one line why the service did not start, without the database's password", async () => {
-    const port = await freePort(); // Nobody listens there.
+  it("reports in one line why the service did not start, without the database's password", async () => {
+    const port = await freePort(); // No server listens there.
     const main = startMain({
       DATABASE_URL: `postgres://user:recognisable-password@127.0.0.1:${port}/orders`,
       PORT: "0",
@@ -92,7 +92,7 @@ describe("the log", () => {
     expect(main.output() + main.errors()).not.toContain("recognisable-password");
   });
 
-  it("tells why when a port is taken, and the process ends", async () => {
+  it("reports why when a port is in use, and the process ends", async () => {
     const first = await startService();
     const main = startMain({
       DATABASE_URL: first.databaseUrl,

@@ -6,7 +6,7 @@ import { LAYERS } from "../../scripts/architecture/layers.ts";
 
 const README_LINES_MAX = 150;
 
-/** Every document of the project, by its path; the changelog tells of what was, so its paths may be gone. */
+/** Every document of the project, by its path. The changelog describes the past, so its paths may no longer exist. */
 async function readDocuments(): Promise<Map<string, string>> {
   const documents = new Map<string, string>();
   for await (const path of glob(["*.md", "docs/**/*.md"]))
@@ -17,7 +17,7 @@ async function readDocuments(): Promise<Map<string, string>> {
 const documents = await readDocuments();
 const textOf = (path: string): string => documents.get(path) ?? "";
 
-/** What a pattern finds in the documents, each with the document it stands in. */
+/** The matches of a pattern in the documents, each with its document. */
 const find = (pattern: RegExp) =>
   [...documents].flatMap(([path, text]) =>
     [...text.matchAll(pattern)].map(([, found = ""]) => ({ path, found })),

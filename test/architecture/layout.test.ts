@@ -34,7 +34,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/products/products-sql.ts",
     "src/webhooks/endpoints/endpoints-sql.ts",
   ],
-  "Books: whoever processes an order writes them in its own transaction": [
+  "Books: the code that processes an order writes them in its own transaction": [
     "src/ledger/due-payments-sql.ts",
     "src/ledger/ledger-sql.ts",
     "src/stock/supply-changes-sql.ts",

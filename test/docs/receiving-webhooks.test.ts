@@ -40,7 +40,7 @@ it("an order's events are received, each is kept once, and the order is known as
   expect(orders.get(order.id)).toMatchObject({ sequence: 2, order: { status: "IN_PROGRESS" } });
 });
 
-it("what was not sent by the service, or was changed on the way, is refused and not kept", async () => {
+it("a request that the service did not send, or that was changed on the way, is rejected and not stored", async () => {
   const { inbox, url, partner, request } = await startPartner();
   await placeTestOrder(partner);
   const { body, headers } = await request();
@@ -67,7 +67,7 @@ it("an inbox that cannot store an event has it sent again", async () => {
   expect(log.data).toMatchObject([{ status: "pending", attempts: [{ responseStatus: 500 }] }]);
 });
 
-it("verification by hand takes what is genuine, also during a rotation, and nothing else", async () => {
+it("verification without a library accepts genuine requests, also during a rotation, and no others", async () => {
   const { partner, endpoint, request } = await startPartner();
   const rotated = await partner.client.post(endpointPath(endpoint.id, "rotate-secret"), {});
   await placeTestOrder(partner);
@@ -96,7 +96,7 @@ it.skipIf(!hasPython)("the same in Python", async () => {
   expect(isGenuineInPython(endpoint.secret, {}, body)).toBe(false);
 });
 
-it("the feed brings what was missed, once, and goes on from where it was read to", async () => {
+it("the feed returns missed events, once, and continues from the stored cursor", async () => {
   const { inbox, partner, dispatcher, url, endpoint, api } = await startPartner();
   expect(await reconcile(api, partner.key, inbox)).toBe(2); // Products published before there was an endpoint.
   const orders: KnownOrders = new Map();
@@ -163,7 +163,7 @@ async function startPartner() {
   return { partner, api, inbox, url, endpoint, dispatcher, request };
 }
 
-/** Does the work that waits in the inbox; answers what became of each event. */
+/** Processes the events in the inbox; returns the outcome of each. */
 function workOff(inbox: ReturnType<typeof openInbox>, orders: KnownOrders): string[] {
   const outcomes: string[] = [];
   for (let event = inbox.next(); event !== null; event = inbox.next()) {

@@ -12,7 +12,7 @@ import { readOrder } from "../support/orders.ts";
 import { eventsOf, transition, typesOf } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-describe("partitions that nobody has made ahead", () => {
+describe("partitions that were not created ahead", () => {
   async function partitionCount({ db }: TestService): Promise<number> {
     const [row] = await db.query<{ count: number }>({
       name: "test-partition-count",
@@ -22,7 +22,7 @@ describe("partitions that nobody has made ahead", () => {
     return row?.count ?? 0;
   }
 
-  it("are made by themselves when orders are placed sixty days later", async () => {
+  it("are created automatically when orders are placed sixty days later", async () => {
     const own = await startServiceForTest();
     const ownPartner = await createPartner(own);
     const before = await partitionCount(own);

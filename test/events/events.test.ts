@@ -31,7 +31,9 @@ afterAll(() => test.close());
 const expose = ({ backOffice }: TestService, connectionId: string, productId: string) =>
   backOffice.request("PUT", `/api/connections/${connectionId}/products/${productId}`);
 
-/** Every event of the specification, part 6, and every way to bring it about: `prepare`, then what `cause` answers. */
+/**
+ * Every event of the specification, part 6, and every way to cause it: `prepare`, then `cause` with what it returned.
+ */
 type Cause = {
   type: string;
   by: string;
@@ -113,7 +115,8 @@ describe("an event is written in the transaction of its cause", () => {
       expect(await dumpTables(own)).toEqual(before);
       await own.db.runScript("drop trigger refuse on events");
 
-      // The cause fails at the very end of its transaction, after the event was written: it must not be told.
+      // The cause fails at the very end of its transaction, after the event was written: the event must not be
+      // published.
       const table = type === "product.published" ? "exposed_products" : "orders";
       await own.db.runScript(`
         create constraint trigger refuse after insert or update on ${table}
@@ -141,7 +144,7 @@ describe("an event is written in the transaction of its cause", () => {
     expect(JSON.stringify(body)).not.toMatch(/refused by the test|events|trigger/);
   }
 
-  it("an order that cannot be told does not fail the orders that are placed together with it", async () => {
+  it("an order whose event cannot be stored does not fail the orders that are placed together with it", async () => {
     const own = await startServiceForTest();
     const ownPartner = await createPartner(own);
     await own.db.runScript(`
@@ -163,8 +166,8 @@ describe("what is no cause publishes nothing", () => {
     ["a read", (id) => partner.client.get(`/v1/orders/${id}`)],
     ["the list of products", () => partner.client.get("/v1/products")],
     ["an unknown order", () => partner.client.post("/v1/orders/none/cancel")],
-    ["a refused transition", (id) => transition(partner, id, "complete")],
-    ["a refused order", () => partner.client.post("/v1/orders", anOrder(partner, { lines: [] }))],
+    ["a rejected transition", (id) => transition(partner, id, "complete")],
+    ["a rejected order", () => partner.client.post("/v1/orders", anOrder(partner, { lines: [] }))],
     ["process", (id) => transition(partner, id, "process")],
     ["accept", (id) => transition(partner, id, "accept")],
     ["releaseHold without a hold", (id) => transition(partner, id, "releaseHold")],

@@ -11,12 +11,12 @@ import { startServiceForTest, type TestService } from "../support/test-service.t
 import { times } from "../support/two-services.ts";
 import { createEndpoint, uuidIn } from "../support/webhooks.ts";
 
-// The feed never contradicts the sequence of an order, whatever transaction ids its transitions got (decision 0027).
+// The feed never contradicts the sequence of an order, whatever transaction ids its transitions have (decision 0027).
 
 const typesOfOrder = async (test: TestService, partner: Partner, orderId: string) =>
   (await pollFeed(test, partner, null, `&orderId=${orderId}`)).events.map(({ type }) => type);
 
-/** Each of its transactions gets its id first, then `meanwhile` happens, and only then comes the work. */
+/** Each of its transactions gets its id first, then `meanwhile` runs, and only then its work. */
 const withEarlyIds = (test: TestService, meanwhile: () => Promise<unknown>): Context => ({
   ...test.context,
   db: {
@@ -55,7 +55,7 @@ it("does so when one transaction changes several orders, and when an order is yo
     created.push((await placeOrder(partner)).id);
     test.clock.advance({ hours: 2 });
   });
-  // The acceptance looks at the orders of a moment at which all of them are due.
+  // The acceptance reads the orders at a time at which all of them are due.
   const later = { now: () => new Date(test.clock.now().getTime() + 2 * 3_600_000) };
   expect(await acceptDueOrders({ ...early, clock: later }, connectionKey(partner), [])).toBe(6);
   for (const { id } of held)

@@ -26,7 +26,7 @@ describe("product.published", () => {
   const publishedOf = async (productId: string) =>
     (await readEvents(test)).filter((event) => event.data.product?.id === productId);
 
-  it("tells the product exactly as a read shows it to the partner: without its price", async () => {
+  it("shows the product exactly as a read shows it to the partner: without its price", async () => {
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId, {
       sku: "P-1",
       description: "A thing.",
@@ -69,7 +69,7 @@ describe("product.published", () => {
     expect(events[0].id).not.toBe(events[1].id);
   });
 
-  it("on each connection by itself, and on no other", async () => {
+  it("on each connection separately, and on no other", async () => {
     const path = `/api/merchants/${partner.merchantId}/connections`;
     const [one, two, three] = await Promise.all(
       ["one", "two", "three"].map(async (name) => (await test.backOffice.post(path, { name })).body.id),

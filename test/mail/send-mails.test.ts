@@ -25,7 +25,7 @@ async function start(): Promise<{ test: TestService; partner: Partner; server: M
   return { test, partner: await createPartner(test), server };
 }
 
-/** Queues a mail in a step of its own; answers its id. */
+/** Queues a mail in its own transaction; returns its id. */
 async function queue({ context }: TestService, partner: Partner, fields: object = {}): Promise<string> {
   const id = context.newId();
   const mail = { recipient: RECIPIENT, subject: "A warning", body: "Your endpoint fails.", ...fields };
@@ -77,7 +77,7 @@ describe("send-mails", () => {
     expect(server.mails).toHaveLength(1);
   });
 
-  it("sends nothing of a step that was rolled back", async () => {
+  it("sends nothing of a transaction that was rolled back", async () => {
     const { test, partner, server } = await start();
     const { context } = test;
     const step = inTransaction(context, async (tx) => {
@@ -106,7 +106,7 @@ describe("send-mails", () => {
     ["one connection", 1],
     ["several connections", 3],
   ])(
-    "sends some at the same time, so that a slow server is not asked one after the other: of %s",
+    "sends several at the same time, so that a slow server does not delay all of them: of %s",
     async (_title, count) => {
       const { test, partner, server } = await start();
       const partners = [partner];
@@ -118,7 +118,7 @@ describe("send-mails", () => {
     },
   );
 
-  it("lets nobody write headers or further recipients by what is in a mail", async () => {
+  it("does not let the content of a mail add headers or recipients", async () => {
     const { test, partner, server } = await start();
     await queue(test, partner, { subject: "One\r\nBcc: all@shop.example", recipient: RECIPIENT });
     await send(test);
@@ -128,7 +128,7 @@ describe("send-mails", () => {
 });
 
 describe("a mail that cannot be sent", () => {
-  it("is tried again after a minute when the server refuses it for now", async () => {
+  it("is retried after a minute when the server rejects it temporarily", async () => {
     const { test, partner, server } = await start();
     const id = await queue(test, partner);
     server.refuseWith(450);
@@ -143,7 +143,7 @@ describe("a mail that cannot be sent", () => {
     expect(await stored(test)).toMatchObject([{ attemptCount: 2, sentAt: test.clock.now() }]);
   });
 
-  it("is tried again when the server was down, and holds up no other", async () => {
+  it("is retried when the server was down, and delays no other", async () => {
     const { test, partner, server } = await start();
     await server.close();
     await queue(test, partner);
@@ -184,7 +184,7 @@ describe("a mail that cannot be sent", () => {
     expect(server.mails).toEqual([]);
   });
 
-  it("is told in the log by its id and the codes, never by its address or its text", async () => {
+  it("is logged by its id and the codes, never by its address or its text", async () => {
     const { test, partner, server } = await start();
     const id = await queue(test, partner);
     const log = vi.spyOn(test.context.log, "warn");

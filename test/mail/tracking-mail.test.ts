@@ -20,7 +20,7 @@ const twoLines = ({ productIds }: Partner) => ({
 const patch = (test: TestService, id: string, body: object) =>
   test.backOffice.request("PATCH", `/api/shipments/${id}`, { body });
 
-it("tracking that is known at once goes to the merchant's account address, with what a merchant asks for", async () => {
+it("tracking that is known at once goes to the merchant's account address, with the details that a merchant needs", async () => {
   const { test, partner, server } = await start();
   const { id, externalOrderId, lines } = await placeAcceptedOrder(test, partner, twoLines(partner));
   await stepTaken(test, id, "ship", { lineIds: [lines[1].id], carrier: "DHL", trackingNumber: "JD01" });
@@ -52,7 +52,7 @@ it("there is one mail for each shipment, when its tracking becomes known, whatev
   expect(server.mails.some(({ body }) => body.includes("https://bikes.example/2"))).toBe(true);
 });
 
-it("a refused step sends nothing, nor does a test order's parcel", async () => {
+it("a rejected transition sends nothing, nor does a test order's shipment", async () => {
   const { test, partner, server } = await start();
   const { id } = await placeAcceptedOrder(test, partner);
   await stepTaken(test, id, "hold");

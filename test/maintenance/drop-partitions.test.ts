@@ -53,7 +53,7 @@ async function readEventsWithoutEnd({ context }: TestService): Promise<{ end(): 
   return { end };
 }
 
-/** Waits until the detach waits for somebody, and answers its server process. */
+/** Waits until the detach waits for another session, and returns its server process. */
 async function waitingDetach({ db }: TestService): Promise<number> {
   let pid: number | undefined;
   await expect
@@ -120,7 +120,7 @@ describe("drop-old-partitions", () => {
     expect(await tableNames(test, "Events of%")).toEqual([]);
   });
 
-  it("drops what an earlier round had detached, in whatever case its name is, and nothing that is young", async () => {
+  it("drops partitions that an earlier run had detached, with a name in upper or lower case, and no recent ones", async () => {
     const test = await startServiceForTest();
     await ensureDayPartitions(test.db, test.clock.now());
     await test.db.runScript(`

@@ -13,7 +13,7 @@ import { startServiceForTest, type TestService } from "../support/test-service.t
 const HOUR_MS = 3_600_000;
 const makePartitions = (test: TestService) => runJob(test, "make-partitions");
 
-describe("an attempt of a day that nobody has made a partition for", () => {
+describe("an attempt of a day without a partition", () => {
   it("makes it, and is stored", async () => {
     const test = await startServiceForTest();
     const { context, clock } = test;

@@ -36,7 +36,7 @@ describe("the metrics of what waits", () => {
     expect(await scrape(test)).toMatchObject({ [DUE]: 0, [AGE]: 0, [PAUSED]: 0, [MAILS]: 0 });
   });
 
-  it("count the deliveries that are due, and tell how long the oldest has been", async () => {
+  it("count the deliveries that are due, and show how long the oldest has been due", async () => {
     const test = await startServiceForTest();
     const partners = [await createPartner(test), await createPartner(test)];
     for (const partner of partners) {
@@ -47,7 +47,7 @@ describe("the metrics of what waits", () => {
     expect(await scrape(test)).toMatchObject({ [DUE]: 2, [AGE]: 3 });
   });
 
-  it("tell how long the oldest payment has been due, but not of one that a gateway is asked about", async () => {
+  it("show how long the oldest payment has been due, but not one that was sent to a gateway", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const age = "partner_orders_payment_oldest_due_age_seconds";
@@ -64,7 +64,7 @@ describe("the metrics of what waits", () => {
     expect(ages).toEqual([0, 0]);
   });
 
-  it("tell how long orders wait for acceptance and for routing", async () => {
+  it("show how long orders have waited for acceptance and for routing", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const ages = async () => {
@@ -140,7 +140,7 @@ describe("the metrics of what waits", () => {
     expect(await scrape(test)).toMatchObject({ [MAILS]: 2 });
   });
 
-  it("tell how far ahead each table has partitions", async () => {
+  it("show how far ahead each table has partitions", async () => {
     const test = await startServiceForTest();
     await runJob(test, "make-partitions");
     const ahead = (14 * 24 + 15) * 3_600;

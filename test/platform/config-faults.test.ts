@@ -31,8 +31,8 @@ const ALL_WRONG = {
   LOG_LEVEL: "loud",
 };
 
-describe("several faults", () => {
-  it("are told all at once, one for each variable", () => {
+describe("several errors", () => {
+  it("are reported all at once, one for each variable", () => {
     const faults = faultsOf(ALL_WRONG);
     expect(faults.map((fault) => fault.split(" ")[0]).sort()).toEqual(Object.keys(ALL_WRONG).sort());
   });
@@ -52,8 +52,8 @@ describe("several faults", () => {
   });
 });
 
-describe("a service with a fault in its environment", () => {
-  it("does not start: it tells every fault on stderr, opens no port, makes no folder, and exits with 1", async () => {
+describe("a service with an invalid environment", () => {
+  it("does not start: it prints every error on stderr, opens no port, creates no folder, and exits with 1", async () => {
     const dataDir = join(await temporaryFolder(), "data");
     const port = await freePort();
     const { PORT: _, ...wrong } = ALL_WRONG;
@@ -69,8 +69,8 @@ describe("a service with a fault in its environment", () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  // Each variable alone is read as above; here it is enough that one fault keeps the process from starting.
-  it("does not start with one fault alone either", async () => {
+  // Each variable alone is read as above. Here it is enough that one error prevents the start.
+  it("does not start with a single error either", async () => {
     const wrong = { LOG_LEVEL: "loud" };
     const main = startMain({ ...wrong, DATA_DIR: join(await temporaryFolder(), "data") });
     expect(await main.exited()).toEqual({ code: 1, signal: null });

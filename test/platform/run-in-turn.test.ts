@@ -16,7 +16,9 @@ async function batchesPast(sqlState: string): Promise<string[]> {
   return batches;
 }
 
-/** Runs keys that are listed anew. Each has `count` batches to do, from the given pass on. Returns the batches. */
+/**
+ * Runs keys that are listed in each pass. Each has `count` batches to do, from the given pass on. Returns the batches.
+ */
 async function batchesOf(work: Record<string, { from: number; count: number }>): Promise<string[]> {
   const left = new Map(Object.entries(work));
   const batches: string[] = [];

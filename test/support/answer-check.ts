@@ -10,8 +10,8 @@ type Operation = { responses: Record<string, { content?: Record<string, unknown>
 const checks = new Map<string, AnswerCheck>();
 
 /**
- * Holds every answer of every test against the service's own OpenAPI description. One for each description, since its
- * schemas take longer to compile than most tests to run.
+ * Checks every response of every test against the service's own OpenAPI description. There is one checker per
+ * description, because its schemas take longer to compile than most tests to run.
  */
 export function answerCheckOf(description: string): AnswerCheck {
   const check = checks.get(description) ?? createAnswerCheck(JSON.parse(description));
@@ -72,5 +72,5 @@ function createAnswerCheck(description: { paths: Record<string, Record<string, O
 
 function expectValid(validate: ValidateFunction, body: string): void {
   validate(JSON.parse(body));
-  expect(validate.errors ?? [], `answer fits its description: ${body}`).toEqual([]);
+  expect(validate.errors ?? [], `response matches its description: ${body}`).toEqual([]);
 }

@@ -100,14 +100,14 @@ export function anOrder(partner: Pick<Partner, "productIds">, fields: object = {
   };
 }
 
-/** Places an order; answers the created order. */
+/** Places an order; returns the created order. */
 export const placeOrder = (partner: Partner, fields: object = {}) =>
   created(partner.client.post("/v1/orders", anOrder(partner, fields)));
 
 export const placeTestOrder = (partner: Partner, fields: object = {}) =>
   placeOrder(partner, { testMode: true, ...fields });
 
-/** The body of an answer that must be 201. */
+/** The body of a response that must be 201. */
 export async function created(answer: Promise<Answer>): Promise<Answer["body"]> {
   const { status, body } = await answer;
   expect(status, JSON.stringify(body)).toBe(201);

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { expect } from "vitest";
 import { type Config, ConfigError, readConfig } from "../../src/platform/config.ts";
 
-/** The faults that an environment is refused with. */
+/** The errors with which an environment is rejected. */
 export function faultsOf(environment: Record<string, string>): readonly string[] {
   try {
     readConfig(environment);
@@ -31,7 +31,7 @@ const RETRY_LISTS_REFUSED = [
 
 const KEYS = [1, 255].map((byte) => Buffer.alloc(32, byte));
 
-/** Every variable: values that are taken, with what they become, and values that are refused. */
+/** Every variable: valid values, with the result, and invalid values. */
 export const VARIABLES: Record<
   string,
   { taken: [value: string, becomes: Partial<Config>][]; refused: string[] }

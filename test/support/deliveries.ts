@@ -21,7 +21,7 @@ export async function aSender(
   return { partner, endpointId, order: await place(partner) };
 }
 
-/** The same with a receiver behind the endpoint, that answers as it is told to. */
+/** The same with a receiver behind the endpoint, which responds as configured. */
 export async function aSenderTo(
   test: TestService,
   handler: ReceiverHandler,
@@ -38,13 +38,13 @@ export async function sendFor(test: TestService, partner: Partner): Promise<void
   await dispatcher.idle();
 }
 
-/** The event of an order's creation; answers its id. */
+/** The event of an order's creation; returns its id. */
 export async function createdEvent(test: TestService, partner: Partner, orderId: string): Promise<string> {
   const events = await readEvents(test, partner.connectionId);
   return events.find(({ type, data }) => type === "order.created" && data.order.id === orderId).id;
 }
 
-/** The delivery of an order's creation; answers its id. */
+/** The delivery of an order's creation; returns its id. */
 export const deliveryOfOrder = (
   { partner, endpointId, order }: Sent,
   which: Partial<Pick<Sent, "endpointId" | "order">> = {},

@@ -27,7 +27,7 @@ import { createEndpoint, endpointPath } from "./webhooks.ts";
 /** As many requests as each of the two endpoints takes at the same time. */
 const IN_FLIGHT_MAX = [2, 8] as const;
 
-/** What receivers answer by themselves, request after request. */
+/** The default responses of the receivers, request after request. */
 type Manner = readonly (OutcomeName | "hold")[];
 
 const outcome = (fields: Partial<SendOutcome>): SendOutcome => ({
@@ -53,9 +53,9 @@ export class History {
   readonly #arrivals: Arrival[] = [];
   readonly #arrivalOf = new Map<InFlight, Arrival>();
   readonly #violations: string[] = [];
-  /** Endpoints that were paused when the present step began. */
+  /** Endpoints that were paused when the current step began. */
   #paused = new Set<number>();
-  /** By endpoint and event: sent out of turn because somebody asked for it. */
+  /** By endpoint and event: sent out of order because a redelivery was requested. */
   readonly #byHand = new Set<string>();
   /** Deliveries that were given up may come back to life, after later ones. */
   #isRecovered = false;
@@ -214,7 +214,7 @@ export class History {
     if (delivery === undefined) return;
     this.#byHand.add(keyOf({ endpoint: this.#endpointIds.indexOf(delivery.endpointId), ...delivery }));
     const { status } = await this.#partner.client.post(`/v1/deliveries/${delivery.id}/redeliver`);
-    expect([202, 404, 409]).toContain(status); // 404 when it is erased meanwhile, 409 while the endpoint is paused.
+    expect([202, 404, 409]).toContain(status); // 404 if it has been erased, 409 while the endpoint is paused.
   }
 
   async #resume(endpoint: number): Promise<void> {
@@ -228,7 +228,7 @@ export class History {
     while ((await eraseExpiredTestOrders(this.#test.context, this.#connection)) > 0);
   }
 
-  /** Moves the clock, but never past the deadline of a request: the sender ends that in time, whatever happens. */
+  /** Moves the clock, but never past the deadline of a request: the sender must end that in time. */
   async #advance(ms: number): Promise<void> {
     const until = this.#test.clock.now().getTime() + ms;
     for (;;) {

@@ -22,7 +22,7 @@ const MOVES = [
 
 export type Step =
   | { name: "place"; isTest: boolean }
-  /** A step of an order, by place; what the order refuses is no step. */
+  /** A transition of an order, by its position in the list; a rejected transition does nothing. */
   | { name: "move"; order: number; transition: (typeof MOVES)[number] }
   | { name: "look"; worker: number }
   | { name: "answer"; which: number; as: OutcomeName }
@@ -75,12 +75,15 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ name: fc.constant("recover" as const), endpoint: fc.nat(1) }) },
   { weight: 1, arbitrary: fc.constant<Step>({ name: "work" }) },
 );
-/** Steps that happen at the same time, mostly one alone. */
+/** Steps that happen at the same time, usually one alone. */
 export const anySteps = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(anyStep) },
   { weight: 1, arbitrary: fc.array(anyStep, { minLength: 2, maxLength: 4 }) },
 );
-/** What receivers answer by themselves, request after request; "hold" leaves it to a step, or to the deadline. */
+/**
+ * The default responses of the receivers, request after request; "hold" leaves a response to a later step, or to the
+ * deadline.
+ */
 export const anyManner = fc.array(
   fc.constantFrom<OutcomeName | "hold">("ok", "ok", "hold", "failed", "hangUp"),
   {

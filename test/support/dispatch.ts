@@ -15,7 +15,7 @@ import type { TestService } from "./test-service.ts";
 /** An endpoint as it lies in the tables. */
 export type StoredEndpoint = ConnectionKey & { id: string; secret: string };
 
-/** Registers an endpoint without asking the API: its service may have other keys, or rules of its own. */
+/** Registers an endpoint without the API, whose service may have other keys or rules. */
 export async function storeEndpoint(
   { context }: TestService,
   partner: Pick<Partner, "merchantId" | "connectionId">,

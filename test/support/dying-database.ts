@@ -1,8 +1,8 @@
 import type { Database } from "../../src/platform/database/database.ts";
 
 /**
- * A database that a process loses for ever after so many more statements and transactions, as if it had been killed
- * there. With `applied` the last one takes effect, and only its answer is lost.
+ * A database that a process loses permanently after the given number of statements and transactions, as if the process
+ * had been killed there. With `applied` the last one takes effect, and only its response is lost.
  */
 export function dyingDatabase(db: Database, statements: number, applied: boolean): Database {
   let left = statements;

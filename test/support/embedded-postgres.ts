@@ -12,8 +12,8 @@ import {
 } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { isAlive, worksIn } from "../../src/platform/embedded-postgres/postmaster.ts";
 
-// To create a cluster takes long, so the tests go on with the one that they find, and empty the directory when
-// they are about a new one.
+// Creating a cluster takes long, so the tests use the one that they find, and empty the directory when they need a new
+// one.
 export const home = await mkdtemp(join(tmpdir(), "embedded-postgres-"));
 export const dataDir = join(home, "data");
 let started: EmbeddedPostgres[] = [];
@@ -71,7 +71,7 @@ export function startInChild({ thenExit = false } = {}) {
   return {
     url: Promise.race([
       once(child.stdout, "data").then(([line]) => String(line).trim()),
-      exit.then(() => Promise.reject(new Error("The process has ended without an answer."))),
+      exit.then(() => Promise.reject(new Error("The process has ended without a response."))),
     ]),
     exit,
     stop: () => child.stdin.end(),

@@ -10,7 +10,7 @@ import { runJob } from "./jobs.ts";
 import { connectionKey, readOrder, transitionOrder } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
-/** A step of a rate table: to a country, up to a weight, in EUR unless it says otherwise. */
+/** A rate bracket: for a country, up to a weight, in EUR unless given otherwise. */
 export const aRate = (
   fields: { country?: string; grams?: number; amount?: string; currency?: string } = {},
 ) => ({
@@ -19,7 +19,7 @@ export const aRate = (
   price: { amount: fields.amount ?? "5.00", currency: fields.currency ?? "EUR" },
 });
 
-/** A facility that ships to GB for 5.00 EUR, unless other rates are given; answers its id. */
+/** A facility that ships to GB for 5.00 EUR, unless other rates are given; returns its id. */
 export async function createFacility(
   test: TestService,
   { countryCode = "GB", rates = [aRate()] }: { countryCode?: string; rates?: object[] } = {},
@@ -164,7 +164,7 @@ export async function ship(
   });
 }
 
-/** The newest shipment comes back; its goods go on the shelf again if they should. */
+/** The newest shipment comes back; its goods are restocked if requested. */
 export async function takeBack(
   test: TestService,
   partner: Partner,

@@ -3,13 +3,13 @@ import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatch/d
 import type { Sender, SendOutcome, SendRequest } from "../../src/webhooks/dispatch/send/sender.ts";
 import type { TestService } from "./test-service.ts";
 
-/** What is at work just now in all faulty workers of a test: statements, and answers on their way. */
+/** What is in progress in all faulty workers of a test: statements, and responses on their way. */
 export type Activity = { count: number };
 
 /** A request that a worker has sent and the receiver has not answered yet. */
 export type InFlight = SendRequest & {
   readonly sentAt: Date;
-  /** False when it was answered before. */
+  /** False if it was answered before. */
   answer(outcome: SendOutcome): boolean;
 };
 
@@ -20,8 +20,8 @@ export type FaultyWorker = {
   readonly isDead: () => boolean;
   readonly inFlight: InFlight[];
   /**
-   * Ends it after so many more statements or transactions; with `applied` the last one takes effect, and only its
-   * answer is lost.
+   * Ends it after the given number of statements or transactions; with `applied` the last one takes effect, and only
+   * its response is lost.
    */
   killAfter(statements: number, applied: boolean): void;
 };
@@ -92,7 +92,9 @@ export function startFaultyWorker(
   };
 }
 
-/** Resolves when nothing is at work and nothing begins by itself: each worker waits for answers or has nothing to do. */
+/**
+ * Resolves when nothing is in progress and nothing will start: each worker waits for responses or has nothing to do.
+ */
 export async function quiet(activity: Activity): Promise<void> {
   for (let turns = 0; turns < 12; turns += 1) {
     await new Promise(setImmediate);

@@ -39,8 +39,8 @@ export async function pollFeed(
 }
 
 /**
- * Resolves when no transaction of anybody else on the server is left that runs now. The feed waits for them, whatever
- * database they are in, and other test files share the server.
+ * Resolves when no transaction of another session on the server runs that runs now. The feed waits for these, in any
+ * database, and other test files share the server.
  */
 export async function untilOthersAreDone(test: TestService): Promise<void> {
   const running = await transactionsOfOthers(test);

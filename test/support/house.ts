@@ -7,7 +7,7 @@ import { createEndpoint } from "./webhooks.ts";
 /** One of everything that a path of the back office can name, all of one merchant. */
 export type House = { partner: Partner; ids: Record<string, string> };
 
-/** An order under review, so that every route finds the things it names. */
+/** An order in review, so that every route finds the resources that it names. */
 export async function createHouse(test: TestService): Promise<House> {
   const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
   const { id: keyId } = await createKey(test, partner.connectionId);
@@ -58,7 +58,7 @@ export type HouseRequest = {
 
 const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { "content-type": "text/csv" } };
 
-/** A request for every route of the back office, which names things of a house. */
+/** A request for every route of the back office, with the ids of one merchant's resources. */
 export const requestsOf = ({ ids }: House): HouseRequest[] =>
   backOfficeRoutes.map(({ operationId, method, path: template, body: schema }) => {
     const [, , things = ""] = template.split("/");

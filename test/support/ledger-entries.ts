@@ -4,7 +4,7 @@ export const NOW = new Date("2026-03-02T09:00:00.000Z");
 
 let count = 0;
 
-/** An entry in a few words: `goods 1 failed`; of a refund the id of its charge follows. */
+/** An entry in a few words: `goods 1 failed`; for a refund, the id of its charge follows. */
 export function entry(words: string, id?: string): LedgerEntry {
   count += 1;
   const [kind, attempt, status, refundOf = null] = words.split(" ");

@@ -3,7 +3,7 @@ import type { Order } from "../../src/lifecycle/order.ts";
 export const NOW = new Date("2026-03-02T10:00:00.000Z");
 export const at = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);
 
-/** An order that nobody can change: the lifecycle must answer new ones. */
+/** An immutable order: the lifecycle must return new ones. */
 export function anOrder(fields: Partial<Order> = {}): Order {
   return deepFreeze({
     merchantId: "merchant",
@@ -13,7 +13,7 @@ export function anOrder(fields: Partial<Order> = {}): Order {
     externalOrderId: null,
     status: "NEW",
     holdReasons: [],
-    shippingAddress: {} as Order["shippingAddress"], // The lifecycle does not look at it.
+    shippingAddress: {} as Order["shippingAddress"], // The lifecycle does not read it.
     lines: [
       { id: "line-1", productId: "product", quantity: 1, shipmentId: null },
       { id: "line-2", productId: "product", quantity: 2, shipmentId: null },

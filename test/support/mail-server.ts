@@ -15,14 +15,14 @@ export type MailServer = {
   readonly url: string;
   /** Mails that were taken over. */
   readonly mails: readonly ReceivedMail[];
-  /** Answers every recipient with this SMTP code from now on; null: takes everything. */
+  /** Responds to every recipient with this SMTP code from now on; null: accepts everything. */
   refuseWith(code: number | null): void;
   /** Says of no mail that it was taken over until so many have come. */
   answerFrom(count: number): void;
   close(): Promise<void>;
 };
 
-/** A real mail server for one test; it repeats the recipient in its refusals, as they do. */
+/** A real mail server for one test. Its errors repeat the recipient, as those of real servers do. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let refusal: number | null = null;

@@ -90,7 +90,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A port that nobody listens on at the moment. */
+/** A port on which nothing listens at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -100,7 +100,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether anybody takes connections at an address. */
+/** Whether a server accepts connections at an address. */
 export async function isListening(address: string): Promise<boolean> {
   try {
     await fetch(address);

@@ -26,7 +26,7 @@ export const connectionKey = ({
   connectionId: connectionUuid({ connectionId }),
 });
 
-/** An order as it lies in the tables, whatever the clock says of it. */
+/** An order as it is stored in the tables, whatever its state at the time of the clock. */
 export type StoredOrder = {
   id: string;
   idempotencyKey: string;
@@ -39,7 +39,7 @@ export type StoredOrder = {
   events: string[];
 };
 
-/** A connection's orders as they are stored, oldest first, in one snapshot; no event may be told of any other. */
+/** A connection's orders as they are stored, oldest first, in one snapshot; no event may belong to any other order. */
 export async function readStoredOrders(test: TestService, partner: Partner): Promise<StoredOrder[]> {
   const rows = await test.db.query<StoredOrder & { testMode: boolean; updatedAt: Date }>({
     name: "test-read-stored-orders",
@@ -76,7 +76,7 @@ function readOrphanedEvents(test: TestService, partner: Partner): Promise<{ type
   });
 }
 
-/** What a partner was told about its orders, oldest first; all of them, or one. */
+/** The events that were published to a partner about its orders, oldest first; all of them, or those of one order. */
 export async function readOrderEvents(test: TestService, partner: Partner, orderId?: string) {
   const events = await readEvents(test, partner.connectionId);
   return events.filter(({ data }) => data.order && (orderId === undefined || data.order.id === orderId));
@@ -85,13 +85,13 @@ export async function readOrderEvents(test: TestService, partner: Partner, order
 export const readOrderEventTypes = async (test: TestService, partner: Partner): Promise<string[]> =>
   (await readOrderEvents(test, partner)).map(({ type }) => type);
 
-/** Nothing of a connection's orders has been stored or told. */
+/** Nothing of a connection's orders has been stored or published. */
 export async function expectNothingHappened(test: TestService, partner: Partner): Promise<void> {
   expect(await readStoredOrders(test, partner)).toEqual([]);
   expect(await readOrderEvents(test, partner)).toEqual([]);
 }
 
-/** Takes a step that a partner cannot ask for, such as a hold on a real order. */
+/** Applies a transition that a partner cannot request, such as a hold on a real order. */
 export async function transitionOrder(
   { context }: TestService,
   partner: Partner,
@@ -112,7 +112,7 @@ export async function transitionOrder(
 export const failPayment = (test: TestService, partner: Partner, orderId: string) =>
   transitionOrder(test, partner, orderId, { name: "hold", reasons: ["payment_failed"] });
 
-/** A transition of a test order, asked for by its partner; it must be taken. */
+/** A transition of a test order, requested by its partner; it must succeed. */
 export async function transition(partner: Partner, orderId: string, name: string, fields: object = {}) {
   const path = `/v1/test/orders/${encodeURIComponent(orderId)}/transitions`;
   const { status, body } = await partner.client.post(path, { transition: name, ...fields });
@@ -131,14 +131,14 @@ export async function readOrder(partner: Partner, orderId: string) {
 export const cancelOrder = (partner: Partner, orderId: string) =>
   partner.client.post(`${orderPath(orderId)}/cancel`);
 
-/** Cancels an order that can be canceled; answers the order. */
+/** Cancels an order that can be canceled; returns the order. */
 export async function expectCanceled(partner: Partner, orderId: string) {
   const { status, body } = await cancelOrder(partner, orderId);
   expect([status, body.status], JSON.stringify(body)).toEqual([200, "CANCELED"]);
   return body;
 }
 
-/** The answer is exactly this problem: no member is missing, and none is there beyond `members`. */
+/** The response is exactly this problem: no member is missing, and there are none beyond `members`. */
 export function expectProblem(answer: Answer, status: number, code: string, members: object = {}): void {
   const { instance, ...others } = answer.body;
   expect(others).toEqual({
@@ -153,7 +153,7 @@ export function expectProblem(answer: Answer, status: number, code: string, memb
   expect(answer.headers["content-type"]).toMatch(/^application\/problem\+json/);
 }
 
-/** 422 validation-failed with faults at exactly these places, in any order. */
+/** 422 validation-failed with errors at exactly these positions, in any order. */
 export function expectFaults(
   answer: Answer,
   places: { pointer?: string; header?: string; parameter?: string }[],
@@ -165,7 +165,7 @@ export function expectFaults(
   for (const { detail } of told) expect(detail).toMatch(/./);
 }
 
-/** An answer without what is its own on every request: the request's id and path, and the time it was sent. */
+/** A response without the parts that differ on every request: the request's id and path, and the time. */
 export function withoutItsOwn({ status, headers, body }: Answer): string {
   const { "x-request-id": _id, date: _date, "content-length": _length, ...otherHeaders } = headers;
   return JSON.stringify({ status, headers: otherHeaders, body: { ...body, instance: null } });

@@ -20,7 +20,7 @@ export function orderUuid(orderId: string): string {
   return id;
 }
 
-/** Sends what is due to the built-in gateway; answers how many payments that were. */
+/** Sends due payments to the built-in gateway; returns how many. */
 export const settle = (test: TestService): Promise<number> => runJob(test, "process-payments");
 
 export const ledgerOf = (test: TestService, partner: Partner, orderId: string) =>
@@ -32,7 +32,7 @@ export const moves = async (test: TestService, partner: Partner, orderId: string
     ({ kind, attempt, status }: LedgerEntry) => `${kind} ${attempt} ${status}`,
   );
 
-/** An operator asks for an order's payment again. */
+/** An operator requests another attempt of an order's payment. */
 export const retry = ({ context }: TestService, partner: Partner, orderId: string) =>
   retryPayment(context, {
     ...connectionKey(partner),

@@ -74,7 +74,7 @@ async function partnerApiUrlOf(child: ChildProcess): Promise<string> {
     lines.push(line);
     const entry = JSON.parse(line);
     if (entry.msg !== "ready") continue;
-    child.stdout.resume(); // Nobody reads on; a full pipe would stop the process.
+    child.stdout.resume(); // No code reads any further output; a full pipe would block the process.
     return entry.partnerApiUrl;
   }
   throw new Error(`The process ended before it was ready:\n${lines.join("\n")}`);

@@ -38,7 +38,7 @@ export const withdrawProduct = (
 ): Promise<Answer> =>
   test.backOffice.request("DELETE", `/api/connections/${connectionId}/products/${productId}`);
 
-/** A partner with so many further products exposed; answers all of the ids, oldest first. */
+/** A partner with the given number of further exposed products; returns all ids, oldest first. */
 export async function partnerWithProducts(
   test: TestService,
   count: number,

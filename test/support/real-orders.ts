@@ -3,14 +3,14 @@ import { type Partner, placeOrder } from "./builders.ts";
 import { runJob } from "./jobs.ts";
 import type { Answer, Client, TestService } from "./test-service.ts";
 
-/** An order as the house sees it. */
+/** An order as the back office shows it. */
 export async function readDetail(test: TestService, orderId: string, client: Client = test.backOffice) {
   const { status, body } = await client.get(`/api/orders/${orderId}`);
   expect(status, JSON.stringify(body)).toBe(200);
   return body;
 }
 
-/** A step of the back office, taken by the operator or by somebody else. */
+/** An operation of the back office on an order, by the operator or by another caller. */
 export const takeHouseStep = (
   test: TestService,
   orderId: string,

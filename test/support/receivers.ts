@@ -27,12 +27,12 @@ export type Receiver = {
 
 export type ReceiverHandler = (request: ReceivedRequest, response: ServerResponse) => void;
 
-/** Answers 200 at once. */
+/** Returns 200 at once. */
 export const accept: ReceiverHandler = (_, response) => {
   response.end();
 };
 
-/** Answers with a status, and no body. */
+/** Responds with a status, and no body. */
 export const answering =
   (status: number): ReceiverHandler =>
   (_, response) =>
@@ -78,7 +78,9 @@ export type RawReceiver = {
   close(): Promise<void>;
 };
 
-/** A server that answers with any bytes. The handler runs when a request's head is there, once a connection. */
+/**
+ * A server that responds with any bytes. The handler runs when the head of a request has arrived, once per connection.
+ */
 export async function startRawReceiver(handler: (socket: Socket) => void): Promise<RawReceiver> {
   let received = "";
   const server = createRawServer((socket) => {

@@ -8,11 +8,11 @@ export const ERRORS_BASE_URL = "https://docs.example/errors";
 export type Refused = { status: number; headers: Record<string, string | undefined>; document: Document };
 type Document = Record<string, unknown> & { type: string; detail: string };
 
-/** A listener, and ways to send it what it must refuse. */
+/** A listener, and ways to send it requests that it must reject. */
 export type Wire = PartnerListener & {
   /** Sends a request as bytes over a connection of its own. */
   sendRaw(bytes: string | Buffer): Promise<Refused>;
-  /** Sends a request by its method and path; its header fields hold the key when none are given. */
+  /** Sends a request by its method and path; without given header fields, it sends the key. */
   send(line: string, headers?: RequestHeaders, body?: string | Buffer): Promise<Refused>;
   /** The same with a body in chunks, as they stand on the wire. */
   chunked(line: string, headers: Record<string, string>, chunks: string): Promise<Refused>;
@@ -41,7 +41,7 @@ export async function startWire(): Promise<Wire> {
   };
 }
 
-/** The answer is this problem, whole and well-formed, and tells nothing internal. */
+/** The response is this problem, complete and well-formed, and reveals nothing internal. */
 export function expectRefusal(answer: Refused, code: ProblemCode, instance: string): void {
   const { status, headers, document } = answer;
   expect(document, JSON.stringify(document)).toMatchObject({
@@ -59,7 +59,7 @@ export function expectRefusal(answer: Refused, code: ProblemCode, instance: stri
   expectNothingInternal(JSON.stringify({ ...headers, "x-request-id": "" }));
 }
 
-/** What only the inside knows: code, files, statements, tables, drivers and their words. */
+/** Text that only the service itself contains: code, files, statements, tables, drivers and their messages. */
 const INTERNAL = [
   /\bat .*:\d+|\.[jt]s\b|node_modules|\/src\/|stack/,
   /\b(select|insert|update|delete)\s+\w+\s+(from|into|set)\b|relation|column|constraint|_products|\bpg\b|postgres/i,

@@ -1,7 +1,9 @@
 import { fromTypeId } from "../../src/platform/ids.ts";
 import type { TestService } from "./test-service.ts";
 
-/** From now on no order up to this one can be changed, oldest first; answers how to make it possible again. */
+/**
+ * From now on no order up to this one can be changed, oldest first; returns a function that makes it possible again.
+ */
 export async function refuseOrders(
   test: TestService,
   oldest: string,

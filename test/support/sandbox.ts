@@ -6,7 +6,7 @@ import type { Answer, TestService } from "./test-service.ts";
 export const transitionPath = (orderId: string): string =>
   `/v1/test/orders/${encodeURIComponent(orderId)}/transitions`;
 
-/** Asks for one transition of a test order. */
+/** Requests one transition of a test order. */
 export const transition = (
   partner: Pick<Partner, "client">,
   orderId: string,
@@ -14,7 +14,7 @@ export const transition = (
   fields: object = {},
 ): Promise<Answer> => partner.client.post(transitionPath(orderId), { transition: name, ...fields });
 
-/** Applies a transition that must succeed; answers the order. */
+/** Applies a transition that must succeed; returns the order. */
 export async function applied(
   partner: Pick<Partner, "client">,
   orderId: string,
@@ -26,7 +26,7 @@ export async function applied(
   return body;
 }
 
-/** Asks for a transition that must be refused, and sees that nothing at all was stored. */
+/** Requests a transition that must be rejected, and checks that nothing was stored. */
 export async function expectRefused(
   test: TestService,
   partner: Partner,

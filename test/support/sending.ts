@@ -4,7 +4,7 @@ import type { ReceiverHandler } from "./receivers.ts";
 import { startServiceForTest } from "./test-service.ts";
 import { createEndpoint } from "./webhooks.ts";
 
-/** A partner with an endpoint and a receiver that answers as it is told to, for a single test. */
+/** A partner with an endpoint and a receiver that responds as configured, for a single test. */
 export async function startSending(handler?: ReceiverHandler, fields: object = {}) {
   const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
   const partner = await createPartner(test);

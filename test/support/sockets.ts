@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 
-/** Opens a listener on a free port of this machine; answers its address. */
+/** Opens a listener on a free port of this machine; returns its address. */
 export const listen = (app: FastifyInstance): Promise<string> => app.listen({ host: "127.0.0.1", port: 0 });
 
-/** One answer as it came over the wire; nothing has been mended on the way. */
+/** One response as it was received, unmodified. */
 export type RawAnswer = {
   status: number;
   statusLine: string;
@@ -16,7 +16,7 @@ export type RawAnswer = {
 export type RawConnection = {
   readonly socket: Socket;
   send(bytes: string | Buffer): void;
-  /** The next answer of the connection; one to a HEAD request announces a body that does not come. */
+  /** The next response of the connection; a response to a HEAD request announces a body that does not come. */
   answer(options?: { toHead: boolean }): Promise<RawAnswer>;
   /** Everything that came, once the server has closed the connection. */
   closed(): Promise<string>;
@@ -39,7 +39,7 @@ export async function openConnection(address: string): Promise<RawConnection> {
     received = Buffer.concat([received, chunk]);
     wake();
   });
-  // A server that refuses a request may close before it has read all of it; what it answered still counts.
+  // A server that rejects a request may close the connection before it has read all of it; its response still counts.
   socket.on("error", () => undefined);
   socket.on("close", () => {
     ended = true;
@@ -89,7 +89,7 @@ export async function openConnection(address: string): Promise<RawConnection> {
   };
 }
 
-/** Sends bytes over a connection of their own; answers the first answer. */
+/** Sends bytes over a connection of their own; returns the first response. */
 export async function exchange(address: string, bytes: string | Buffer): Promise<RawAnswer> {
   const connection = await openConnection(address);
   try {

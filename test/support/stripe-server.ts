@@ -33,8 +33,8 @@ type Reply = { status: number; body: object };
 type Trouble = "error500" | "error500AndDone" | "hangUpBefore" | "hangUpAfter" | "rateLimit" | "badKey";
 
 /**
- * The parts of Stripe's API that the service uses, over real HTTP. As the real one it answers a known idempotency key
- * with what it answered first, its own failures among it, refuses other parameters under it, and forgets it after a day.
+ * The parts of Stripe's API that the service uses, over real HTTP. Like the real one, it repeats its first response to
+ * a known idempotency key, including its own failures, rejects other parameters with it, and deletes it after a day.
  * The payment method decides: pm_ok, pm_declined, pm_auth, pm_action, pm_processing; any other is missing.
  */
 export type StripeServer = {
@@ -43,13 +43,13 @@ export type StripeServer = {
   readonly refunds: Map<string, Refund>;
   /** Method and path of each request. */
   readonly requests: string[];
-  /** What happens to the next requests that create something, in turn. */
+  /** What happens to the next requests that create something, one after the other. */
   readonly troubles: Trouble[];
   /** What becomes of the next refunds. */
   refundStatus: Refund["status"];
   /** Intents are listed this many at a time. */
   pageSize: number;
-  /** Runs when a request has been carried out, before its answer goes out. */
+  /** Runs when a request has been carried out, before the response is sent. */
   beforeAnswer(): Promise<void>;
 };
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/platform/clock.ts";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that does not move until a test moves it. */
 export type TestClock = Clock & {
   advance(step: { hours?: number; minutes?: number; seconds?: number; ms?: number }): void;
 };

@@ -20,7 +20,7 @@ import { createTestClock, type TestClock } from "./test-clock.ts";
 
 export const OPERATOR_TOKEN = "operator-token-of-the-tests";
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body; the answer check has its shape.
+// biome-ignore lint/suspicious/noExplicitAny: a test states what it expects of a body; the answer check has its shape.
 export type Answer = { status: number; headers: Record<string, string | undefined>; body: any };
 export type RequestOptions = {
   body?: unknown;
@@ -43,12 +43,12 @@ export type TestService = {
   backOffice: Client;
   /** A client of the back office with another token than the operator's; without one it sends none. */
   backOfficeAs(token?: string): Client;
-  /** A client of the back office that acts as somebody else than the operator. */
+  /** A client of the back office that acts as a caller other than the operator. */
   backOfficeFor(caller: BackOfficeCaller): Client;
   close(): Promise<void>;
 };
 
-/** People cannot sign in yet: a test says by its token who is asking. */
+/** People cannot sign in yet: a test names the caller by its token. */
 const PERSON = "person:";
 const operator = operatorAuthentication(OPERATOR_TOKEN);
 const testAuthentication: BackOfficeAuthentication = async (request) => {
@@ -56,7 +56,7 @@ const testAuthentication: BackOfficeAuthentication = async (request) => {
   return caller === undefined ? operator(request) : JSON.parse(decodeURIComponent(caller));
 };
 
-/** A new, empty, migrated database; answers its address. */
+/** A new, empty, migrated database; returns its address. */
 export async function createDatabase(): Promise<string> {
   const url = new URL(provided("databaseUrl"));
   const admin = openDatabase({

@@ -2,8 +2,8 @@ import { createPartner, type Partner } from "./builders.ts";
 import { type Answer, startTestService, type TestService } from "./test-service.ts";
 
 /**
- * Two services stand for two processes: each has its own groups and database connections, and only the database
- * between them.
+ * Two services represent two processes: each has its own groups and database connections, and they share only the
+ * database.
  */
 export type TwoServices = {
   first: TestService;
@@ -31,7 +31,7 @@ export async function startTwoServices(): Promise<TwoServices> {
 export const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** How many answers have each status. */
+/** How many responses have each status. */
 export const tally = (answers: readonly Pick<Answer, "status">[]) =>
   Object.fromEntries(
     [...Map.groupBy(answers, ({ status }) => status)].map(([status, group]) => [status, group.length]),

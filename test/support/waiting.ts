@@ -10,7 +10,7 @@ export type WaitingRoom = {
   partner: Partner;
   product: string;
   facility: string;
-  /** Places an order of the product, a second after the one before; answers its id. */
+  /** Places an order of the product, a second after the one before; returns its id. */
   place(by: Partner, quantity?: number, fields?: object): Promise<string>;
   /** Orders that have been accepted and found no stock, oldest first. */
   placeWaiting(...quantities: number[]): Promise<string[]>;

@@ -9,15 +9,15 @@ import { readStoredOrders } from "./orders.ts";
 import { type PartnerListener, type RequestHeaders, startPartnerListener } from "./partner-listener.ts";
 import { exchange, type RawAnswer, requestText } from "./sockets.ts";
 
-/** A failing case is printed with its seed and path; put it among the examples by name once it is mended. */
+/** A failing case is printed with its seed and path; add it to the examples by name once it is fixed. */
 const RUNS = { numRuns: 300, interruptAfterTimeLimit: 3_000 };
 
-/** A listener of which every answer is checked, whatever was sent. */
+/** A listener of which every response is checked, whatever was sent. */
 export type WatchedListener = PartnerListener & {
-  /** Sends a request as bytes; the answer must be a described one, and no fault of the service. */
+  /** Sends a request as bytes; the response must be described, and not an internal error. */
   send(method: string, target: string, headers: RequestHeaders, body?: string | Buffer): Promise<RawAnswer>;
   postOrder(body: string | Buffer, headers?: RequestHeaders): Promise<RawAnswer>;
-  /** Orders must be stored for answers of 201 and for nothing else, and the service must go on. */
+  /** Orders must be stored for responses of 201 and for nothing else, and the service must keep running. */
   expectStoredFor(work: () => Promise<RawAnswer[] | RawAnswer>): Promise<void>;
   /** Runs the request over all cases, and counts the orders at the end. */
   fuzz<T>(arbitrary: fc.Arbitrary<T>, request: (value: T) => Promise<RawAnswer>): Promise<void>;
@@ -46,7 +46,7 @@ export async function startWatchedListener(): Promise<WatchedListener> {
   ): Promise<RawAnswer> {
     const answer = await exchange(url, requestText(`${method} ${target} HTTP/1.1`, headers, body));
     expect(answer.status, answer.body).toBeLessThan(500);
-    // What Node's parser refuses never reached a route; its problem names no path.
+    // A request that Node's parser rejects never reached a route; its problem names no path.
     const unread = answer.status === 400 && JSON.parse(answer.body).instance === "/";
     if (!unread) check(method, target, answer);
     return answer;

@@ -17,7 +17,7 @@ export function anEndpoint(fields: object = {}) {
   return { url: `https://1.1.1.1/hooks/${endpointCount}`, ...fields };
 }
 
-/** Registers an endpoint; answers it with its secret. */
+/** Registers an endpoint; returns it with its secret. */
 export const createEndpoint = (partner: Partner, fields: object = {}): Promise<Answer["body"]> =>
   created(partner.client.post(ENDPOINTS, anEndpoint(fields)));
 
@@ -67,7 +67,7 @@ export async function pauseEndpoint(
   await db.transaction((tx) => pause(tx, endpoint, reason, clock.now()));
 }
 
-/** The delivery of an order's event to an endpoint, which was written with the event; answers its id. */
+/** The delivery of an order's event to an endpoint, which was written with the event; returns its id. */
 export async function deliveryOf(
   partner: Pick<Partner, "client">,
   endpointId: string,
@@ -83,7 +83,7 @@ export async function deliveryOf(
   return found.id;
 }
 
-/** What is due at an endpoint is claimed by a worker that will never tell what came of it. */
+/** A worker claims what is due at an endpoint and never reports the outcome. */
 export async function loseWorker(
   { context, db, clock }: TestService,
   endpointUuid: string,

@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { isUnavailable } from "../../../src/platform/database/database.ts";
 import { startServiceForTest } from "../../support/test-service.ts";
 
-it("a connection lost inside a transaction fails that step alone, and the pool goes on", async () => {
+it("a connection lost inside a transaction fails only that transaction, and the pool recovers", async () => {
   const { db } = await startServiceForTest();
   const lost = db.transaction(async (tx) => {
     const [own] = await tx.query<{ pid: number }>({
@@ -11,7 +11,8 @@ it("a connection lost inside a transaction fails that step alone, and the pool g
       values: [],
     });
     await db.query({ name: "end", text: "select pg_terminate_backend($1)", values: [own?.pid] });
-    // Until the server has let go, and this process has heard of it while no statement was under way.
+    // Until the server has closed the connection, and this process has learned of it while no statement was in
+    // progress.
     await vi.waitUntil(async () => {
       const left = await db.query({
         name: "left",

@@ -58,7 +58,7 @@ describe.runIf(isRoot)("startEmbeddedPostgres as root", () => {
 });
 
 describe.runIf(isRootOnLinux)("a copy of the programs, for a checkout that only root may enter", () => {
-  it("is made once, runs as the server's user, and cannot be changed by anybody but root", async () => {
+  it("is created once, runs as the server's user, and cannot be changed by any user but root", async () => {
     const parent = await directory("once", 0o755);
     const { postgres } = await copyIn(parent);
     const { ino, uid, mode } = await stat(postgres);

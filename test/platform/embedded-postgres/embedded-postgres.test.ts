@@ -19,7 +19,7 @@ import {
 cleanUpAfterTests();
 
 describe("startEmbeddedPostgres", () => {
-  it("creates a cluster in UTF-8, with checksums, in UTC, and durable unless told otherwise", async () => {
+  it("creates a cluster in UTF-8, with checksums, in UTC, and durable unless configured otherwise", async () => {
     await emptyDataDir();
     const { url } = await start({ settings: {} });
     expect(await show(url, "server_encoding", "data_checksums", "timezone")).toEqual(["UTF8", "on", "UTC"]);
@@ -55,7 +55,7 @@ describe("startEmbeddedPostgres", () => {
     expect(await query((await start()).url, "select value from stopped")).toEqual([7]);
   });
 
-  it("begins anew when the data directory has been deleted, even from under a running server", async () => {
+  it("creates a new cluster when the data directory has been deleted, even from under a running server", async () => {
     const first = await start();
     const firstPid = await postmasterPid();
     await rm(dataDir, { recursive: true });
@@ -105,7 +105,7 @@ describe("startEmbeddedPostgres", () => {
     });
   });
 
-  describe("tells the operator", () => {
+  describe("reports to the operator", () => {
     it("what the server's log says, when it does not start", async () => {
       const failed = start({ settings: { fsync: "off", shared_buffers: "nonsense" } });
       await expect(failed).rejects.toThrow(
