@@ -21,7 +21,7 @@ Results go to standard output, refusals and notes to standard error.
 Exit codes:
   0  done
   1  refused or failed; standard error says why
-  2  the command line or the configuration cannot be used
+  2  the command line or the configuration is invalid
   3  the database is out of reach, or lacks migrations
 `;
 

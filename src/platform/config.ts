@@ -9,17 +9,17 @@ type Role = (typeof ROLES)[number];
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-// Dense at first, because a partner can cancel for only two hours. 13 attempts within about 68 hours.
+// Dense early, because a partner can cancel for two hours only: 13 attempts in about 68 hours.
 const RETRY_SECONDS = "5,30,120,600,1800,3600,7200,14400,28800,43200,57600,86400";
 const TEST_RETRY_SECONDS = "5,30,120,600,1800";
-// An hour, six hours, then days: usually the merchant has to pay or replace a card.
+// An hour, six hours, then days: most declines end when a person pays or replaces a card.
 const PAYMENT_RETRY_SECONDS = "3600,21600,86400,172800,259200";
 const RETRIES_MAX = 50;
 const WAIT_MAX_SECONDS = 31_536_000;
 
-/** The configuration, read once at start. `.env.example` describes each variable. */
+/** The configuration, read once at the start. `.env.example` describes each variable. */
 export type Config = Readonly<{
-  /** Null: the service starts and keeps its own PostgreSQL in `dataDir`. */
+  /** Null: the service runs its own PostgreSQL in `dataDir`. */
   databaseUrl: string | null;
   dataDir: string;
   host: string;
@@ -30,32 +30,32 @@ export type Config = Readonly<{
   /** A problem's `type` is this address, a slash and the problem's code. */
   errorsBaseUrl: string;
   roles: ReadonlySet<Role>;
-  /** Null: made at the first start and kept in `dataDir`. */
+  /** Null: generated at the first start and kept in `dataDir`. */
   operatorToken: string | null;
   acceptanceWindowMs: number;
   testOrderLifetimeMs: number;
-  /** Requests per minute and connection; 0 switches the limit off. */
+  /** Requests per minute and connection; 0 disables the limit. */
   rateLimitPerMinute: number;
-  /** One deadline for connecting, sending and reading the response. */
+  /** Time limit of one attempt: connecting, sending and reading the response. */
   webhookTimeoutMs: number;
-  /** How long to wait after each failed try of a real event; as many retries as there are entries. */
+  /** Intervals between the attempts to deliver a real event; as many retries as entries. */
   webhookRetryMs: readonly number[];
-  /** The same for the events of test orders, which live for hours only. */
+  /** The same for the events of test orders, which exist for hours only. */
   webhookTestRetryMs: readonly number[];
-  /** Lets endpoints be http and on private networks: for a laptop or a test. */
+  /** Accepts endpoints with http and on private networks, for a laptop or a test. */
   webhookAllowPrivateNetworks: boolean;
-  /** Keys of 32 bytes that seal signing secrets, newest first. Null: one is made and kept in `dataDir`. */
+  /** Keys of 32 bytes that encrypt signing secrets, newest first. Null: one is generated and kept in `dataDir`. */
   webhookSecretKeys: readonly Buffer[] | null;
-  /** How long to wait after each declined attempt at a charge or refund; as many further attempts as entries. */
+  /** Intervals between the attempts at a declined charge or refund; as many further attempts as entries. */
   paymentRetryMs: readonly number[];
   /** Null: no merchant can be charged through Stripe. */
   stripeSecretKey: string | null;
-  /** Null: Stripe's webhooks are not accepted, and later outcomes are found by polling. */
+  /** Null: Stripe's webhooks are rejected, and pending results are requested from Stripe. */
   stripeWebhookSecret: string | null;
   stripeApiUrl: string;
-  /** Null: mails are put as files into `dataDir`. */
+  /** Null: mails are written to files in `dataDir`. */
   smtpUrl: string | null;
-  /** The address that mails come from. */
+  /** The sender address of mails. */
   mailFrom: string;
   logLevel: LogLevel;
 }>;
@@ -77,12 +77,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws ConfigError that lists every invalid variable.
  */
 export function readConfig(environment: Environment): Config {
-  const faults: string[] = [];
-  const read = readerOf(environment, faults);
+  const read = new EnvironmentReader(environment);
   const host = read.host("HOST", "127.0.0.1");
   const port = read.integer("PORT", 8080, 0, 65_535);
   const backOfficePort = read.integer("BACK_OFFICE_PORT", 8081, 0, 65_535);
-  if (port !== 0 && port === backOfficePort) faults.push("BACK_OFFICE_PORT must differ from PORT.");
+  if (port !== 0 && port === backOfficePort) read.faults.push("BACK_OFFICE_PORT must differ from PORT.");
   const config: Config = {
     databaseUrl: read.url("DATABASE_URL", null, ["postgres:", "postgresql:"]),
     dataDir: resolve(read.text("DATA_DIR", ".data")),
@@ -113,97 +112,109 @@ export function readConfig(environment: Environment): Config {
     mailFrom: read.mailAddress("MAIL_FROM", "partner-orders@localhost"),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (read.faults.length > 0) throw new ConfigError(read.faults);
   return Object.freeze(config);
 }
 
-function readerOf(environment: Environment, faults: string[]) {
-  const raw = (name: string): string | null => environment[name]?.trim() || null;
+/** Reads single variables and collects what is wrong with them. */
+class EnvironmentReader {
+  readonly faults: string[] = [];
+  readonly #environment: Environment;
 
-  const text = (name: string, fallback: string): string => raw(name) ?? fallback;
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
 
-  /** An address or a name; whether it is this machine's shows when it listens. */
-  function host(name: string, fallback: string): string {
-    const value = text(name, fallback);
+  #raw(name: string): string | null {
+    return this.#environment[name]?.trim() || null;
+  }
+
+  text(name: string, fallback: string): string {
+    return this.#raw(name) ?? fallback;
+  }
+
+  /** An IP address or a host name. Whether it belongs to this machine is known when the service listens. */
+  host(name: string, fallback: string): string {
+    const value = this.text(name, fallback);
     if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value))
-      faults.push(`${name} must be an IP address or a host name.`);
+      this.faults.push(`${name} must be an IP address or a host name.`);
     return value;
   }
 
-  function integer(name: string, fallback: number, min: number, max: number): number {
-    const value = raw(name);
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const value = this.#raw(name);
     if (value === null) return fallback;
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    faults.push(`${name} must be a whole number from ${min} to ${max}.`);
+    this.faults.push(`${name} must be a whole number from ${min} to ${max}.`);
     return fallback;
   }
 
-  function url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {
-    const value = raw(name);
+  url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {
+    const value = this.#raw(name);
     if (value === null) return fallback;
     const begins = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
     if (begins && URL.canParse(value)) return value.replace(/\/+$/, "");
-    faults.push(
+    this.faults.push(
       `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
     );
     return fallback;
   }
 
-  function mailAddress(name: string, fallback: string): string {
-    const value = raw(name) ?? fallback;
+  mailAddress(name: string, fallback: string): string {
+    const value = this.#raw(name) ?? fallback;
     if (!/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(value))
-      faults.push(`${name} must be a mail address alone, without a name.`);
+      this.faults.push(`${name} must be a mail address alone, without a name.`);
     return value;
   }
 
-  function oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
-    const value = raw(name);
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
+    const value = this.#raw(name);
     const found = allowed.find((candidate) => candidate === value);
     if (value === null || found !== undefined) return found ?? fallback;
-    faults.push(`${name} must be one of ${allowed.join(", ")}.`);
+    this.faults.push(`${name} must be one of ${allowed.join(", ")}.`);
     return fallback;
   }
 
-  function roles(name: string): ReadonlySet<Role> {
-    const requested = (raw(name) ?? ROLES.join(",")).split(",").map((role) => role.trim());
+  roles(name: string): ReadonlySet<Role> {
+    const requested = (this.#raw(name) ?? ROLES.join(",")).split(",").map((role) => role.trim());
     const known = ROLES.filter((role) => requested.includes(role));
     if (known.length !== new Set(requested).size)
-      faults.push(`${name} must be a comma list of ${ROLES.join(", ")}.`);
+      this.faults.push(`${name} must be a comma-separated list of ${ROLES.join(", ")}.`);
     return new Set(known);
   }
 
-  function secret(name: string, lengthMin: number): string | null {
-    const value = raw(name);
+  secret(name: string, lengthMin: number): string | null {
+    const value = this.#raw(name);
     if (value !== null && !/^[\x21-\x7e]+$/.test(value))
-      faults.push(`${name} must be visible ASCII without spaces.`);
+      this.faults.push(`${name} must be visible ASCII without spaces.`);
     if (value !== null && value.length < lengthMin)
-      faults.push(`${name} must have at least ${lengthMin} characters.`);
+      this.faults.push(`${name} must have at least ${lengthMin} characters.`);
     return value;
   }
 
-  function waitsMs(name: string, fallback: string): readonly number[] {
-    const entries = (raw(name) ?? fallback).split(",").map((entry) => entry.trim());
+  waitsMs(name: string, fallback: string): readonly number[] {
+    const entries = (this.#raw(name) ?? fallback).split(",").map((entry) => entry.trim());
     const waits = entries.map((entry) => (/^\d+(\.\d+)?$/.test(entry) ? Number(entry) : Number.NaN));
     if (waits.length > RETRIES_MAX || !waits.every((seconds) => seconds <= WAIT_MAX_SECONDS))
-      faults.push(
-        `${name} must be a comma list of at most ${RETRIES_MAX} numbers of seconds from 0 to ${WAIT_MAX_SECONDS}.`,
+      this.faults.push(
+        `${name} must be a comma-separated list of at most ${RETRIES_MAX} numbers of seconds from 0 to ${WAIT_MAX_SECONDS}.`,
       );
     return Object.freeze(waits.map((seconds) => Math.round(1_000 * seconds)));
   }
 
-  function secretKeys(name: string): readonly Buffer[] | null {
-    const entries = raw(name)
+  secretKeys(name: string): readonly Buffer[] | null {
+    const entries = this.#raw(name)
       ?.split(",")
       .map((entry) => entry.trim());
     if (entries === undefined) return null;
     // 43 characters hold 32 bytes; Node reads both alphabets as the same.
     if (!entries.every((entry) => /^[A-Za-z0-9+/_-]{43}=?$/.test(entry)))
-      faults.push(`${name} must be a comma list of keys of 32 bytes each, in base64 or base64url.`);
+      this.faults.push(
+        `${name} must be a comma-separated list of keys of 32 bytes each, in base64 or base64url.`,
+      );
     return Object.freeze(entries.map((entry) => Buffer.from(entry, "base64")));
   }
-
-  return { text, host, integer, url, mailAddress, oneOf, roles, secret, waitsMs, secretKeys };
 }
 
 /** The version of the running code, from package.json. */
