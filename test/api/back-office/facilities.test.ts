@@ -227,7 +227,7 @@ describe("PUT /api/facilities/{id}/rates", () => {
       ["/rates/1", "/rates/3"],
     ],
     [
-      "all faults at once",
+      "all errors at once",
       [aRate(), aRate(), aRate({ country: "x" }), aRate({ country: "FR", amount: "1.234" })],
       ["/rates/1", "/rates/2/countryCode", "/rates/3/price"],
     ],

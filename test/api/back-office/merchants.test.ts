@@ -119,7 +119,7 @@ describe("POST /api/merchants", () => {
     ["a currency in small letters", { currency: "eur" }, ["/currency"]],
     ["a credit limit without its currency", { creditLimit: { amount: "1" } }, ["/creditLimit/currency"]],
     [
-      "all faults at once",
+      "all errors at once",
       { name: "", accountEmail: "x", currency: "x", creditLimit: {} },
       ["/accountEmail", "/creditLimit/amount", "/creditLimit/currency", "/currency", "/name"],
     ],

@@ -94,11 +94,11 @@ describe("a media type", () => {
     "*/*",
     ";;;",
     "",
-  ])("%j is refused with 415", async (type) => {
+  ])("%j is rejected with 415", async (type) => {
     expectRefusal(await orderAs(type), "unsupported-media-type", "/v1/orders");
   });
 
-  it("that is missing is refused with 415", async () => {
+  it("that is missing is rejected with 415", async () => {
     expectRefusal(await orderAs(null), "unsupported-media-type", "/v1/orders");
   });
 
@@ -134,7 +134,7 @@ describe("a body of 256 KiB", () => {
     expect(pieces.status).toBe(201);
   });
 
-  it("is the most: one byte more is refused with 413", async () => {
+  it("is the limit: one byte more is rejected with 413", async () => {
     const body = padded(BODY_LIMIT_BYTES + 1);
     expectRefusal(
       await wire.send("POST /v1/orders", wire.authorizedJson(), body),
@@ -168,7 +168,7 @@ describe("a body of 256 KiB", () => {
     await wire.partner.client.request("POST", path, { rawBody: body });
   });
 
-  it("is told only to those who have a key", async () => {
+  it("is reported only with a valid key", async () => {
     const body = "x".repeat(BODY_LIMIT_BYTES + 1);
     expectRefusal(await wire.send("POST /v1/orders", {}, body), "unauthorized", "/v1/orders");
   });

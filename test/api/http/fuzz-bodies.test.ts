@@ -89,7 +89,7 @@ const anyFullOrder = () =>
     testMode: true,
   });
 
-describe("POST /v1/orders, whatever the body", () => {
+describe("POST /v1/orders with any body", () => {
   it("is arbitrary JSON", async () => {
     await wire.fuzz(anything, (value) => wire.postOrder(JSON.stringify(value) ?? "null"));
   });
@@ -137,7 +137,7 @@ describe("POST /v1/orders, whatever the body", () => {
   });
 });
 
-describe("POST /v1/test/orders/{orderId}/transitions, whatever the body", () => {
+describe("POST /v1/test/orders/{orderId}/transitions with any body", () => {
   it("is a valid transition with something changed", async () => {
     const order = await placeTestOrder(wire.partner);
     const valid = {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => wire.close());
 
-/** The bytes that may stand in a header's value, and a few that may not. */
+/** The bytes that may be in a header's value, and a few that may not. */
 const headerValue = fc.oneof(
   fc.string({
     unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
@@ -25,7 +25,7 @@ const headerValue = fc.oneof(
   fc.constantFrom("", " ", ",", "a, b", '"', "Bearer", "Bearer ", "\u00ff".repeat(255), "x".repeat(256)),
 );
 
-describe("header fields, whatever they hold", () => {
+describe("header fields with any content", () => {
   const names = [
     "idempotency-key",
     "authorization",
@@ -62,7 +62,7 @@ describe("header fields, whatever they hold", () => {
   });
 });
 
-describe("paths, whatever they hold", () => {
+describe("paths with any content", () => {
   const percentEncoded = fc
     .integer({ min: 0, max: 255 })
     .map((byte) => `%${byte.toString(16).padStart(2, "0")}`);

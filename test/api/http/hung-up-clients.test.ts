@@ -22,7 +22,7 @@ describe("a client that hangs up", () => {
       expect: "100-continue",
     });
 
-  /** A connection whose request the service has in hand: it has asked for the body. */
+  /** A connection whose request the service is handling: it has requested the body. */
   async function beginOrder(body: string) {
     const connection = await openConnection(wire.url);
     connection.send(head(body));
@@ -56,12 +56,12 @@ describe("a client that hangs up", () => {
     expect((await wire.postOrder(body)).status, "the same order, sent whole").toBe(201);
   });
 
-  it("after the body and before the answer has placed its order: a retry replays it", async () => {
+  it("after the body and before the response has placed its order: a retry replays it", async () => {
     const order = anOrder(wire.partner);
     const body = JSON.stringify(order);
     const count = (await readStoredOrders(wire.test, wire.partner)).length;
     await wire.test.db.transaction(async (tx) => {
-      // Nobody can write an order until this transaction ends, so there is no answer yet.
+      // No order can be written until this transaction ends, so there is no response yet.
       await tx.query({ name: "test-lock-orders", text: "lock table orders in share mode", values: [] });
       const connection = await beginOrder(body);
       connection.send(body);

@@ -42,7 +42,7 @@ describe("a database that is gone", () => {
     ["POST", `/v1/test/orders/${order.testId}/transitions`, { transition: "accept" }],
   ];
 
-  it("is 503 unavailable with Retry-After on every route, and all goes on when it is back", async () => {
+  it("is 503 unavailable with Retry-After on every route, and everything works again when it is back", async () => {
     const { id } = await placeOrder(served);
     const { id: testId } = await placeTestOrder(served);
     const all = requests({ id, testId });
@@ -84,7 +84,7 @@ describe("a database that is gone", () => {
     expect((await service.partner().get("/v1/me")).status).toBe(401);
   });
 
-  it("while it ends the connections of the service, answers 503 or goes on, and never 500", async () => {
+  it("while it ends the connections of the service, returns 503 or succeeds, and never 500", async () => {
     const terminate = () => direct.query({ name: "test-terminate", text: TERMINATE_OTHERS, values: [] });
     const answers = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {

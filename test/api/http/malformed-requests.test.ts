@@ -29,7 +29,7 @@ describe("what is not HTTP/1.1", () => {
     ["a path beyond 16 KiB", `GET /v1/orders/${"x".repeat(20_000)} HTTP/1.1\r\n${host}\r\n`, unread],
     ["version 1.2", `GET /v1/me HTTP/1.2\r\n${host}\r\n`, "/v1/me"],
     ["version 9.9", `GET /v1/me HTTP/9.9\r\n${host}\r\n`, "/v1/me"],
-    ["version 2.0 in the words of 1.1", `GET /v1/me HTTP/2.0\r\n${host}\r\n`, "/v1/me"],
+    ["version 2.0 with version 1.1 text", `GET /v1/me HTTP/2.0\r\n${host}\r\n`, "/v1/me"],
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", unread],
     ["version 0.9", "GET /v1/me\r\n\r\n", "/v1/me"],
     ["another protocol", `GET /v1/me FTP/1.1\r\n${host}\r\n`, unread],
@@ -91,7 +91,7 @@ describe("what is not HTTP/1.1", () => {
     ["a zero byte", "\0"],
     ["a word", "hello\r\n\r\n"],
     ["a word as of a method", "FOO /v1/bar HTTP/1.1\r\n\r\n"],
-  ])("keeps no answer from a good request in the same packet: %s behind it", async (_name, behind) => {
+  ])("returns no response from a good request in the same packet: %s behind it", async (_name, behind) => {
     const order = JSON.stringify(anOrder(wire.partner));
     const headers = { ...wire.authorizedJson(), "content-length": String(Buffer.byteLength(order)) };
     const connection = await openConnection(wire.url);
@@ -110,7 +110,7 @@ describe("what is not HTTP/1.1", () => {
     expect(status).toBe(400);
   });
 
-  it("is let go, even when the client never closes its side", async () => {
+  it("is closed, even if the client never closes its side", async () => {
     const { hostname, port } = new URL(wire.url);
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     onTestFinished(() => void socket.destroy());
@@ -127,7 +127,7 @@ describe("what is not HTTP/1.1", () => {
     expect((await exchange(wire.url, bytes)).status).toBe(200);
   });
 
-  it("does not take an expectation for it, whatever it is (RFC 9110, section 10.1.1)", async () => {
+  it("does not take any value of it for an expectation (RFC 9110, section 10.1.1)", async () => {
     for (const expectation of ["100-continue", "something", "100-continue, something"]) {
       const headers = { ...wire.authorizedJson(), expect: expectation };
       expectRefusal(await wire.send("POST /v1/orders", headers, "{}"), "validation-failed", "/v1/orders");

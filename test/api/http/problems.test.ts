@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => wire.close());
 
 describe("every code of the table", () => {
-  /** A request that is answered by the code, and the path that the problem names. */
+  /** A request that causes the code, and the path that the problem names. */
   const PROVOCATIONS: Record<ProblemCode, () => Promise<[answer: Refused, instance: string]>> = {
     "malformed-request": async () => [
       await wire.send("POST /v1/orders", wire.authorizedJson(), "{"),
@@ -124,7 +124,7 @@ describe("every code of the table", () => {
 
   const codes = Object.keys(PROBLEMS) as ProblemCode[]; // The table's own keys.
 
-  it.each(codes)("%s is answered as the table says, and tells nothing internal", async (code) => {
+  it.each(codes)("%s is returned as the table says, and reveals nothing internal", async (code) => {
     const [answer, instance] = await PROVOCATIONS[code]();
     expectRefusal(answer, code, instance);
     expect(answer.status).toBe(STATUSES[code]);
@@ -150,7 +150,7 @@ describe("every code of the table", () => {
       expect(page.body).toContain(text);
   });
 
-  it("stands in docs/problems.md, and nothing else does", () => {
+  it("is in docs/problems.md, which has no others", () => {
     const rows = readFileSync("docs/problems.md", "utf8").matchAll(
       /^\| *`?([a-z][a-z-]*)`? *\| *(\d{3}) *\| *([^|]+?) *\|/gm,
     );
@@ -199,7 +199,7 @@ describe("a problem document", () => {
     expect(new Set(ids).size).toBe(20);
   });
 
-  it("writes whatever the path holds as JSON", async () => {
+  it("writes any content of the path as JSON", async () => {
     const path = `/v1/"quoted"\\<b>&'{}`;
     expectRefusal(await wire.send(`GET ${path}`), "not-found", path);
   });
@@ -211,8 +211,8 @@ describe("a problem document", () => {
   });
 });
 
-describe("a fault of the service", () => {
-  it("is answered with a bare 500, whatever it was", async () => {
+describe("an internal error", () => {
+  it("is returned as a bare 500, whatever its cause", async () => {
     const [answer] = await provokeInternalError();
     expect(answer.document.detail).toBe("The request failed. It is safe to retry.");
   });

@@ -138,7 +138,7 @@ const UNMATCHED_PATHS = [
 ];
 
 describe("a path outside the table", () => {
-  it.each(UNMATCHED_PATHS)("%s answers 404 not-found, naming method and path", async (path) => {
+  it.each(UNMATCHED_PATHS)("%s returns 404 not-found, naming method and path", async (path) => {
     statements.length = 0;
     expectNoRoute(await send("GET", path), "GET", path);
     expectNoRoute(await send("GET", path, { authorization: `Bearer ${partner.key}` }), "GET", path);
@@ -171,7 +171,7 @@ describe("a method outside the table", () => {
         statements.length = 0;
         for (const headers of [{}, { authorization: `Bearer ${partner.key}` }]) {
           const answer = await send(method, path, headers);
-          // The answer to HEAD has the header fields of the document, and no body.
+          // The response to HEAD has the header fields of the document, and no body.
           if (method === "HEAD") {
             expect(answer.status).toBe(404);
             expect(answer.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
@@ -211,7 +211,7 @@ describe("a method outside the table", () => {
   });
 });
 
-describe("an unmatched request is answered before anything else of it is looked at", () => {
+describe("an unmatched request returns before anything else of it is checked", () => {
   const bodies: [name: string, headers: Record<string, string>, body: string | Buffer][] = [
     ["malformed JSON", { "content-type": "application/json" }, "{"],
     ["an empty JSON body", { "content-type": "application/json" }, ""],
@@ -260,7 +260,7 @@ describe("an unmatched request is answered before anything else of it is looked 
     expectNoRoute(await send("GET", "/v1/nothing", h2c), "GET", "/v1/nothing");
   });
 
-  it("and the connection goes on to the next request, past the body that nobody read", async () => {
+  it("and the connection continues with the next request, after the unread body", async () => {
     const connection = await openConnection(url);
     const body = "x".repeat(BODY_LIMIT_BYTES * 2);
     connection.send(requestText("POST /v1/nothing HTTP/1.1", { "content-type": "application/json" }, body));
@@ -272,7 +272,7 @@ describe("an unmatched request is answered before anything else of it is looked 
 });
 
 describe("a path inside the table", () => {
-  it("is matched whatever its query", async () => {
+  it("matches with any query", async () => {
     const headers = { authorization: `Bearer ${partner.key}` };
     expect((await send("GET", "/v1/me?", headers)).status).toBe(200);
     expect((await send("GET", "/v1/me?x=%zz&&=", headers)).status).toBe(200);

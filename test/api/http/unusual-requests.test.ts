@@ -52,7 +52,7 @@ describe("cases that hurt", () => {
     "-0",
     '"1"',
     "[1]",
-  ])("a quantity of %s is refused with 422", async (quantity) => {
+  ])("a quantity of %s is rejected with 422", async (quantity) => {
     const text = JSON.stringify(anOrder(wire.partner)).replace('"quantity":1', `"quantity":${quantity}`);
     const { status, body } = await wire.postOrder(text);
     expect(status, body).toBe(422);
@@ -71,7 +71,7 @@ describe("cases that hurt", () => {
     expect(JSON.parse((await wire.postOrder(text)).body).testMode).toBe(true);
   });
 
-  it("a body with very many faults is answered with some of them", async () => {
+  it("for a body with very many errors, the response lists some of them", async () => {
     const text = JSON.stringify({ lines: Array.from({ length: 20_000 }, () => ({})) });
     const { status, body } = await wire.postOrder(text);
     expect(status).toBe(422);
@@ -88,7 +88,7 @@ describe("cases that hurt", () => {
   });
 
   it.each(["Infinity", "-Infinity", "1e400", "%E2%88%9E"])(
-    "a limit of %s is refused with 422",
+    "a limit of %s is rejected with 422",
     async (limit) => {
       expect((await wire.send("GET", `/v1/products?limit=${limit}`, wire.authorized())).status).toBe(422);
     },
@@ -117,7 +117,7 @@ describe("cases that hurt", () => {
       );
   });
 
-  it("requests that are sent without waiting are answered in their order", async () => {
+  it("requests that are sent without waiting are answered in order", async () => {
     const connection = await openConnection(wire.url);
     const paths = Array.from({ length: 20 }, (_, index) =>
       index % 3 === 0 ? "/v1/me" : `/v1/nothing-${index}`,

@@ -57,7 +57,7 @@ beforeEach(() => {
   reading = "all";
 });
 
-/** Sends chunks with `Transfer-Encoding: chunked`, whatever is answered meanwhile; answers status and body. */
+/** Sends chunks with `Transfer-Encoding: chunked`, also after the response has begun; returns status and body. */
 function upload(
   chunks: Iterable<Buffer>,
   path = "/uploads",
@@ -88,7 +88,7 @@ describe("an uploaded body", () => {
     expect(received).toBe(LIMIT_BYTES);
   });
 
-  it("is refused with one byte more, and the client that goes on sending hears so", async () => {
+  it("is rejected with one byte more, and a client that is still sending gets the response", async () => {
     const { status, body } = await upload(bytes(2 * LIMIT_BYTES));
     expect(status).toBe(413);
     expect(JSON.parse(body)).toMatchObject({ detail: "The body is larger than 3 MiB." });
@@ -96,12 +96,12 @@ describe("an uploaded body", () => {
     expect(received).toBeLessThanOrEqual(2 * LIMIT_BYTES);
   });
 
-  it.each(["nothing", "one chunk"] as const)("may be answered when %s of it was read", async (some) => {
+  it.each(["nothing", "one chunk"] as const)("may return a response when %s of it was read", async (some) => {
     reading = some;
     expect((await upload(bytes(2 * LIMIT_BYTES))).status).toBe(204);
   });
 
-  it("is refused before it is read when its type is another", async () => {
+  it("is rejected before it is read if it has another type", async () => {
     for (const type of ["application/json", "text/csv2", "text /csv", ""])
       expect((await upload(bytes(10), "/uploads", type)).status, type).toBe(415);
     expect(received).toBe(0);

@@ -12,7 +12,10 @@ const LINTER = join(ROOT, "node_modules", "@redocly", "cli", "bin", "cli.js");
 /** The description as a service without any configuration gives it. */
 export const describeByDefault = (): Record<string, unknown> => describeService(readConfig({}));
 
-/** Runs the linter over a description, by the rules of `redocly.yaml`. Answers whether it is free of findings, and its words. */
+/**
+ * Runs the linter over a description, by the rules of `redocly.yaml`. Returns whether it has no findings, and its
+ * output.
+ */
 export async function lint(description: object): Promise<{ clean: boolean; report: string }> {
   const folder = await mkdtemp(join(tmpdir(), "partner-orders-openapi-"));
   try {

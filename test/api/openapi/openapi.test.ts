@@ -108,7 +108,7 @@ describe("the description", () => {
     expect(clean, report).toBe(true);
   });
 
-  it("would not pass the linter with a fault", async () => {
+  it("would not pass the linter with an error", async () => {
     const faulty = structuredClone(description);
     const me = faulty.paths["/v1/me"]?.["get"] as Partial<Operation>;
     delete me.operationId;
@@ -188,7 +188,7 @@ describe("each operation", () => {
     }
   });
 
-  it("describes each answer, every refusal as a problem document", () => {
+  it("describes each response, every error as a problem document", () => {
     for (const [name, { responses }] of operations()) {
       const statuses = Object.keys(responses);
       expect(statuses, name).toEqual(expect.arrayContaining(["400", "401", "500", "503"]));
@@ -204,7 +204,7 @@ describe("each operation", () => {
     }
   });
 
-  it("takes only JSON, or CSV for an import, where it takes a body, which may be left out if all of its fields may; then it may answer 413, 415 and 422", () => {
+  it("accepts only JSON, or CSV for an import, where it takes a body, which may be omitted if all of its fields may; then it may return 413, 415 and 422", () => {
     for (const [name, { requestBody, responses }] of operations()) {
       if (requestBody === undefined) continue;
       const taken = name === IMPORT ? "text/csv" : "application/json";
@@ -223,7 +223,7 @@ describe("each operation", () => {
     ]);
   });
 
-  it("describes the header fields that refusals have", () => {
+  it("describes the header fields that errors have", () => {
     const { responses } = operationOf("GET /v1/me");
     const fields = (status: string) => Object.keys(responses[status]?.headers ?? {}).sort();
     expect(fields("401")).toEqual(["WWW-Authenticate", "X-Request-Id"]);
@@ -231,7 +231,7 @@ describe("each operation", () => {
     expect(fields("503")).toEqual(["Retry-After", "X-Request-Id"]);
   });
 
-  it("of partners may answer 429", () => {
+  it("of partners may return 429", () => {
     for (const [name, { responses }] of operations())
       expect("429" in responses, name).toBe(name.includes(" /v1/"));
   });

@@ -90,17 +90,17 @@ describe("a key", () => {
 });
 
 describe("a missing key", () => {
-  it("answers 401 unauthorized with a challenge that names no error", async () => {
+  it("returns 401 unauthorized with a challenge that names no error", async () => {
     await expectUnauthorized({}, NO_KEY);
   });
 
-  it.each(ROUTES)("answers 401 on %s %s", async (method, path, body) => {
+  it.each(ROUTES)("returns 401 on %s %s", async (method, path, body) => {
     const answer = await test.partner().request(method, path, body && { body });
     expectProblem(answer, 401, "unauthorized");
     expect(answer.headers["www-authenticate"]).toBe(NO_KEY);
   });
 
-  it("is told before anything of the request is looked at", async () => {
+  it("is returned before anything of the request is checked", async () => {
     const client = test.partner();
     const long = "x".repeat(201);
     for (const answer of [
@@ -127,12 +127,12 @@ describe("a missing key", () => {
 });
 
 describe("an invalid key", () => {
-  it("answers 401 unauthorized with error invalid_token", async () => {
+  it("returns 401 unauthorized with error invalid_token", async () => {
     await expectUnauthorized({ authorization: "Bearer pok_unknown" });
     await expectUnauthorized({ "x-api-key": "pok_unknown" });
   });
 
-  it.each(ROUTES)("answers 401 on %s %s", async (method, path, body) => {
+  it.each(ROUTES)("returns 401 on %s %s", async (method, path, body) => {
     const answer = await test.partner("pok_unknown").request(method, path, body && { body });
     expectProblem(answer, 401, "unauthorized");
     expect(answer.headers["www-authenticate"]).toBe(BAD_KEY);
@@ -190,7 +190,7 @@ describe("an invalid key", () => {
     expect(answer.status).toBe(401);
   });
 
-  it("gets one and the same answer whether it is unknown, revoked or expired", async () => {
+  it("gets the same response whether it is unknown, revoked or expired", async () => {
     const revoked = await createKey(test, partner.connectionId);
     await revoke(revoked.id);
     const expiresAt = new Date(test.clock.now().getTime() + 1_000).toISOString();

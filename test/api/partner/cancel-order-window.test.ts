@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-/** Refused with the status the order has, and nothing is told. */
+/** Rejected with the status of the order, and no event is published. */
 async function expectNotCancelable(orderId: string, orderStatus: string, by = partner): Promise<void> {
   const before = await readOrder(by, orderId);
   const told = await readOrderEventTypes(test, by);
@@ -44,7 +44,7 @@ describe("POST /v1/orders/{orderId}/cancel, past the window: 409 order-not-cance
   });
 
   it.each([0, 1, 86_400_000])(
-    "refuses %i ms after its end, with the status ACCEPTED, before any worker has run",
+    "rejects %i ms after its end, with the status ACCEPTED, before any worker has run",
     async (ms) => {
       const { id } = await placeOrder(partner);
       test.clock.advance({ hours: 2, ms });
@@ -63,7 +63,7 @@ describe("POST /v1/orders/{orderId}/cancel, past the window: 409 order-not-cance
     ]);
   });
 
-  it("gives the same answer to a retry", async () => {
+  it("returns the same response to a retry", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 2 });
     const first = await cancelOrder(partner, id);
@@ -76,7 +76,7 @@ describe("POST /v1/orders/{orderId}/cancel, past the window: 409 order-not-cance
     ["IN_PROGRESS", ["ship"]],
     ["COMPLETED", ["ship", "complete"]],
     ["RETURNED", ["ship", "returnShipment"]],
-  ])("refuses an order that is %s", async (status, steps) => {
+  ])("rejects an order that is %s", async (status, steps) => {
     const { id } = await placeTestOrder(partner);
     for (const step of steps) await transition(partner, id, step);
     await expectNotCancelable(id, status);
@@ -87,7 +87,7 @@ describe("POST /v1/orders/{orderId}/cancel, in PROCESSING: 409 order-not-cancela
   it.each([
     ["real", false],
     ["test", true],
-  ])("refuses a %s order under review, at once and later", async (_, testMode) => {
+  ])("rejects a %s order in review, at once and later", async (_, testMode) => {
     const reviewed = await createPartner(test, { reviewPolicy: { countries: [] } });
     const { id } = await placeOrder(reviewed, { testMode });
     await expectNotCancelable(id, "PROCESSING", reviewed);
@@ -95,7 +95,7 @@ describe("POST /v1/orders/{orderId}/cancel, in PROCESSING: 409 order-not-cancela
     await expectNotCancelable(id, "PROCESSING", reviewed);
   });
 
-  it("answers a real and a test order the same", async () => {
+  it("returns the same for a real and a test order", async () => {
     const reviewed = await createPartner(test, { reviewPolicy: { countries: [] } });
     const real = await placeOrder(reviewed);
     const rehearsal = await placeTestOrder(reviewed);
@@ -104,7 +104,7 @@ describe("POST /v1/orders/{orderId}/cancel, in PROCESSING: 409 order-not-cancela
     );
   });
 
-  it("refuses a test order that was moved there", async () => {
+  it("rejects a test order that was moved there", async () => {
     const { id } = await placeTestOrder(partner);
     await transition(partner, id, "process");
     await expectNotCancelable(id, "PROCESSING");
@@ -137,7 +137,7 @@ describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0
     await expectCanceled(partner, id);
   });
 
-  it("refuses again once it was paid after the window: the order is accepted", async () => {
+  it("rejects again once it was paid after the window: the order is accepted", async () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 3 });

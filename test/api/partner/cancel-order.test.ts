@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterAll(() => test.close());
 
 describe("POST /v1/orders/{orderId}/cancel", () => {
-  it("cancels a NEW order, and answers 200 with every field of it", async () => {
+  it("cancels a NEW order, and returns 200 with every field of it", async () => {
     const { id } = await placeOrder(partner);
     const before = await readOrder(partner, id);
     test.clock.advance({ minutes: 5 });
@@ -37,7 +37,7 @@ describe("POST /v1/orders/{orderId}/cancel", () => {
     expect(await readOrder(partner, id)).toEqual(body);
   });
 
-  it("tells order.canceled, with the order as GET answers it", async () => {
+  it("publishes order.canceled, with the order as GET returns it", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ minutes: 5 });
     await cancelOrder(partner, id);
@@ -62,7 +62,7 @@ describe("POST /v1/orders/{orderId}/cancel", () => {
     },
   );
 
-  it("tries the service's id first, then the external id", async () => {
+  it("looks for the service's id first, then for the external id", async () => {
     const { id } = await placeOrder(partner);
     const other = await placeOrder(partner, { externalOrderId: id });
     await expectCanceled(partner, id);
@@ -105,7 +105,7 @@ describe("POST /v1/orders/{orderId}/cancel", () => {
 });
 
 describe("POST /v1/orders/{orderId}/cancel, already canceled", () => {
-  it("answers 200 again with the same order, and sends no second event", async () => {
+  it("returns 200 again with the same order, and sends no second event", async () => {
     const { id } = await placeOrder(partner);
     const first = await expectCanceled(partner, id);
     test.clock.advance({ minutes: 1 });
@@ -113,14 +113,14 @@ describe("POST /v1/orders/{orderId}/cancel, already canceled", () => {
     expect(await readOrderEventTypes(test, partner)).toEqual(["order.created", "order.canceled"]);
   });
 
-  it("answers 200 again even after the window, for a retry is safe", async () => {
+  it("returns 200 again even after the window, so a retry is safe", async () => {
     const { id } = await placeOrder(partner);
     const first = await expectCanceled(partner, id);
     test.clock.advance({ hours: 24 });
     expect(await expectCanceled(partner, id)).toEqual(first);
   });
 
-  it("answers 200 for an order that was canceled in the sandbox", async () => {
+  it("returns 200 for an order that was canceled in the sandbox", async () => {
     const { id } = await placeTestOrder(partner);
     await transition(partner, id, "accept");
     await transition(partner, id, "cancel");
@@ -131,7 +131,7 @@ describe("POST /v1/orders/{orderId}/cancel, already canceled", () => {
 
 describe("POST /v1/orders/{orderId}/cancel, 404 not-found and ids", () => {
   it.each(["nothing", "ord_7zzzzzzzzzzzzzzzzzzzzzzzzz", "a\u0000b"])(
-    "answers 404 for the unknown id %j",
+    "returns 404 for the unknown id %j",
     async (id) => {
       const answer = await cancelOrder(partner, id);
       expectProblem(answer, 404, "not-found");
@@ -139,7 +139,7 @@ describe("POST /v1/orders/{orderId}/cancel, 404 not-found and ids", () => {
     },
   );
 
-  it("answers another connection's order exactly as a missing one, and leaves it alone", async () => {
+  it("returns the same for another connection's order as for a missing one, and does not change it", async () => {
     const other = await createPartner(test);
     const missing = await cancelOrder(partner, "theirs");
     const { id } = await placeOrder(other, { externalOrderId: "theirs" });
@@ -150,7 +150,7 @@ describe("POST /v1/orders/{orderId}/cancel, 404 not-found and ids", () => {
     expect(await readOrderEventTypes(test, other)).toEqual(["order.created"]);
   });
 
-  it("answers a test order's cancel until two hours after creation, then 404, before any worker has run", async () => {
+  it("accepts the cancel of a test order until two hours after creation, then returns 404, before any worker has run", async () => {
     const first = await placeTestOrder(partner, { externalOrderId: "first" });
     const second = await placeTestOrder(partner, { externalOrderId: "second" });
     test.clock.advance({ hours: 2, ms: -1 });
@@ -161,12 +161,12 @@ describe("POST /v1/orders/{orderId}/cancel, 404 not-found and ids", () => {
     }
   });
 
-  it("refuses an id of more than 200 characters with 422", async () => {
+  it("rejects an id of more than 200 characters with 422", async () => {
     expectFaults(await cancelOrder(partner, "x".repeat(201)), [{ parameter: "orderId" }]);
     expectProblem(await cancelOrder(partner, "x".repeat(200)), 404, "not-found");
   });
 
-  it("answers 401 without a valid key, and cancels nothing", async () => {
+  it("returns 401 without a valid key, and cancels nothing", async () => {
     const { id } = await placeOrder(partner);
     expectProblem(await test.partner().post(`${orderPath(id)}/cancel`), 401, "unauthorized");
     expect((await readOrder(partner, id)).status).toBe("NEW");

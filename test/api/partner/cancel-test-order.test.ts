@@ -15,7 +15,7 @@ afterAll(() => test.close());
 
 const cancel = (orderId: string): Promise<Answer> => partner.client.post(`/v1/orders/${orderId}/cancel`);
 
-/** A cancel that must be refused with 409 and change nothing; answers the problem without its path. */
+/** A cancel that must be rejected with 409 and change nothing; returns the problem without its path. */
 async function refusalOf(orderId: string): Promise<object> {
   const before = await dumpTables(test);
   const { status, body } = await cancel(orderId);
@@ -39,7 +39,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     expect(more).toEqual([]);
   });
 
-  it("answers 200 again when it is canceled already, by whichever way, and publishes nothing more", async () => {
+  it("returns 200 again when it is already canceled, in either way, and publishes nothing more", async () => {
     const { id } = await placeTestOrder(partner);
     const canceled = await applied(partner, id, "cancel");
     test.clock.advance({ minutes: 1 });
@@ -47,13 +47,13 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     expect(typesOf(await eventsOf(test, id))).toEqual(["order.created", "order.canceled"]);
   });
 
-  it("is possible to the last moment before its erasure: a test order is never accepted by itself", async () => {
+  it("is possible until just before its erasure: a test order is never accepted automatically", async () => {
     const { id } = await placeTestOrder(partner);
     test.clock.advance({ hours: 2, ms: -1 });
     expect((await cancel(id)).body).toMatchObject({ status: "CANCELED" });
   });
 
-  it("begins in PROCESSING where a real one would, and is refused in the very same words", async () => {
+  it("begins in PROCESSING where a real one would, and is rejected with exactly the same text", async () => {
     const lines = [{ productId: partner.productIds[0], quantity: 11 }];
     const real = await placeOrder(partner, { lines });
     const rehearsed = await placeTestOrder(partner, { lines });
@@ -64,7 +64,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     expect(refusal).toMatchObject({ detail: expect.stringContaining("never had a cancel window") });
   });
 
-  it("refuses one moved to PROCESSING in those words too", async () => {
+  it("rejects one moved to PROCESSING with that text too", async () => {
     const lines = [{ productId: partner.productIds[0], quantity: 11 }];
     const real = await placeOrder(partner, { lines });
     const { id } = await placeTestOrder(partner);
@@ -72,10 +72,10 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     expect(await refusalOf(id)).toEqual(await refusalOf(real.id));
   });
 
-  it("refuses one moved past its window in the words of a real order whose window has closed", async () => {
+  it("rejects one moved past its window with the text for a real order whose window has closed", async () => {
     const real = await placeOrder(partner);
     test.clock.advance({ hours: 2 });
-    await cancel(real.id); // Stores the acceptance, so that the refusal compared below changes nothing.
+    await cancel(real.id); // Stores the acceptance, so that the rejection compared below changes nothing.
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, "accept");
     const refusal = await refusalOf(id);
@@ -90,7 +90,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     ["RETURNED", ["ship", "returnShipment"]],
     ["ACCEPTED", ["accept", "hold"]],
     ["PROCESSING", ["process", "hold"]],
-  ])("refuses with 409 order-not-cancelable: %s after %j", async (orderStatus, steps) => {
+  ])("rejects with 409 order-not-cancelable: %s after %j", async (orderStatus, steps) => {
     const { id } = await placeTestOrder(partner);
     for (const step of steps) await applied(partner, id, step);
     expect(await refusalOf(id)).toMatchObject({ status: 409, orderStatus });

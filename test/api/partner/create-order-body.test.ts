@@ -34,12 +34,12 @@ async function expectRefused(answer: Promise<Answer>, ...pointers: string[]): Pr
 describe("POST /v1/orders, text that cannot be kept unchanged", () => {
   const UNSTORABLE = ["a\u0000b", "a\ud800b", "\udc00"];
 
-  it.each(TEXTS)("refuses NUL and lone surrogates in the address's %s", async (field) => {
+  it.each(TEXTS)("rejects NUL and lone surrogates in the address's %s", async (field) => {
     for (const text of UNSTORABLE)
       await expectRefused(createTo({ [field]: text }), `/shippingAddress/${field}`);
   });
 
-  it("refuses NUL and lone surrogates in externalOrderId", async () => {
+  it("rejects NUL and lone surrogates in externalOrderId", async () => {
     for (const externalOrderId of UNSTORABLE)
       await expectRefused(create({ externalOrderId }), "/externalOrderId");
   });
@@ -82,20 +82,20 @@ describe("POST /v1/orders, hostile field names", () => {
 
 describe("POST /v1/orders, the body as such", () => {
   it.each(["", "{", "nonsense", "{'a':1}", "{}{}", '{"quantity":NaN}', "\u0000"])(
-    "answers 400 malformed-request to %j",
+    "returns 400 malformed-request for %j",
     async (rawBody) => {
       expectProblem(await createRaw(rawBody), 400, "malformed-request");
       await expectNothingHappened(test, partner);
     },
   );
 
-  it("answers 400 malformed-request to bytes that are not UTF-8", async () => {
+  it("returns 400 malformed-request for bytes that are not UTF-8", async () => {
     const rawBody = Buffer.from(JSON.stringify(anOrder(partner, { externalOrderId: "é" })), "latin1");
     expectProblem(await createRaw(rawBody), 400, "malformed-request");
     await expectNothingHappened(test, partner);
   });
 
-  it("answers 400 malformed-request when there is no body", async () => {
+  it("returns 400 malformed-request when there is no body", async () => {
     expectProblem(await partner.client.request("POST", "/v1/orders"), 400, "malformed-request");
   });
 
@@ -104,7 +104,7 @@ describe("POST /v1/orders, the body as such", () => {
     "application/x-www-form-urlencoded",
     "application/jsonp",
     "application/problem+json",
-  ])("answers 415 unsupported-media-type to %s", async (type) => {
+  ])("returns 415 unsupported-media-type for %s", async (type) => {
     expectProblem(
       await createRaw(JSON.stringify(anOrder(partner)), { "content-type": type }),
       415,
@@ -120,7 +120,7 @@ describe("POST /v1/orders, the body as such", () => {
     },
   );
 
-  it("takes a body of 256 KiB, and answers 413 payload-too-large to a byte more", async () => {
+  it("accepts a body of 256 KiB, and returns 413 payload-too-large for one byte more", async () => {
     expect(BODY_LIMIT_BYTES).toBe(256 * 1024);
     const padded = (bytes: number) => {
       const order = JSON.stringify(anOrder(partner));

@@ -29,7 +29,7 @@ const withoutExternalId = (fields: object = {}) =>
   anOrder(partner, { externalOrderId: undefined, ...fields });
 const unknownProduct = { lines: [{ productId: "00000000-0000-7000-8000-000000000000", quantity: 1 }] };
 
-describe("POST /v1/orders, a refused request does not use its key up", () => {
+describe("POST /v1/orders, a rejected request does not use up its key", () => {
   it.each([
     [
       "a body that cannot be read",
@@ -63,18 +63,18 @@ describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
     expectFaults(await send(anOrder(partner, { lines: [] }), "key-1"), [{ pointer: "/lines" }]);
   });
 
-  it("looks for a key before it looks at products", async () => {
+  it("checks the key before the products", async () => {
     expectProblem(await send(withoutExternalId(unknownProduct)), 400, "idempotency-key-missing");
   });
 
-  it("looks at the key before the external id", async () => {
+  it("checks the key before the external id", async () => {
     await send(anOrder(partner), "key-1");
     await send(anOrder(partner, { externalOrderId: "taken" }), "key-2");
     const refused = await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
     expectProblem(refused, 422, "idempotency-key-reused");
   });
 
-  it("looks at the external id before the products", async () => {
+  it("checks the external id before the products", async () => {
     await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
     const refused = await send(anOrder(partner, { externalOrderId: "taken", ...unknownProduct }), "key-2");
     expect([refused.status, refused.body.externalOrderId]).toEqual([409, "taken"]);
@@ -117,7 +117,7 @@ describe("POST /v1/orders, erased test orders free their key and external id (de
     expect(await send(request)).toMatchObject({ status: 200, body: { id: first.id } });
   });
 
-  it("and refuses by its products only when nothing else stands in the way", async () => {
+  it("and rejects because of its products only if nothing else prevents the order", async () => {
     const request = anOrder(partner, { testMode: true });
     await send(request);
     test.clock.advance({ hours: 2 });

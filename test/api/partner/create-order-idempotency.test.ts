@@ -49,7 +49,7 @@ describe("POST /v1/orders, rule 1: a request that already succeeded", () => {
     ]);
   });
 
-  it("answers the order as it stands now: canceled", async () => {
+  it("returns the order as it is now: canceled", async () => {
     const request = anOrder(partner);
     const { body: created } = await send(request);
     await cancelOrder(partner, created.id);
@@ -58,14 +58,14 @@ describe("POST /v1/orders, rule 1: a request that already succeeded", () => {
     expect(replay.body).toEqual({ ...created, status: "CANCELED" });
   });
 
-  it("answers the order as it stands now: accepted by its deadline, before any worker has run", async () => {
+  it("returns the order as it is now: accepted by its deadline, before any worker has run", async () => {
     const request = anOrder(partner);
     const { body: created } = await send(request);
     test.clock.advance({ hours: 2 });
     expect((await send(request)).body).toEqual({ ...created, status: "ACCEPTED" });
   });
 
-  it("answers the order as it stands now: a test order that was moved", async () => {
+  it("returns the order as it is now: a test order that was moved", async () => {
     const request = anOrder(partner, { testMode: true });
     const { body: created } = await send(request);
     await transition(partner, created.id, "ship");
@@ -103,7 +103,7 @@ describe("POST /v1/orders, rule 1: a request that already succeeded", () => {
 });
 
 describe("POST /v1/orders, rule 2: neither Idempotency-Key nor externalOrderId", () => {
-  it("is refused with 400 idempotency-key-missing, and stores nothing", async () => {
+  it("is rejected with 400 idempotency-key-missing, and stores nothing", async () => {
     expectProblem(await send(withoutExternalId()), 400, "idempotency-key-missing", {});
     await expectNothingHappened(test, partner);
   });
@@ -138,7 +138,7 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
     ["its lines in another order", (r: Request) => ({ ...r, lines: r.lines.toReversed() })],
     ["a line less", (r: Request) => ({ ...r, lines: r.lines.slice(1) })],
     ["an unknown product", change(unknownProduct)],
-  ])("refuses it with %s: 422 idempotency-key-reused, and nothing happens", async (_, changed) => {
+  ])("rejects it with %s: 422 idempotency-key-reused, and nothing happens", async (_, changed) => {
     const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
     const shippingAddress = anAddress({ address2: "Suite 5" });
     const request = anOrder(partner, { lines, shippingAddress });
@@ -197,7 +197,7 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
     expect([second.status, second.body.id]).toEqual([200, first.body.id]);
   });
 
-  it("looks at what was asked, not at the bytes: spacing, escapes and 1.0 for 1 do not matter", async () => {
+  it("compares the content, not the bytes: spacing, escapes and 1.0 for 1 do not matter", async () => {
     const request = anOrder(partner);
     await send(request);
     const rawBody = JSON.stringify(request, null, 4)
@@ -208,7 +208,7 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
 });
 
 describe("POST /v1/orders, rule 4: a second order claiming a used externalOrderId", () => {
-  it("is refused with 409 order-already-exists, which names the order, even under a new key", async () => {
+  it("is rejected with 409 order-already-exists, which names the order, even under a new key", async () => {
     const request = anOrder(partner);
     const { externalOrderId } = request;
     const { body: created } = await send(request, "key-1");
@@ -227,7 +227,7 @@ describe("POST /v1/orders, rule 4: a second order claiming a used externalOrderI
     expect(refused.body.orderId).toBe(created.id);
   });
 
-  it("is refused even when the earlier order was canceled", async () => {
+  it("is rejected even when the earlier order was canceled", async () => {
     const request = anOrder(partner);
     const { body: created } = await send(request, "key-1");
     await cancelOrder(partner, created.id);

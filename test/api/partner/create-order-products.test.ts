@@ -44,7 +44,7 @@ describe("POST /v1/orders, rule 5: products that are not the connection's", () =
         return createExposedProduct(test, partner.merchantId, other.id);
       },
     ],
-  ])("refuses a product that %s with 422, in the same words for all", async (_, makeProduct) => {
+  ])("rejects a product that %s with 422, with the same text for all", async (_, makeProduct) => {
     const refused = await create({ lines: linesOf(partner.productIds[0], await makeProduct()) });
     expectFaults(refused, [{ pointer: "/lines/1/productId" }]);
     const missing = "00000000-0000-7000-8000-000000000000";
@@ -53,13 +53,13 @@ describe("POST /v1/orders, rule 5: products that are not the connection's", () =
     await expectNothingHappened(test, partner);
   });
 
-  it("tells every line that names one", async () => {
+  it("reports every line that names one", async () => {
     const missing = "00000000-0000-7000-8000-000000000000";
     const refused = await create({ lines: linesOf(missing, partner.productIds[0], missing) });
     expectFaults(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/2/productId" }]);
   });
 
-  it("takes the product once it is exposed: the refused request has not used its key up", async () => {
+  it("accepts the product once it is exposed: the rejected request has not used up its key", async () => {
     const productId = await createProduct(test, partner.merchantId);
     const request = anOrder(partner, { lines: linesOf(productId) });
     expect((await partner.client.post("/v1/orders", request)).status).toBe(422);
@@ -75,13 +75,13 @@ describe("POST /v1/orders, rule 6: discontinued products", () => {
     return id;
   }
 
-  it("refuses a discontinued product with 422 validation-failed", async () => {
+  it("rejects a discontinued product with 422 validation-failed", async () => {
     const refused = await create({ lines: linesOf(await createDiscontinued()) });
     expectFaults(refused, [{ pointer: "/lines/0/productId" }]);
     await expectNothingHappened(test, partner);
   });
 
-  it("uses other words than for a missing one, and tells both at once", async () => {
+  it("uses another text than for a missing one, and reports both at once", async () => {
     const missing = "00000000-0000-7000-8000-000000000000";
     const refused = await create({ lines: linesOf(missing, await createDiscontinued()) });
     expectFaults(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/1/productId" }]);
@@ -90,7 +90,7 @@ describe("POST /v1/orders, rule 6: discontinued products", () => {
     expect(ofDiscontinued.detail).not.toBe(ofMissing.detail);
   });
 
-  it("does not tell that a product is discontinued when it is not exposed", async () => {
+  it("does not reveal that a product is discontinued if it is not exposed", async () => {
     const id = await createProduct(test, partner.merchantId);
     await test.backOffice.request("PATCH", `/api/products/${id}`, { body: { status: "discontinued" } });
     const refused = await create({ lines: linesOf(id) });

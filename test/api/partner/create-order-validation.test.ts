@@ -40,19 +40,19 @@ async function expectRefused(answer: Promise<Answer>, ...pointers: string[]): Pr
 }
 
 describe("POST /v1/orders, required fields", () => {
-  it.each(["shippingAddress", "lines"])("refuses a request without %s", async (field) => {
+  it.each(["shippingAddress", "lines"])("rejects a request without %s", async (field) => {
     await expectRefused(create({ [field]: undefined }), `/${field}`);
   });
 
-  it.each([...REQUIRED_TEXTS, "countryCode"])("refuses a shippingAddress without %s", async (field) => {
+  it.each([...REQUIRED_TEXTS, "countryCode"])("rejects a shippingAddress without %s", async (field) => {
     await expectRefused(createTo({ [field]: undefined }), `/shippingAddress/${field}`);
   });
 
-  it("refuses a line without productId or quantity", async () => {
+  it("rejects a line without productId or quantity", async () => {
     await expectRefused(create({ lines: [{}] }), "/lines/0/productId", "/lines/0/quantity");
   });
 
-  it("tells all faults at once, each with its pointer", async () => {
+  it("reports all errors at once, each with its pointer", async () => {
     const request = {
       externalOrderId: "",
       testMode: "yes",
@@ -76,9 +76,12 @@ describe("POST /v1/orders, required fields", () => {
     );
   });
 
-  it.each(["[]", "null", '"order"', "1", "true"])("refuses the body %s, which is no object", async (body) => {
-    await expectRefused(createRaw(body), "");
-  });
+  it.each(["[]", "null", '"order"', "1", "true"])(
+    "rejects the body %s, which is not an object",
+    async (body) => {
+      await expectRefused(createRaw(body), "");
+    },
+  );
 });
 
 describe("POST /v1/orders, shippingAddress", () => {
@@ -90,7 +93,7 @@ describe("POST /v1/orders, shippingAddress", () => {
     }
   });
 
-  it.each(TEXTS)("refuses a %s that is empty, of 256 characters, or no text", async (field) => {
+  it.each(TEXTS)("rejects a %s that is empty, has 256 characters, or is not text", async (field) => {
     for (const value of ["", "x".repeat(256), 1, null, ["x"]]) {
       await expectRefused(createTo({ [field]: value }), `/shippingAddress/${field}`);
     }
@@ -114,7 +117,7 @@ describe("POST /v1/orders, shippingAddress", () => {
   });
 
   it.each(["", "G", "GBR", "G1", "ÄÖ", "ß", "GB\n", 44, null])(
-    "refuses the countryCode %j",
+    "rejects the countryCode %j",
     async (countryCode) => {
       await expectRefused(createTo({ countryCode }), "/shippingAddress/countryCode");
     },
@@ -133,12 +136,12 @@ describe("POST /v1/orders, lines", () => {
     expect((await readOrder(partner, body.id)).lines).toMatchObject(lines);
   });
 
-  it.each([0, 101])("refuses %i lines", async (count) => {
+  it.each([0, 101])("rejects %i lines", async (count) => {
     const lines = Array.from({ length: count }, () => ({ productId: partner.productIds[0], quantity: 1 }));
     await expectRefused(create({ lines }), "/lines");
   });
 
-  it.each([{}, "line", null])("refuses lines that are no array: %j", async (lines) => {
+  it.each([{}, "line", null])("rejects lines that are not an array: %j", async (lines) => {
     await expectRefused(create({ lines }), "/lines");
   });
 
@@ -149,13 +152,13 @@ describe("POST /v1/orders, lines", () => {
   });
 
   it.each([0, -1, 100_001, 1.5, "2", 1e300, 2 ** 53, null, true, [1]])(
-    "refuses the quantity %j",
+    "rejects the quantity %j",
     async (quantity) => {
       await expectRefused(createOf(quantity), "/lines/0/quantity");
     },
   );
 
-  it("refuses a quantity beyond every number: 1e400", async () => {
+  it("rejects a quantity beyond every number: 1e400", async () => {
     const rawBody = JSON.stringify(anOrder(partner)).replace('"quantity":1', '"quantity":1e400');
     await expectRefused(createRaw(rawBody), "/lines/0/quantity");
   });
@@ -176,7 +179,7 @@ describe("POST /v1/orders, lines", () => {
     null,
     "01890a5d-ac96-774b-bcce-b302099a805",
     "\u0000",
-  ])("refuses the productId %j, which is no UUID", async (productId) => {
+  ])("rejects the productId %j, which is not a UUID", async (productId) => {
     await expectRefused(create({ lines: [{ productId, quantity: 1 }] }), "/lines/0/productId");
   });
 });
@@ -192,13 +195,13 @@ describe("POST /v1/orders, externalOrderId and testMode", () => {
   );
 
   it.each(["", "x".repeat(201), "😀".repeat(201), 7, null])(
-    "refuses the externalOrderId %j",
+    "rejects the externalOrderId %j",
     async (externalOrderId) => {
       await expectRefused(create({ externalOrderId }), "/externalOrderId");
     },
   );
 
-  it.each(["true", 1, null])("refuses the testMode %j", async (testMode) => {
+  it.each(["true", 1, null])("rejects the testMode %j", async (testMode) => {
     await expectRefused(create({ testMode }), "/testMode");
   });
 });
@@ -212,14 +215,14 @@ describe("POST /v1/orders, Idempotency-Key", () => {
     expect(await readStoredOrders(test, partner)).toMatchObject([{ idempotencyKey: "k".repeat(length) }]);
   });
 
-  it.each([0, 256])("refuses a key of %i characters, with or without an externalOrderId", async (length) => {
+  it.each([0, 256])("rejects a key of %i characters, with or without an externalOrderId", async (length) => {
     const key = "k".repeat(length);
     expectFaults(await createUnder(key), [{ header: "idempotency-key" }]);
     expectFaults(await createUnder(key, {}), [{ header: "idempotency-key" }]);
     await expectNothingHappened(test, partner);
   });
 
-  it("tells keys apart by case, and by every character", async () => {
+  it("distinguishes keys by case, and by every character", async () => {
     for (const key of ["key", "KEY", "key ey", "key%20ey", '"key"'])
       expect((await createUnder(key)).status).toBe(201);
   });

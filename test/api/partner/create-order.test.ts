@@ -29,7 +29,7 @@ afterAll(() => test.close());
 const create = (fields: object = {}) => partner.client.post("/v1/orders", anOrder(partner, fields));
 
 describe("POST /v1/orders", () => {
-  it("answers 201 with the create fields, and no others", async () => {
+  it("returns 201 with the create fields, and no others", async () => {
     const [mug, shirt] = partner.productIds;
     const lines = [
       { productId: shirt, quantity: 3 },
@@ -48,7 +48,7 @@ describe("POST /v1/orders", () => {
     });
   });
 
-  it("tells in Location where the order can be read", async () => {
+  it("returns in Location where the order can be read", async () => {
     const { headers, body } = await create();
     expect(headers["location"]).toBe(`/v1/orders/${body.id}`);
     expect((await partner.client.get(headers["location"] ?? "")).body.id).toBe(body.id);
@@ -115,7 +115,7 @@ describe("POST /v1/orders", () => {
 });
 
 describe("POST /v1/orders, its event", () => {
-  it("tells order.created as the first event, with the order as GET answers it", async () => {
+  it("publishes order.created as the first event, with the order as GET returns it", async () => {
     const { id } = await placeOrder(partner);
     expect(await readOrderEvents(test, partner)).toEqual([
       {
@@ -137,7 +137,7 @@ describe("POST /v1/orders, its event", () => {
     expect(event.data).toEqual({ order: await readOrder(partner, id) });
   });
 
-  it("freezes the event: later steps do not change what was told", async () => {
+  it("freezes the event: later transitions do not change its body", async () => {
     const { id } = await placeTestOrder(partner);
     const [told] = await readOrderEvents(test, partner);
     test.clock.advance({ minutes: 1 });
@@ -152,7 +152,7 @@ describe("POST /v1/orders, its event", () => {
 });
 
 describe("POST /v1/orders, without a valid key", () => {
-  it("answers 401 before it looks at the body, and stores nothing", async () => {
+  it("returns 401 before it reads the body, and stores nothing", async () => {
     for (const client of [test.partner(), test.partner("not-a-key")]) {
       expectProblem(await client.post("/v1/orders", anOrder(partner)), 401, "unauthorized");
       expectProblem(await client.request("POST", "/v1/orders", { rawBody: "{" }), 401, "unauthorized");

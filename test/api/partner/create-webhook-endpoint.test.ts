@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("POST /v1/webhook-endpoints", () => {
-  it("answers 201 with a Location and the endpoint, which is told the eight events by default", async () => {
+  it("returns 201 with a Location and the endpoint, which receives the eight standard events by default", async () => {
     const { status, headers, body } = await partner.client.post(ENDPOINTS, { url: "https://1.1.1.1/hooks" });
     expect(status, JSON.stringify(body)).toBe(201);
     expect(headers["location"]).toBe(`${ENDPOINTS}/${body.id}`);
@@ -65,7 +65,7 @@ describe("POST /v1/webhook-endpoints", () => {
     expect(eventTypes).toEqual(["order.created", "order.canceled"]);
   });
 
-  it("gives a new endpoint a state in which nothing has failed, and nobody is sending", async () => {
+  it("creates a new endpoint without failures and without a lease", async () => {
     const { id } = await createEndpoint(partner);
     const now = test.clock.now();
     expect(await readRows(test, "webhook_endpoint_states", id)).toEqual([
@@ -118,7 +118,7 @@ describe("POST /v1/webhook-endpoints", () => {
       { url: "x", eventTypes: [1], maxInFlight: "8" },
       ["/url", "/eventTypes/0", "/maxInFlight"],
     ],
-  ])("refuses %s, and stores nothing", async (_name, fields, pointers) => {
+  ])("rejects %s, and stores nothing", async (_name, fields, pointers) => {
     const before = await dumpTables(test);
     const answer = await partner.client.post(ENDPOINTS, anEndpoint(fields));
     expectFaults(
@@ -128,7 +128,7 @@ describe("POST /v1/webhook-endpoints", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("tells why an address is refused", async () => {
+  it("reports why an address is rejected", async () => {
     const { body } = await partner.client.post(ENDPOINTS, { url: "https://10.0.0.1/" });
     expect(body.errors).toEqual([{ pointer: "/url", detail: "must be a public address" }]);
   });

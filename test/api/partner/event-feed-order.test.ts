@@ -55,8 +55,8 @@ async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: 
   return JSON.parse(event.body).id;
 }
 
-describe("the feed, while steps commit out of order", () => {
-  it("waits for a step that began earlier, and then shows it before the later ones", async () => {
+describe("the feed, while transactions commit out of order", () => {
+  it("waits for a transaction that began earlier, and then shows its events before the later ones", async () => {
     const partner = await createPartner(test);
     const { cursor } = await pollFeed(test, partner, null);
     const step = await openStep(partner);
@@ -67,7 +67,7 @@ describe("the feed, while steps commit out of order", () => {
     expect(events).toMatchObject([{ id: step.id }, { type: "order.created", data: { order: { id } } }]);
   });
 
-  it("never shows what is rolled back, and goes on", async () => {
+  it("never shows what is rolled back, and continues", async () => {
     const partner = await createPartner(test);
     const { cursor } = await pollFeed(test, partner, null);
     const step = await openStep(partner);
@@ -87,7 +87,7 @@ describe("the feed, while steps commit out of order", () => {
     expect((await pollFeed(test, partner, null, `&orderId=${id}`)).ids).toHaveLength(1);
   });
 
-  it("skips nothing and shows nothing twice, in whatever order steps end", async () => {
+  it("skips nothing and shows nothing twice, in whatever order transactions end", async () => {
     const partner = await createPartner(test);
     let { ids, cursor } = await pollFeed(test, partner, null);
     const open = [await openStep(partner), await openStep(partner), await openStep(partner)];

@@ -66,7 +66,7 @@ describe("GET /v1/events", () => {
     await app.close();
   });
 
-  it("goes on from a cursor, and an empty page means: keep it and ask again", async () => {
+  it("continues from a cursor; after an empty page a poller keeps its cursor and requests again", async () => {
     const partner = await createPartner(test);
     await placeOrder(partner);
     const first = await pollFeed(test, partner, null);
@@ -78,7 +78,7 @@ describe("GET /v1/events", () => {
     expect((await pollFeed(test, partner, second.cursor)).ids).toEqual([]);
   });
 
-  it("begins empty for a connection of which nothing was told", async () => {
+  it("begins empty for a connection without events", async () => {
     const merchant = await createPartner(test);
     const path = `/api/merchants/${merchant.merchantId}/connections`;
     const { id } = (await test.backOffice.post(path, { name: "New" })).body;
@@ -86,7 +86,7 @@ describe("GET /v1/events", () => {
     expect(await readFeedPage(test, { client: test.partner(key) })).toEqual({ data: [], nextCursor: null });
   });
 
-  it("has no limit's worth too many: 50, or what is asked for", async () => {
+  it("never exceeds the limit: 50, or the requested one", async () => {
     const partner = await createPartner(test);
     for (let count = 0; count < 5; count += 1)
       await Promise.all(Array.from({ length: 10 }, () => placeOrder(partner)));
@@ -146,7 +146,7 @@ describe("GET /v1/events", () => {
     expectFaults(await partner.client.get(`/v1/events?${query}`), [{ parameter }]);
   });
 
-  it("refuses a cursor that was changed, cut, or made for another list", async () => {
+  it("rejects a cursor that was changed, cut, or made for another list", async () => {
     const partner = await createPartner(test);
     const { nextCursor } = await readFeedPage(test, partner);
     const cursor = nextCursor ?? "";
@@ -177,7 +177,7 @@ describe("GET /v1/events", () => {
 });
 
 describe("GET /v1/events/{eventId}", () => {
-  it("answers the event as the list does", async () => {
+  it("returns the event as the list does", async () => {
     const partner = await createPartner(test);
     await placeOrder(partner);
     for (const event of (await readFeedPage(test, partner)).data)

@@ -112,7 +112,7 @@ describe("GET /v1/deliveries", () => {
     expectFaults(await partner.client.get(`/v1/deliveries?${query}`), [{ parameter }]);
   });
 
-  it("tells all malformed ids at once", async () => {
+  it("reports all malformed ids at once", async () => {
     const { partner } = await aSender(test);
     const answer = await partner.client.get("/v1/deliveries?endpointId=x&eventId=y");
     expectFaults(answer, [{ parameter: "endpointId" }, { parameter: "eventId" }]);
@@ -139,7 +139,7 @@ describe("GET /v1/deliveries", () => {
     expect(seen).toEqual(ids);
   });
 
-  it("refuses a cursor that was changed, cut, or made for another list", async () => {
+  it("rejects a cursor that was changed, cut, or made for another list", async () => {
     const sent = await aSender(test);
     await placeOrder(sent.partner);
     const { client } = sent.partner;

@@ -23,7 +23,7 @@ describe("a cursor that is not one of this list", () => {
     expectFaults(answer, [{ parameter: "cursor" }]);
   };
 
-  it("is refused with 422 when any byte of it is changed", async () => {
+  it("is rejected with 422 when any byte of it is changed", async () => {
     const bytes = Buffer.from(cursor, "base64url");
     for (let place = 0; place < bytes.length; place += 1) {
       for (const flip of [0x01, 0x80, 0xff]) {
@@ -34,18 +34,18 @@ describe("a cursor that is not one of this list", () => {
     }
   });
 
-  it("is refused with 422 when any character of it is changed", async () => {
+  it("is rejected with 422 when any character of it is changed", async () => {
     for (let place = 0; place < cursor.length; place += 1) {
       const other = cursor[place] === "A" ? "B" : "A";
       await expectRefused(`${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
     }
   });
 
-  it("is refused with 422 when it is cut short", async () => {
+  it("is rejected with 422 when it is cut short", async () => {
     for (let length = 0; length < cursor.length; length += 1) await expectRefused(cursor.slice(0, length));
   });
 
-  it("is refused with 422 when something is added to it", async () => {
+  it("is rejected with 422 when something is added to it", async () => {
     for (const text of [
       `${cursor}A`,
       `A${cursor}`,
@@ -72,15 +72,15 @@ describe("a cursor that is not one of this list", () => {
     "A".repeat(500),
     "A".repeat(501),
     "A".repeat(5_000),
-  ])("is refused with 422: %j", expectRefused);
+  ])("is rejected with 422: %j", expectRefused);
 
-  it("is refused with 422 when it is sent twice", async () => {
+  it("is rejected with 422 when it is sent twice", async () => {
     expectFaults(await partner.client.get(`/v1/products?cursor=${cursor}&cursor=${cursor}`), [
       { parameter: "cursor" },
     ]);
   });
 
-  it("is refused with 422 when it belongs to another list", async () => {
+  it("is rejected with 422 when it belongs to another list", async () => {
     const { merchantId, connectionId } = partner;
     await createPartner(test); // A second merchant and a second key, so that each list has a next page.
     await createKey(test, connectionId);

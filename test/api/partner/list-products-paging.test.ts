@@ -54,11 +54,11 @@ describe("limit", () => {
     "%00",
     "10&limit=10",
     "1&limit=2",
-  ])("of %s is refused with 422", async (limit) => {
+  ])("of %s is rejected with 422", async (limit) => {
     expectFaults(await partner.client.get(`/v1/products?limit=${limit}`), [{ parameter: "limit" }]);
   });
 
-  it("and cursor are both told when both are wrong", async () => {
+  it("and cursor are both reported when both are invalid", async () => {
     const answer = await partner.client.get(`/v1/products?limit=0&cursor=${"x".repeat(501)}`);
     expectFaults(answer, [{ parameter: "limit" }, { parameter: "cursor" }]);
   });
@@ -84,7 +84,7 @@ describe("nextCursor", () => {
     expect(await readPage(partner, "?limit=6")).toEqual({ ids, nextCursor: null });
   });
 
-  it("can be used again, and answers the same page", async () => {
+  it("can be used again, and returns the same page", async () => {
     const { partner, ids } = await partnerWithProducts(test, 4);
     const { nextCursor } = await readPage(partner, "?limit=2");
     for (let time = 0; time < 3; time += 1)
@@ -96,7 +96,7 @@ describe("nextCursor", () => {
     expect((await readPage(partner, "?limit=1")).nextCursor).toMatch(/^[A-Za-z0-9._~-]+$/);
   });
 
-  it("goes on also when the product it stands at has been withdrawn", async () => {
+  it("also works when the product at its position has been withdrawn", async () => {
     const { partner, ids } = await partnerWithProducts(test, 5);
     const { nextCursor } = await readPage(partner, "?limit=2");
     await withdrawProduct(test, partner, String(ids[1]));
@@ -112,7 +112,7 @@ describe("nextCursor", () => {
 });
 
 describe("a walk over hundreds of products", () => {
-  it("shows each of them once, whatever the page size", async () => {
+  it("shows each of them once, for any page size", async () => {
     const { partner, ids } = await partnerWithProducts(test, 230);
     for (const limit of [7, 50, 99, 100])
       expect((await walk(partner, `limit=${limit}`)).flat(), `limit ${limit}`).toEqual(ids);

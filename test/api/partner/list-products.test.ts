@@ -79,7 +79,7 @@ describe("GET /v1/products", () => {
     expect(body.data.map(({ status }: { status: string }) => status)).toEqual(["discontinued", "active"]);
   });
 
-  it("never tells a price, in no answer and no event", async () => {
+  it("never shows a price, in any response or event", async () => {
     const partner = await createPartner(test);
     const price = { amount: "7654.32", currency: "EUR" };
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId, { price });
@@ -150,14 +150,14 @@ describe("sku", () => {
   });
 
   it.each(["A", "B", "a", "A-1", "A ", "%", "_", "é/ü&=+"])(
-    "%j answers every product with exactly this SKU, oldest first",
+    "%j returns every product with exactly this SKU, oldest first",
     async (sku) => {
       const page = await readPage(partner, `?sku=${encodeURIComponent(sku)}`);
       expect(page).toEqual({ ids: idsBySku.get(sku), nextCursor: null });
     },
   );
 
-  it.each(["C", "AA", "%25", "A%25", "", "%ff"])("%j of no product answers an empty page", async (sku) => {
+  it.each(["C", "AA", "%25", "A%25", "", "%ff"])("%j of no product returns an empty page", async (sku) => {
     const page = await readPage(partner, `?sku=${sku === "%25" ? "%25%25" : sku}`);
     expect(page).toEqual({ ids: [], nextCursor: null });
   });
@@ -178,20 +178,20 @@ describe("sku", () => {
     expect((await readPage(shop, "?sku=OLD")).ids).toEqual([discontinued]);
   });
 
-  it("of 255 characters is taken, of 256 refused with 422", async () => {
+  it("of 255 characters is accepted, of 256 rejected with 422", async () => {
     const sku = "x".repeat(255);
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId, { sku });
     expect((await readPage(partner, `?sku=${sku}`)).ids).toEqual([id]);
     expectFaults(await partner.client.get(`/v1/products?sku=${sku}x`), [{ parameter: "sku" }]);
   });
 
-  it("that no product can have is refused with 422: a NUL character, or two of them", async () => {
+  it("that no product can have is rejected with 422: a NUL character, or two of them", async () => {
     expectFaults(await partner.client.get("/v1/products?sku=A%00"), [{ parameter: "sku" }]);
     expectFaults(await partner.client.get("/v1/products?sku=A&sku=B"), [{ parameter: "sku" }]);
   });
 });
 
-describe("pages that are asked for at the same time", () => {
+describe("pages that are requested at the same time", () => {
   it("are each their own connection's", async () => {
     const partners = await Promise.all([createPartner(test), createPartner(test), createPartner(test)]);
     const pages = await Promise.all(

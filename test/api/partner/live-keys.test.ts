@@ -68,7 +68,7 @@ describe("several keys of one connection", () => {
 });
 
 describe("a revoked key", () => {
-  it("is refused by the very next request", async () => {
+  it("is rejected by the very next request", async () => {
     const { id, key } = await createKey(test, partner.connectionId);
     const client = test.partner(key);
     for (let count = 0; count < 5; count += 1) expect((await client.get("/v1/me")).status).toBe(200);
@@ -76,7 +76,7 @@ describe("a revoked key", () => {
     expectProblem(await client.get("/v1/me"), 401, "unauthorized");
   });
 
-  it("is refused by the very next request in every process on the database", async () => {
+  it("is rejected by the very next request in every process on the database", async () => {
     const second = await startServiceForTest({ databaseUrl });
     const { id, key } = await createKey(test, partner.connectionId);
     const client = second.partner(key);
@@ -85,7 +85,7 @@ describe("a revoked key", () => {
     expectProblem(await client.get("/v1/me"), 401, "unauthorized");
   });
 
-  it("is refused also among many live ones that are looked up together", async () => {
+  it("is rejected also among many live ones that are looked up together", async () => {
     const { id, key } = await createKey(test, partner.connectionId);
     await revoke(id);
     const answers = await Promise.all(

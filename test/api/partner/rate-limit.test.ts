@@ -9,7 +9,7 @@ import {
   type TestService,
 } from "../../support/test-service.ts";
 
-/** Every test has a process of its own, with allowances that nobody has used yet; partners are new, so the database is shared. */
+/** Every test has a process of its own, with unused rate limits. Partners are new, so the database is shared. */
 let databaseUrl: string;
 beforeAll(async () => {
   databaseUrl = await createDatabase();
@@ -32,13 +32,13 @@ const statuses = async (client: Client, count: number): Promise<number[]> => {
 };
 const times = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
 
-/** Sends requests until one is refused; answers how many were not. */
+/** Sends requests until one is rejected; returns how many were accepted. */
 async function drain(client: Client): Promise<number> {
   for (let allowed = 0; ; allowed += 1) if ((await client.get("/v1/me")).status === 429) return allowed;
 }
 
 describe("the rate limit of a connection", () => {
-  it("lets 100 requests pass at once, and refuses the next with 429 rate-limited", async () => {
+  it("lets 100 requests pass at once, and rejects the next with 429 rate-limited", async () => {
     const { partner } = await startWithPartner(600);
     expect(await statuses(partner.client, 100)).toEqual(times(100, 200));
     expectProblem(await partner.client.get("/v1/me"), 429, "rate-limited");
@@ -92,7 +92,7 @@ describe("the rate limit of a connection", () => {
     expect(allowed).toBe(600);
   });
 
-  it("is not lengthened by requests that were refused", async () => {
+  it("is not extended by requests that were rejected", async () => {
     const { test, partner } = await startWithPartner(60);
     await drain(partner.client);
     expect(await statuses(partner.client, 50)).toEqual(times(50, 429));
@@ -100,7 +100,7 @@ describe("the rate limit of a connection", () => {
     expect(await drain(partner.client)).toBe(1);
   });
 
-  it("does not mind a clock that steps back", async () => {
+  it("tolerates a clock that is set back", async () => {
     const { test, partner } = await startWithPartner(60);
     await drain(partner.client);
     test.clock.advance({ hours: -1 });
@@ -126,7 +126,7 @@ describe("what it counts", () => {
     expect(await drain(test.partner(key))).toBe(0);
   });
 
-  it("every authenticated request, whatever its answer", async () => {
+  it("every authenticated request, whatever its response", async () => {
     const { partner } = await startWithPartner(5);
     const { client } = partner;
     expect((await client.get("/v1/orders/nothing")).status).toBe(404);
@@ -143,7 +143,7 @@ describe("what it counts", () => {
       expect((await partner.client.post("/v1/orders", order)).status).toBe(status);
   });
 
-  it("nothing for a request without a valid key, and does not refuse it either", async () => {
+  it("nothing for a request without a valid key, and does not reject it either", async () => {
     const { test, partner } = await startWithPartner(3);
     const { id, key } = await createKey(test, partner.connectionId);
     await test.backOffice.post(`/api/keys/${id}/revoke`);
@@ -153,7 +153,7 @@ describe("what it counts", () => {
     expect(await statuses(test.partner(key), 2)).toEqual([401, 401]);
   });
 
-  it("nothing for a path outside the table, which is not refused either", async () => {
+  it("nothing for a path outside the table, which is not rejected either", async () => {
     const { partner } = await startWithPartner(3);
     const unmatched = async () => (await partner.client.get("/v1/nothing")).status;
     for (let sent = 0; sent < 10; sent += 1) expect(await unmatched()).toBe(404);
@@ -176,18 +176,18 @@ describe("what it counts", () => {
   });
 });
 
-describe("a refused request", () => {
+describe("a rejected request", () => {
   it("does nothing", async () => {
     const { test, partner } = await startWithPartner(1);
     await drain(partner.client);
     const order = anOrder(partner);
     expectProblem(await partner.client.post("/v1/orders", order), 429, "rate-limited");
     test.clock.advance({ minutes: 1 });
-    // 201 and not 200: the refused one has not used the key.
+    // 201 and not 200: the rejected one has not used up the key.
     expect((await partner.client.post("/v1/orders", order)).status).toBe(201);
   });
 
-  it("is refused before its body is looked at", async () => {
+  it("is rejected before its body is read", async () => {
     const { partner } = await startWithPartner(1);
     await drain(partner.client);
     const answer = await partner.client.request("POST", "/v1/orders", { rawBody: "{" });
@@ -200,7 +200,7 @@ describe("a refused request", () => {
     [30, 2],
     [7, 9],
     [1, 60],
-  ])("at %d a minute is told to wait %d s, and passes after it", async (perMinute, seconds) => {
+  ])("at %d a minute has to wait %d s, and passes after it", async (perMinute, seconds) => {
     const { test, partner } = await startWithPartner(perMinute);
     await drain(partner.client);
     const { headers } = await partner.client.get("/v1/me");
@@ -218,7 +218,7 @@ describe("a refused request", () => {
 });
 
 describe("the header fields", () => {
-  it("tell the policy, what is left, and when the allowance is whole again, on every answer", async () => {
+  it("report the policy, the remaining requests, and the time of the reset, on every response", async () => {
     const { test, partner } = await startWithPartner(60);
     const first = await partner.client.get("/v1/me");
     expect(first.headers["ratelimit-policy"]).toBe('"default";q=60;w=60');
@@ -231,7 +231,7 @@ describe("the header fields", () => {
     expect((await partner.client.get("/v1/me")).headers["ratelimit"]).toBe('"default";r=58;t=2');
   });
 
-  it("tell of a refusal that nothing is left", async () => {
+  it("report on a rejection that nothing is left", async () => {
     const { partner } = await startWithPartner(60);
     await drain(partner.client);
     const { headers } = await partner.client.get("/v1/me");
@@ -256,7 +256,7 @@ describe("the header fields", () => {
 });
 
 describe("a limit of 0", () => {
-  it("is none: nothing is refused, and no field is sent", async () => {
+  it("is none: nothing is rejected, and no field is sent", async () => {
     const { partner } = await startWithPartner(0);
     const answers = await Promise.all(Array.from({ length: 300 }, () => partner.client.get("/v1/me")));
     expect(answers.every(({ status }) => status === 200)).toBe(true);

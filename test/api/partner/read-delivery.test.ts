@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("GET /v1/deliveries/{deliveryId}", () => {
-  it("answers a delivery that was not tried yet, which is due at once", async () => {
+  it("returns a delivery without an attempt, which is due at once", async () => {
     const sent = await aSender(test);
     const id = await deliveryOfOrder(sent);
     const now = test.clock.now().toISOString();
@@ -42,7 +42,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     });
   });
 
-  it("shows every attempt by time, whatever asked for it", async () => {
+  it("shows every attempt by time, whatever triggered it", async () => {
     const answers: ReceiverHandler[] = [
       (_, response) => response.writeHead(500).end("no"),
       (_, response) => response.destroy(),
@@ -86,7 +86,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     );
   });
 
-  it("plans no next attempt while one is under way, unless another is asked for by hand", async () => {
+  it("plans no next attempt while one is in progress, unless a redelivery is requested", async () => {
     let answer = () => {};
     const { url, waitFor } = await startReceiverForTest((_, response) => {
       answer = () => response.end();

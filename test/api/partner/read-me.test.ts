@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("GET /v1/me", () => {
-  it("tells the connection, its merchant and the key in use", async () => {
+  it("returns the connection, its merchant and the key in use", async () => {
     const { status, body } = await partner.client.get("/v1/me");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -28,7 +28,7 @@ describe("GET /v1/me", () => {
     });
   });
 
-  it("tells which of several keys is in use, and when it expires", async () => {
+  it("shows which of several keys is in use, and when it expires", async () => {
     const { id, key } = await createKey(test, partner.connectionId, { expiresAt: "2027-01-01T00:00:00Z" });
     const { body } = await test.partner(key).get("/v1/me");
     expect(body.id).toBe(partner.connectionId);

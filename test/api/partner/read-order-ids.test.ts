@@ -54,7 +54,7 @@ describe("GET /v1/orders/{orderId}, ids", () => {
   });
 
   it.each(["x", "😀"])(
-    "takes ids of 200 characters, and refuses longer ones with 422: %s",
+    "accepts ids of 200 characters, and rejects longer ones with 422: %s",
     async (character) => {
       const externalOrderId = character.repeat(200);
       const { id } = await placeOrder(partner, { externalOrderId });
@@ -65,7 +65,7 @@ describe("GET /v1/orders/{orderId}, ids", () => {
     },
   );
 
-  it("tries the service's id first: another order's external id cannot hide an order", async () => {
+  it("looks for the service's id first: another order's external id cannot hide an order", async () => {
     const { id } = await placeOrder(partner);
     const other = await placeOrder(partner, { externalOrderId: id });
     expect((await readOrder(partner, id)).id).toBe(id);

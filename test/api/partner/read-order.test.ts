@@ -38,7 +38,7 @@ async function expectMissing(id: string): Promise<void> {
 }
 
 describe("GET /v1/orders/{orderId}", () => {
-  it("answers 200 with every field of an order", async () => {
+  it("returns 200 with every field of an order", async () => {
     const [mug, shirt] = partner.productIds;
     const createdAt = test.clock.now().toISOString();
     const shippingAddress = anAddress({
@@ -71,12 +71,12 @@ describe("GET /v1/orders/{orderId}", () => {
     });
   });
 
-  it("answers the same by the service's id and by the external id", async () => {
+  it("returns the same by the service's id and by the external id", async () => {
     const { id } = await placeOrder(partner, { externalOrderId: "shop-1" });
     expect(await readOrder(partner, "shop-1")).toEqual(await readOrder(partner, id));
   });
 
-  it("changes and tells nothing", async () => {
+  it("changes and publishes nothing", async () => {
     const { id } = await placeOrder(partner);
     const before = await readStoredOrders(test, partner);
     test.clock.advance({ hours: 3 });
@@ -157,7 +157,7 @@ describe("GET /v1/orders/{orderId}, cancelableUntil (decision 0008)", () => {
 });
 
 describe("GET /v1/orders/{orderId}, a test order's two hours", () => {
-  it("answers until two hours after its creation, then 404, before any worker has run", async () => {
+  it("is found until two hours after its creation, then 404, before any worker has run", async () => {
     const { id } = await placeTestOrder(partner, { externalOrderId: "rehearsal" });
     test.clock.advance({ hours: 2, ms: -1 });
     expect(await readOrder(partner, id)).toMatchObject({ id, status: "NEW" });
@@ -173,7 +173,7 @@ describe("GET /v1/orders/{orderId}, a test order's two hours", () => {
     await expectMissing(id);
   });
 
-  it("answers an expired one exactly as a missing one", async () => {
+  it("returns the same for an expired one as for a missing one", async () => {
     const path = orderPath("rehearsal");
     const missing = await partner.client.get(path);
     await placeTestOrder(partner, { externalOrderId: "rehearsal" });

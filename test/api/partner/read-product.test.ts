@@ -24,7 +24,7 @@ describe("GET /v1/products/{id}", () => {
     expect(body).toEqual(page.data[0]);
   });
 
-  it("takes the UUID in upper case, and answers it in lower case", async () => {
+  it("accepts the UUID in upper case, and returns it in lower case", async () => {
     const [id] = partner.productIds;
     const { status, body } = await read(id.toUpperCase());
     expect(status).toBe(200);
@@ -53,7 +53,7 @@ describe("GET /v1/products/{id}", () => {
     expect((await read(id)).body).toEqual({ ...before, sku: "NEW", weightGrams: 1, updatedAt });
   });
 
-  it("tells nothing of the price", async () => {
+  it("shows no price", async () => {
     const price = { amount: "7654.32", currency: "EUR" };
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId, { price });
     expect(JSON.stringify((await read(id)).body)).not.toMatch(PRICE);
@@ -61,11 +61,11 @@ describe("GET /v1/products/{id}", () => {
 });
 
 describe("a product that the connection does not have", () => {
-  it("answers 404 not-found when there is none with this UUID", async () => {
+  it("returns 404 not-found when there is none with this UUID", async () => {
     expectProblem(await read("018f0000-0000-7000-8000-000000000000"), 404, "not-found");
   });
 
-  it("answers the same whether it is missing, not exposed, withdrawn, or another connection's", async () => {
+  it("returns the same whether it is missing, not exposed, withdrawn, or another connection's", async () => {
     const missing = withoutItsOwn(await read("018f0000-0000-7000-8000-000000000000"));
     const other = await createPartner(test);
     const sibling = await test.backOffice.post(`/api/merchants/${partner.merchantId}/connections`, {
@@ -115,11 +115,11 @@ describe("what is not a UUID", () => {
     "x".repeat(201),
     "x".repeat(5_000),
     "'%20or%201=1%20--",
-  ])("names no product: %s answers 404 not-found", async (text) => {
+  ])("names no product: %s returns 404 not-found", async (text) => {
     expectProblem(await read(text), 404, "not-found");
   });
 
-  it("is refused in the same words as a UUID of no product", async () => {
+  it("is rejected with the same text as a UUID of no product", async () => {
     expect(withoutItsOwn(await read("1"))).toBe(withoutItsOwn(await read(uuid)));
   });
 });

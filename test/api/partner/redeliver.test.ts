@@ -122,14 +122,14 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect((await read(id)).status).toBe("succeeded");
   });
 
-  it("is one sending, however often it is asked for before that is done", async () => {
+  it("causes one attempt, however often it is requested before that is done", async () => {
     const id = await aSentDelivery("failed");
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeliver(id)));
     for (const { status } of answers) expect(status).toBe(202);
     expect(await dueRows()).toHaveLength(1);
   });
 
-  it("may be asked for again and again, each time the one before is done", async () => {
+  it("may be requested repeatedly, each time after the previous one is done", async () => {
     const id = await aSentDelivery("succeeded");
     for (let count = 0; count < 3; count += 1) {
       expect((await redeliver(id)).status).toBe(202);
@@ -158,7 +158,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect(await dueRows()).toHaveLength(1);
   });
 
-  it("is refused while the endpoint is paused, and stores nothing", async () => {
+  it("is rejected while the endpoint is paused, and stores nothing", async () => {
     const id = await aSentDelivery("failed");
     await pauseEndpoint(test, endpointId);
     const before = await dumpTables(test);

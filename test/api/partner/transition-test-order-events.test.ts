@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Specification, part 3, "Test orders": the last step of each is the one whose event is looked at. */
+/** Specification, part 3, "Test orders": the last transition of each is the one whose event is checked. */
 const PUBLISHING: [string, string[]][] = [
   ["order.onHold", ["hold"]],
   ["order.onHoldReleased", ["hold", "releaseHold"]],
@@ -79,7 +79,7 @@ describe("events of test orders", () => {
     expect(first.trackingUrl).toBeNull();
   });
 
-  it("count 1, 2, 3 … for each order by itself", async () => {
+  it("count 1, 2, 3 … for each order separately", async () => {
     const [one, two] = [(await placeTestOrder(partner)).id, (await placeTestOrder(partner)).id];
     for (const name of ["hold", "releaseHold", "ship"])
       for (const id of [one, two]) await applied(partner, id, name);
@@ -90,7 +90,7 @@ describe("events of test orders", () => {
     }
   });
 
-  it("are not numbered by what was refused", async () => {
+  it("are not incremented by rejected transitions", async () => {
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, "hold");
     for (const name of ["ship", "complete", "returnShipment"])
@@ -99,7 +99,7 @@ describe("events of test orders", () => {
     expect((await eventsOf(test, id)).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
   });
 
-  it("keep what they said: later steps do not change them", async () => {
+  it("keep their content: later transitions do not change them", async () => {
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, "ship");
     const before = await eventsOf(test, id);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-/** Sends something that must answer 422, and sees that nothing was stored; answers the pointers of the faults. */
+/** Sends a request that must return 422, and checks that nothing was stored; returns the pointers of the errors. */
 async function pointersOf(ask: () => Promise<Answer>): Promise<string[]> {
   const before = await dumpTables(test);
   const { status, body } = await ask();
@@ -47,7 +47,7 @@ describe("POST /v1/test/orders/{orderId}/transitions: 422 validation-failed", ()
     ["a line id that is a number", { transition: "ship", lineIds: [1] }, ["/lineIds/0"]],
     ["101 line ids", { transition: "ship", lineIds: Array(101).fill("x") }, ["/lineIds"]],
     ["a shipment id that is a list", { transition: "returnShipment", shipmentId: [] }, ["/shipmentId"]],
-    ["all faults at once", { transition: "x", reasons: [""] }, ["/transition", "/reasons/0"]],
+    ["all errors at once", { transition: "x", reasons: [""] }, ["/transition", "/reasons/0"]],
     ["a list", [], [""]],
     ["a text", "ship", [""]],
     ["null", null, [""]],

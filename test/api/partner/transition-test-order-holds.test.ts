@@ -56,7 +56,7 @@ describe("releaseHold", () => {
     expect(events[2].data.order).toEqual(order);
   });
 
-  it("without a hold answers 200, changes nothing and publishes nothing", async () => {
+  it("without a hold returns 200, changes nothing and publishes nothing", async () => {
     const id = await placed();
     const before = await readOrder(partner, id);
     const tables = await dumpTables(test);
@@ -65,7 +65,7 @@ describe("releaseHold", () => {
     expect(await dumpTables(test)).toEqual(tables);
   });
 
-  it("a second time answers 200 and publishes nothing more", async () => {
+  it("a second time returns 200 and publishes nothing more", async () => {
     const id = await placed();
     for (const name of ["hold", "releaseHold", "releaseHold"]) await applied(partner, id, name);
     expect(await eventsOf(test, id)).toHaveLength(3);
@@ -77,20 +77,20 @@ describe("rule 1: a held order does not ship", () => {
     ["NEW", []],
     ["PROCESSING", ["process"]],
     ["ACCEPTED", ["accept"]],
-  ])("%s: refused with order_on_hold", async (orderStatus, steps) => {
+  ])("%s: rejected with order_on_hold", async (orderStatus, steps) => {
     const id = await placed();
     for (const step of [...steps, "hold"]) await applied(partner, id, step);
     await expectRefused(test, partner, id, "ship", { orderStatus, rule: "order_on_hold" });
   });
 
-  it("whatever the reason, and also when its lines are named", async () => {
+  it("for any reason, and also when its lines are named", async () => {
     const id = await placed();
     const { lines } = await applied(partner, id, "hold", { reasons: ["something new"] });
     const expected = { orderStatus: "NEW", rule: "order_on_hold" };
     await expectRefused(test, partner, id, "ship", expected, { lineIds: [lines[0].id] });
   });
 
-  it("a held order whose lines are all shipped is refused for its hold", async () => {
+  it("a held order whose lines are all shipped is rejected for its hold", async () => {
     const id = await placed();
     for (const step of ["ship", "hold"]) await applied(partner, id, step);
     const expected = { orderStatus: "IN_PROGRESS", rule: "order_on_hold" };
@@ -111,7 +111,7 @@ describe("rule 1: a held order does not ship", () => {
     expect(typesOf(await eventsOf(test, id)).slice(2)).toEqual(["order.onHold", "order.completed"]);
   });
 
-  it("a parcel of a held order may come back, which settles it and clears the hold", async () => {
+  it("a shipment of a held order may come back, which settles the order and clears the hold", async () => {
     const id = await placed();
     for (const step of ["ship", "hold"]) await applied(partner, id, step);
     const order = await applied(partner, id, "returnShipment");

@@ -88,7 +88,7 @@ describe("ship", () => {
     expect(shipments.map(({ createdAt }: { createdAt: string }) => createdAt)).toEqual(times);
   });
 
-  describe("is refused with nothing_to_ship", () => {
+  describe("is rejected with nothing_to_ship", () => {
     it("when every line has a shipment", async () => {
       const { id } = await threeLines();
       await applied(partner, id, "ship");
@@ -170,7 +170,7 @@ describe("returnShipment", () => {
     await expectRefused(test, partner, id, "ship", expected);
   });
 
-  describe("is refused with no_shipment_out", () => {
+  describe("is rejected with no_shipment_out", () => {
     it.each([
       ["NEW", []],
       ["PROCESSING", ["process"]],
@@ -190,7 +190,7 @@ describe("returnShipment", () => {
       await expectRefused(test, partner, id, "returnShipment", expected);
     });
 
-    it("when the shipment named has come back, although others are out", async () => {
+    it("when the named shipment has come back, although others are out", async () => {
       const { id, parcels } = await threeParcels();
       const fields = { shipmentId: parcels[0] };
       await applied(partner, id, "returnShipment", fields);
@@ -221,7 +221,7 @@ describe("complete", () => {
       ["PROCESSING", ["process"]],
       ["ACCEPTED", ["accept"]],
       ["ACCEPTED", ["accept", "hold"]],
-    ])("%s after %j: refused with unshipped_lines", async (orderStatus, steps) => {
+    ])("%s after %j: rejected with unshipped_lines", async (orderStatus, steps) => {
       const { id } = await threeLines();
       for (const step of steps) await applied(partner, id, step);
       await expectRefused(test, partner, id, "complete", { orderStatus, rule: "unshipped_lines" });

@@ -38,7 +38,7 @@ async function testOrderThat(...steps: string[]): Promise<string> {
 }
 
 describe("POST /v1/test/orders/{orderId}/transitions", () => {
-  it("answers 200 and the full order, exactly as a read shows it", async () => {
+  it("returns 200 and the full order, exactly as a read shows it", async () => {
     const { id } = await placeTestOrder(partner);
     for (const name of ["process", "accept", "hold", "releaseHold", "ship", "complete", "returnShipment"]) {
       expect(await applied(partner, id, name), name).toEqual(await readOrder(partner, id));
@@ -88,7 +88,7 @@ describe("there is no need to walk the chain in order", () => {
 describe("rule 3: a settled order accepts nothing further except returnShipment", () => {
   for (const settled of ["COMPLETED", "CANCELED", "RETURNED"]) {
     it.each(["process", "accept", "hold", "releaseHold", "ship", "complete", "cancel"])(
-      `${settled} refuses %s with order_settled`,
+      `${settled} rejects %s with order_settled`,
       async (name) => {
         const id = await testOrderThat(...(WAYS[settled] ?? []));
         await expectRefused(test, partner, id, name, { orderStatus: settled, rule: "order_settled" });
@@ -96,7 +96,7 @@ describe("rule 3: a settled order accepts nothing further except returnShipment"
     );
   }
 
-  it("a settled order refuses also what names a line that is shipped already", async () => {
+  it("a settled order also rejects a transition that names a shipped line", async () => {
     const id = await testOrderThat("ship", "complete");
     const lineIds = [(await readOrder(partner, id)).lines[0].id];
     const expected = { orderStatus: "COMPLETED", rule: "order_settled" };
@@ -173,7 +173,7 @@ describe("404 not-found", () => {
     for (const id of others) expect(await missing(partner.client, id), id).toEqual(unknown);
   });
 
-  it("is told to nobody without a key: 401 first", async () => {
+  it("returns 401 first for every caller without a key", async () => {
     const id = await testOrderThat();
     const { status, body } = await test.partner().post(transitionPath(id), { transition: "cancel" });
     expect(status).toBe(401);
@@ -183,7 +183,7 @@ describe("404 not-found", () => {
 });
 
 describe("transitions that arrive together", () => {
-  it("ship a line once, whoever asks", async () => {
+  it("ship a line once, however many callers request it", async () => {
     const { id } = await placeTestOrder(partner);
     const answers = await Promise.all(Array.from({ length: 10 }, () => transition(partner, id, "ship")));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);

@@ -48,12 +48,12 @@ describe("GET /v1/webhook-endpoints", () => {
 });
 
 describe("GET /v1/webhook-endpoints/{endpointId}", () => {
-  it("answers the endpoint without its secret", async () => {
+  it("returns the endpoint without its secret", async () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(endpoint);
   });
 
-  it("tells since when and why an endpoint is paused", async () => {
+  it("shows since when and why an endpoint is paused", async () => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id, "gone");
     expect((await partner.client.get(endpointPath(id))).body).toMatchObject({
@@ -99,7 +99,7 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
     [{ eventTypes: ["x"] }, "/eventTypes/0"],
     [{ description: "x".repeat(256) }, "/description"],
     [{ maxInFlight: 101 }, "/maxInFlight"],
-  ])("refuses %j, and changes nothing", async (change, pointer) => {
+  ])("rejects %j, and changes nothing", async (change, pointer) => {
     const { id } = await createEndpoint(partner);
     const before = await dumpTables(test);
     expectFaults(await patch(id, change), [{ pointer }]);

@@ -51,7 +51,7 @@ async function expectHealthy(endpointId: string): Promise<void> {
 }
 
 describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
-  it("answers 202 with a delivery that is due at once, and wakes the dispatchers", async () => {
+  it("returns 202 with a delivery that is due at once, and signals the dispatchers", async () => {
     const woken = watchWaking();
     const endpoint = await createEndpoint(partner, { eventTypes: ["product.published"] });
     const { status, body } = await post(endpoint.id, "ping");
@@ -84,7 +84,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
     ]);
   });
 
-  it("tells which endpoint it is for", async () => {
+  it("names its endpoint", async () => {
     const { id, url } = await createEndpoint(partner);
     const { eventId } = (await post(id, "ping")).body;
     const [event] = (await readEvents(test, partner.connectionId)).filter((one) => one.id === eventId);
@@ -119,7 +119,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
     expect(new Set(pings.map(({ body }) => body.id)).size).toBe(5);
   });
 
-  it("is refused on a paused endpoint, and nothing is stored", async () => {
+  it("is rejected on a paused endpoint, and nothing is stored", async () => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id);
     const woken = watchWaking();
@@ -131,7 +131,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
 });
 
 describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
-  it("makes a paused endpoint active, forgets its failures, and has what waits sent", async () => {
+  it("activates a paused endpoint, resets its failures, and sends what is pending", async () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     test.clock.advance({ hours: 100 });
     await pauseEndpoint(test, endpoint.id);
@@ -156,7 +156,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     expect(woken).toEqual([connectionUuid(partner)]);
   });
 
-  it("answers an active endpoint as it is, and stores nothing", async () => {
+  it("returns an active endpoint unchanged, and stores nothing", async () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     test.clock.advance({ hours: 1 });
     const before = await dumpTables(test);
@@ -164,7 +164,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("resumes once when it is asked many times at once", async () => {
+  it("resumes once when it is requested many times at once", async () => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id);
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(id, "resume")));
@@ -174,7 +174,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
 });
 
 describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
-  it("answers 202 with what will be sent again, which is left to a worker", async () => {
+  it("returns 202 with what will be sent again, which is left to a worker", async () => {
     const { id } = await createEndpoint(partner);
     const woken = watchWaking();
     const since = inMs(-DAY_MS);
@@ -208,12 +208,12 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
       pausedAt: null,
     });
     await expectHealthy(id);
-    // What has waited since before `since` would else wait for ever.
+    // A delivery that has waited since before `since` would otherwise wait without end.
     const recoveries = await readRows(test, "webhook_recoveries", id);
     expect(recoveries.map(({ includes_failed }) => includes_failed).sort()).toEqual([false, true]);
   });
 
-  it("understands a moment in any time zone, and answers it in UTC", async () => {
+  it("accepts a time in any time zone, and returns it in UTC", async () => {
     const { id } = await createEndpoint(partner);
     const local = `${inMs(-DAY_MS + 7_200_000)
       .toISOString()
@@ -238,7 +238,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     ["a number", () => 0],
     ["null", () => null],
     ["missing", () => undefined],
-  ])("refuses a moment that is %s, and stores nothing", async (_name, since) => {
+  ])("rejects a time that is %s, and stores nothing", async (_name, since) => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id);
     const before = await dumpTables(test);
@@ -281,7 +281,7 @@ describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
     expectProblem(await partner.client.request("DELETE", endpointPath(id)), 404, "not-found");
   });
 
-  it("happens once when it is asked many times at once", async () => {
+  it("happens once when it is requested many times at once", async () => {
     const { id } = await createEndpoint(partner);
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => partner.client.request("DELETE", endpointPath(id))),

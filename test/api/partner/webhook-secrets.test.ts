@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Asks for a new secret, which must be given; answers it. */
+/** Requests a new secret, which must succeed; returns it. */
 async function rotate(endpointId: string, body?: object): Promise<string> {
   const answer = await partner.client.post(endpointPath(endpointId, "rotate-secret"), body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
@@ -41,7 +41,7 @@ async function secretsOf(endpointId: string): Promise<[secret: string, hours: nu
 }
 
 describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
-  it("answers the endpoint with a new secret; the old one signs for a day beside it", async () => {
+  it("returns the endpoint with a new secret; the old one signs for a day beside it", async () => {
     const { secret: first, ...endpoint } = await createEndpoint(partner);
     const answer = await partner.client.post(endpointPath(endpoint.id, "rotate-secret"));
     expect(answer.status).toBe(200);
@@ -54,7 +54,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     ]);
   });
 
-  it.each([0.5, 1, 168])("lets the old one sign for %d hours when asked to", async (overlapHours) => {
+  it.each([0.5, 1, 168])("lets the old one sign for %d hours when requested", async (overlapHours) => {
     const { id, secret: first } = await createEndpoint(partner);
     const secret = await rotate(id, { overlapHours });
     expect(await secretsOf(id)).toEqual([
@@ -125,7 +125,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     expect((await partner.client.get(endpointPath(id))).body.status).toBe("paused");
   });
 
-  it.each([-1, 168.01, 1e9, "24", null])("refuses an overlap of %j, and keeps the secret", async (hours) => {
+  it.each([-1, 168.01, 1e9, "24", null])("rejects an overlap of %j, and keeps the secret", async (hours) => {
     const { id } = await createEndpoint(partner);
     const before = await dumpTables(test);
     const answer = await partner.client.post(endpointPath(id, "rotate-secret"), { overlapHours: hours });
@@ -135,7 +135,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
 });
 
 describe("a signing secret", () => {
-  it("is in no answer but the one that gives it, and nowhere in the database", async () => {
+  it("is in no response except the one that creates it, and nowhere in the database", async () => {
     const { id, secret: first } = await createEndpoint(partner);
     const second = await rotate(id);
     const answers = [
