@@ -107,4 +107,4 @@ const hasAll = (
   });
 
 const compare = <T extends bigint | string>(one: T, other: T): number =>
-  one < other ? -1 : one > other ? 1 : 0;
+  Number(one > other) - Number(one < other);

@@ -4,8 +4,7 @@ import { fractionDigits } from "../../platform/currencies.ts";
 const WHOLE = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "));
 // these in thousandths, whose last digit must be 0,
 const THOUSANDTHS = new Set("BHD JOD KWD OMR TND".split(" "));
-// and all others in hundredths, which for these must be whole units.
-const WHOLE_IN_HUNDREDTHS = new Set("ISK UGX".split(" "));
+// and all others in hundredths. Those of ISK and UGX must be whole units, which they are: these have no decimals.
 
 /** An amount in Stripe's units; null when Stripe cannot express it. */
 export function toStripeAmount(minor: bigint, currency: string): number | null {
@@ -13,7 +12,7 @@ export function toStripeAmount(minor: bigint, currency: string): number | null {
   const scaled = minor * 10n ** BigInt(digits);
   const unit = 10n ** BigInt(fractionDigits(currency));
   const amount = scaled / unit;
-  const multiple = THOUSANDTHS.has(currency) ? 10n : WHOLE_IN_HUNDREDTHS.has(currency) ? 100n : 1n;
+  const multiple = THOUSANDTHS.has(currency) ? 10n : 1n;
   const isExact = scaled % unit === 0n && amount % multiple === 0n && amount <= Number.MAX_SAFE_INTEGER;
   return isExact ? Number(amount) : null;
 }

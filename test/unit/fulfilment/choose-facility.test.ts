@@ -141,6 +141,25 @@ describe("chooseFacility", () => {
     ],
   ])("%s", (_title, wanted, facilities, available, choice) => {
     expect(chooseFacility(wanted, facilities, available)).toEqual(choice);
+    expect(chooseFacility(wanted, facilities.toReversed(), available)).toEqual(choice);
+  });
+
+  it("is the same for any order of the facilities: own country, then price, then age", () => {
+    const price = (value: number) => rate("DE", 1_000, value);
+    const inOrder = [
+      facility("c", "DE", price(1)),
+      facility("d", "DE", price(1)),
+      facility("a", "DE", price(2)),
+      facility("f", "AT", price(0)),
+      facility("b", "FR", price(3)),
+      facility("e", "FR", price(3)),
+    ];
+    fc.assert(
+      fc.property(fc.shuffledSubarray(inOrder, { minLength: 1 }), (some) => {
+        const best = inOrder.find((each) => some.includes(each));
+        expect(chooseFacility(one, some, MADE_TO_ORDER)).toMatchObject({ facilityId: best?.id });
+      }),
+    );
   });
 
   it.each<[string, number | null, number, object]>([

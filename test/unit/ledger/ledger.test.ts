@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { attemptAfter, hasFailedCharge, refundsOwed, retriesOf } from "../../../src/ledger/ledger.ts";
+import {
+  attemptAfter,
+  failedCharges,
+  hasFailedCharge,
+  refundsOwed,
+  retriesOf,
+  waivers,
+} from "../../../src/ledger/ledger.ts";
 import { entry, ledgerOf, NOW } from "../../support/ledger-entries.ts";
 
 describe("an order is held", () => {
@@ -59,6 +66,48 @@ describe("to pay again", () => {
     expect(goods).toMatchObject([{ kind: "goods", attempt: 3, amountMinor: 1_000n, gateway: null }]);
     const refund = retriesOf([entry("goods 1 succeeded", "a"), entry("refund 1 failed a")], true, NOW).add;
     expect(refund).toMatchObject([{ kind: "refund", attempt: 2, refundOf: "a", gateway: "stripe" }]);
+  });
+});
+
+describe("what waives a declined charge, once it is canceled unsent", () => {
+  it.each<[string, string[], [string, number][]]>([
+    ["nothing that was not declined", ["goods 1 pending", "shipping 1 succeeded"], []],
+    ["a charge whose last attempt was declined", ["goods 1 failed", "goods 2 failed"], [["goods", 3]]],
+    ["each of them", ["goods 1 failed", "shipping 4 failed"], [["goods", 2], ["shipping", 5]]], // biome-ignore format: one line reads as one ledger.
+    ["nothing that is waived already", ["goods 1 failed", "goods 2 canceled"], []],
+    ["nothing that is paid", ["goods 1 failed", "goods 2 succeeded"], []],
+    ["no refund", ["goods 1 succeeded", "refund 1 failed entry-1"], []],
+  ])("is a further attempt: for %s", (_, words, added) => {
+    const entries = waivers(ledgerOf(...words), NOW);
+    expect(entries.map(({ kind, attempt }) => [kind, attempt])).toEqual(added);
+    for (const each of entries)
+      expect(each).toMatchObject({ refundOf: null, amountMinor: 1_000n, dueAt: NOW, gateway: null });
+  });
+});
+
+describe("the newest attempt", () => {
+  const charge = ["goods 1 failed", "goods 2 failed", "goods 3 pending"];
+
+  it("counts, in whatever order the entries are read", () => {
+    for (const words of [charge, charge.toReversed(), [charge[1], charge[2], charge[0]] as string[]]) {
+      expect(failedCharges(ledgerOf(...words))).toMatchObject([{ attempt: 3, status: "pending" }]);
+      expect(retriesOf(ledgerOf(...words), false, NOW).bringForward).toMatchObject([{ attempt: 3 }]);
+    }
+  });
+
+  it("is one of the same charge, or of the refund of the same charge", () => {
+    const asked = { canceled: true, payable: true, waitsMs: [], now: NOW };
+    const refund = entry("refund 1 failed a");
+    const ofOther = entry("refund 2 failed b");
+    expect(attemptAfter(refund, [refund, ofOther], asked)).toMatchObject({ refundOf: "a", attempt: 2 });
+    const goods = entry("goods 1 failed");
+    const shipping = entry("shipping 2 failed");
+    const open = { ...asked, canceled: false };
+    expect(attemptAfter(goods, [goods, shipping], open)).toMatchObject({ kind: "goods", attempt: 2 });
+    expect(attemptAfter(shipping, [goods, shipping], open)).toMatchObject({ kind: "shipping", attempt: 3 });
+    expect(attemptAfter(goods, [goods, entry("goods 2 failed")], open)).toBeNull();
+    expect(attemptAfter(refund, [refund, entry("refund 2 failed a")], asked)).toBeNull();
+    expect(attemptAfter(goods, [goods, entry("refund 2 failed a")], open)).not.toBeNull();
   });
 });
 

@@ -4,6 +4,7 @@ import {
   type Account,
   availableCredit,
   type Booking,
+  CREDIT_LIMIT_EXCEEDED,
   type Decision,
   decideBookings,
   signed,
@@ -45,6 +46,34 @@ describe("what an account has room for", () => {
     const { made, declined } = decideBookings([account(0n, 100n)], asked, () => null);
     expect(made.map(({ id }) => id).join("")).toBe("acef");
     expect([...declined].map(({ id }) => id).join("")).toBe("bd");
+  });
+
+  it("is unlimited without a limit", () => {
+    const asked = [booking("charge", 2n ** 60n, "a"), booking("charge", 1n, "b")];
+    const { made, declined } = decideBookings([account(-1n, null)], asked, () => null);
+    expect(made).toEqual(asked);
+    expect(declined.size).toBe(0);
+  });
+
+  it("is each merchant's own", () => {
+    const accounts = [account(0n, 10n), { ...account(0n, 10n), merchantId: "n" }];
+    const asked = [
+      booking("charge", 10n, "a"),
+      { ...booking("charge", 10n, "a"), merchantId: "n" },
+      booking("charge", 1n, "b"),
+    ];
+    const { made, declined } = decideBookings(accounts, asked, () => null);
+    expect(made).toEqual(asked.slice(0, 2));
+    expect([...declined]).toEqual(asked.slice(2));
+  });
+
+  it("is not guessed for an account that is not there", () => {
+    const asked = [booking("charge", 1n, "a")];
+    expect(() => decideBookings([], asked, () => null)).toThrow("An account was locked, but is not there.");
+  });
+
+  it("is named by the reason of a decline", () => {
+    expect(CREDIT_LIMIT_EXCEEDED).toBe("credit_limit_exceeded");
   });
 
   it("is never exceeded, and never taken twice by one id, whatever comes", () => {

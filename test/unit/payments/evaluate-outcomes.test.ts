@@ -143,6 +143,8 @@ describe("an operator is told of a declined entry without a further attempt that
     const waived = outcomes(["goods 1 failed", "goods 2 canceled"], { declined: "1" });
     const paid = outcomes(["goods 1 failed", "goods 2 succeeded"], { declined: "1", hasSucceeded: true });
     expect(exhausted(shipped, waived)).toEqual([]);
+    const other = outcomes(["goods 1 failed", "goods 2 canceled", "shipping 1 failed"], { declined: "1" });
+    expect(exhausted(shipped, other)).toEqual([]);
     expect(exhausted(shipped, paid)).toEqual([]);
   });
 });
