@@ -20,14 +20,14 @@ afterAll(() => test.close());
 const cli = (args: string, input?: string) => at.cli(args, input);
 
 describe("the command line", () => {
-  it("tells its exit codes and every command in its help, with exit code 0", async () => {
+  it("lists its exit codes and every command in its help, with exit code 0", async () => {
     const { code, output, errors } = await cli("--help");
     expect([code, errors]).toEqual([0, ""]);
     expect(output).toMatch(/Exit codes:\n {2}0 {2}done\n {2}1 .*\n {2}2 .*\n {2}3 /);
     for (const { words } of COMMANDS) expect(output).toContain(`  ${words.split(" ")[0]} `);
   });
 
-  it("does the operator's work from the merchant to the key, in words", async () => {
+  it("does the operator's work from the merchant to the key, with text output", async () => {
     const merchant = (
       await cli('merchant create --name "Mugs & Co" --account-email m@example.com --json')
     ).json();
@@ -62,13 +62,13 @@ describe("the command line", () => {
     );
   }, 60_000);
 
-  it("with --json prints exactly what the API answers", async () => {
+  it("with --json prints exactly the API's response", async () => {
     const { output } = await cli(`connection show ${partner.connectionId} --json`);
     const { body } = await test.backOffice.get(`/api/connections/${partner.connectionId}`);
     expect(output).toBe(`${JSON.stringify(body)}\n`);
   });
 
-  it("follows a list to its end only when it is told to, and says that there is more", async () => {
+  it("follows a list to its end only when requested, and says that there is more", async () => {
     for (let n = 0; n < 3; n += 1)
       await test.backOffice.post("/api/merchants", { name: `M${n}`, accountEmail: "m@x.example" });
     const count = await countRows(test, "merchants");
@@ -151,7 +151,7 @@ describe("the command line", () => {
     expect(again.json().id).toBe(id);
   });
 
-  it("imports from a file and from standard input, and tells bad rows by their line", async () => {
+  it("imports from a file and from standard input, and reports invalid rows by their line", async () => {
     const folder = await temporaryFolder();
     const file = join(folder, "catalogue.csv");
     await writeFile(file, '\uFEFFsku,name,price\r\nA,"With ""quotes"", and\r\na line",1.00\r\n');

@@ -20,7 +20,7 @@ import { createEndpoint, pauseEndpoint } from "../support/webhooks.ts";
 
 const DAY_MS = 86_400_000;
 
-describe("the doctor's judgement", () => {
+describe("the checks of doctor", () => {
   it.each([
     [judgeVersion, 149_999, "fail"],
     [judgeVersion, 150_000, "ok"],
@@ -87,7 +87,7 @@ describe("doctor", () => {
     expect(words.output).toMatch(/^CHECK +OUTCOME +WORDS\nconfiguration +ok /);
   });
 
-  it("tells all faults of the configuration, and goes no further", async () => {
+  it("reports all errors of the configuration, and stops there", async () => {
     const { code, json } = await runCli({ PORT: "x", ROLES: "cook" }, ["doctor", "--json"]);
     expect(code).toBe(1);
     expect(json().checks).toMatchObject([
@@ -96,7 +96,7 @@ describe("doctor", () => {
     ]);
   });
 
-  it("tells that the database is out of reach", async () => {
+  it("reports that the database is not available", async () => {
     const url = `postgres://u:secret-word@127.0.0.1:${await freePort()}/x`;
     const { code, output, json } = await runCli({ DATABASE_URL: url }, ["doctor", "--json"]);
     expect(code).toBe(1);
@@ -104,7 +104,7 @@ describe("doctor", () => {
     expect(output).not.toContain("secret-word");
   });
 
-  it("tells missing migrations, and asks no table that may not be there", async () => {
+  it("reports missing migrations, and reads no table that may be missing", async () => {
     const { test, examine } = await aPatient();
     await test.db.runScript(
       "drop table due_deliveries; delete from schema_migrations where name like '0004%'",
@@ -112,7 +112,7 @@ describe("doctor", () => {
     expect(await examine()).toMatchObject({ code: 1, wrong: ["migrations: fail"] });
   });
 
-  it("tells what has waited for long: nobody is at work", async () => {
+  it("reports work that has waited for long: no worker runs", async () => {
     const { test, examine } = await aPatient();
     const partner = await createPartner(test);
     const { id } = await createEndpoint(partner);
@@ -141,7 +141,7 @@ describe("doctor", () => {
     expect(await examine()).toMatchObject({ code: 0, wrong: ["paused endpoints: warn"] });
   });
 
-  it("tells missing partitions", async () => {
+  it("reports missing partitions", async () => {
     const { test, examine } = await aPatient();
     const rows = await test.db.query<{ name: string }>({
       name: "test-list-attempts-partitions",
@@ -152,7 +152,7 @@ describe("doctor", () => {
     expect(await examine()).toMatchObject({ code: 1, wrong: ["partitions of attempts: fail"] });
   });
 
-  it("tells that secrets are sealed with a key that is not configured", async () => {
+  it("reports that secrets are encrypted with a key that is not configured", async () => {
     const { test, examine } = await aPatient();
     await createEndpoint(await createPartner(test));
     const other = Buffer.alloc(32, 2).toString("base64");

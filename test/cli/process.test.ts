@@ -75,7 +75,7 @@ describe("node src/cli/main.ts", () => {
     expect([code, errors]).toEqual([0, ""]);
   });
 
-  it("starts an embedded database that nobody runs, migrates it only when told to, and stops it again", async () => {
+  it("starts an embedded database that is not running, migrates it only when requested, and stops it again", async () => {
     const dataDir = join(await temporaryFolder(), "data");
     const own = { DATA_DIR: dataDir };
     for (const words of [
@@ -89,7 +89,7 @@ describe("node src/cli/main.ts", () => {
       );
     }
     expect((await run(["doctor"], own)).output).toMatch(/There is no database in/);
-    expect(existsSync(dataDir)).toBe(false); // Nobody who only looks leaves a database behind.
+    expect(existsSync(dataDir)).toBe(false); // A command that only reads leaves no database behind.
     expect(await run(["migrate"], own)).toMatchObject({ code: 0, errors: "" });
     expect(await run(["merchant", "list"], own)).toMatchObject({ code: 0, errors: "" });
     expect(existsSync(join(dataDir, "postgres", "postmaster.pid"))).toBe(false);

@@ -21,7 +21,7 @@ async function expectRefused(args: string, code: number, errors: RegExp): Promis
   expect(await dumpTables(at.test)).toEqual(before);
 }
 
-describe("the command line refuses with exit code 2", () => {
+describe("the command line fails with exit code 2", () => {
   it.each([
     ["", /Usage: partner-orders/],
     ["frobnicate", /unknown command 'frobnicate'/],
@@ -44,7 +44,7 @@ describe("the command line refuses with exit code 2", () => {
     ["product import src --merchant m", /src is a folder/],
   ])("%s", (args, errors) => expectRefused(args, 2, errors));
 
-  it("a configuration that cannot be used, with all its faults", async () => {
+  it("an invalid configuration, with all its errors", async () => {
     const faulty = { ...at.environment, PORT: "x", LOG_LEVEL: "loud" };
     const { code, output, errors } = await runCli(faulty, ["merchant", "list"]);
     expect([code, output]).toEqual([2, ""]);
@@ -53,7 +53,7 @@ describe("the command line refuses with exit code 2", () => {
   });
 });
 
-describe("the command line refuses with exit code 1", () => {
+describe("the command line fails with exit code 1", () => {
   it.each([
     ["merchant show mer_01m7y7np16fe68bxp4h91tdmdn", /^Resource not found: No such merchant\.$/m],
     ["merchant show ../../openapi.json", /No such merchant|No route matches/],
@@ -74,8 +74,8 @@ describe("the command line refuses with exit code 1", () => {
   });
 });
 
-describe("the command line refuses with exit code 3", () => {
-  it("a database that nobody serves", async () => {
+describe("the command line fails with exit code 3", () => {
+  it("a database without a server", async () => {
     const url = `postgres://user:secret-word@127.0.0.1:${await freePort()}/x`;
     const { code, output, errors } = await runCli({ DATABASE_URL: url }, ["merchant", "list"]);
     expect([code, output]).toEqual([3, ""]);

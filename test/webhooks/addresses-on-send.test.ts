@@ -11,12 +11,12 @@ import {
 } from "../support/dispatch.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-// Each kind of address is in public-address.test.ts, each trick of a connection in sender-addresses.test.ts; here is
-// the whole way, with WEBHOOK_ALLOW_PRIVATE_NETWORKS as it is unless somebody sets it.
+// Each kind of address is in public-address.test.ts, each trick of a connection in sender-addresses.test.ts. This file
+// tests the whole way, with the default of WEBHOOK_ALLOW_PRIVATE_NETWORKS.
 
 const NOT_PUBLIC = expect.objectContaining({ responseStatus: null, error: "address is not public" });
 
-/** A partner whose endpoint leads to our own network; what is told there, and to whom. */
+/** A partner whose endpoint leads to our own network; what is sent there, and what is reported. */
 async function start(urlFor: (insideUrl: string) => string) {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
@@ -29,7 +29,7 @@ async function start(urlFor: (insideUrl: string) => string) {
 const asName = (url: string) => url.replace("127.0.0.1", "partner.example");
 
 describe("an endpoint whose name has changed its address since it was registered", () => {
-  it("is sent nothing inside; every try is on record as refused, and the schedule goes on", async () => {
+  it("is sent nothing inside; every attempt is recorded as failed, and the schedule continues", async () => {
     const { test, partner, inside, url } = await start(asName);
     const answers = ["93.184.216.34", "127.0.0.1", "10.0.0.1", "93.184.216.34"];
     const asked: string[] = [];

@@ -16,7 +16,7 @@ import { loseWorker } from "../support/webhooks.ts";
 
 const startTest = () => startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
 
-it("every event of an order arrives signed, in the order in which things happened", async () => {
+it("every event of an order arrives signed, in the order in which the events happened", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest();
@@ -39,7 +39,7 @@ it("every event of an order arrives signed, in the order in which things happene
   expect(await readAttempts(test)).toHaveLength(6);
   for (const { body, headers } of receiver.requests) {
     const signed = headers as Record<string, string>;
-    // The library compares the timestamp with the real time, so a test that stands still in time is verified by hand.
+    // The library compares the timestamp with the real time, so a test with a fixed clock verifies by hand.
     expect(signed["webhook-id"]).toBe(JSON.parse(body).id);
     const wh = new Webhook(secret);
     const at = new Date(1_000 * Number(signed["webhook-timestamp"]));
@@ -47,7 +47,7 @@ it("every event of an order arrives signed, in the order in which things happene
   }
 });
 
-it("an endpoint hears only of the types it wants, and of its own connection", async () => {
+it("an endpoint receives only the types it names, and only of its own connection", async () => {
   const test = await startTest();
   const [partner, other] = [await createPartner(test), await createPartner(test)];
   const receiver = await startReceiverForTest();
@@ -59,7 +59,7 @@ it("an endpoint hears only of the types it wants, and of its own connection", as
   expect(received(receiver)).toEqual([{ type: "order.canceled", sequence: 2, orderId: order.id }]);
 });
 
-it("several endpoints of a connection hear of the same event under the same id", async () => {
+it("several endpoints of a connection receive the same event under the same id", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   const receivers = [await startReceiverForTest(), await startReceiverForTest()];
@@ -99,7 +99,7 @@ it("a failed delivery holds back the later ones of its order, and no other order
   expect(of(slow.id)).toEqual([1, 1, 2]);
 });
 
-it("a delivery is given up after the last try of the schedule, and the next one goes on", async () => {
+it("a delivery fails after the last attempt of the schedule, and the next one is sent", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest(({ body }, response) => {

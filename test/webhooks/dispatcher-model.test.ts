@@ -5,9 +5,10 @@ import { anyManner, anySteps, LIFETIME_MS } from "../support/dispatch-steps.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * The real dispatchers under random histories: orders and their steps, receivers that answer as they like, workers
- * that die between any two statements, pauses, resumes, redeliveries, erasures, and a clock that is moved. Only the
- * network is a model. What must hold at every moment is checked while it happens, the rest when all has healed.
+ * The real dispatchers under random histories: orders and their transitions, receivers with arbitrary responses,
+ * workers that stop between any two statements, pauses, resumes, redeliveries, erasures, and a clock that is moved.
+ * Only the network is a model. Conditions that must always hold are checked during the history, the others after
+ * recovery.
  */
 let test: TestService;
 beforeAll(async () => {
@@ -24,8 +25,8 @@ afterAll(() => test.close());
 afterEach(() => vi.restoreAllMocks());
 
 describe("dispatchers", () => {
-  it("keep their promises whatever happens", { timeout: 300_000 }, async () => {
-    vi.spyOn(Math, "random").mockReturnValue(0.5); // The schedule without its spread, so that a seed tells all.
+  it("keep their guarantees under any history", { timeout: 300_000 }, async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5); // The schedule without random variation, so that a seed determines everything.
     await fc.assert(
       fc.asyncProperty(
         anyManner,

@@ -21,7 +21,7 @@ const refuse: ReceiverHandler = (_, response) => {
 };
 const config = { webhookAllowPrivateNetworks: true };
 
-/** Puts a delivery into a stream of its own, as when a partner asks for it again. */
+/** Puts a delivery into a stream of its own, as a redelivery by a partner does. */
 const askAgain = ({ db, clock }: TestService, deliveryId: string) =>
   db.query({
     name: "test-ask-again",
@@ -32,7 +32,7 @@ const askAgain = ({ db, clock }: TestService, deliveryId: string) =>
   });
 
 describe("a test order that is erased", () => {
-  it("takes with it what was sent about it, what is tried again, and what waits", async () => {
+  it("also removes its deliveries: sent, to be retried, and pending", async () => {
     const test = await startServiceForTest({ config });
     const partner = await createPartner(test);
     const [willing, refusing] = [await startReceiverForTest(), await startReceiverForTest(refuse)];

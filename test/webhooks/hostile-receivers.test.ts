@@ -7,7 +7,8 @@ import { startRawReceiver, startReceiver } from "../support/receivers.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 import { createEndpoint, deliveryOf, endpointPath } from "../support/webhooks.ts";
 
-// What the sender makes of each answer is in sender-hostile.test.ts; here is the whole way, from the order to the log.
+// How the sender treats each response is in sender-hostile.test.ts. This file tests the whole way, from the order to
+// the log.
 
 type Behaviour = (socket: Socket) => void;
 
@@ -41,7 +42,7 @@ async function start(behave: Behaviour, timeoutMs = 20_000) {
   return { test, partner, honest, hostile, endpoint, dispatcher, send: () => sendDue(dispatcher) };
 }
 
-/** Waits of the schedule's first step, in milliseconds. */
+/** Waits of the schedule's first interval, in milliseconds. */
 const FIRST_STEP: [number, number] = [4_000, 6_000];
 
 const CASES: {
@@ -67,7 +68,7 @@ const CASES: {
     error: "connection reset",
   },
   {
-    name: "sends one byte of its headers after the other, for ever",
+    name: "sends its headers byte by byte, without end",
     behave: (socket) => {
       socket.write("HTTP/1.1 200 ");
       withoutEnd(socket, "a");
@@ -84,7 +85,7 @@ const CASES: {
     error: "timeout",
   },
   {
-    name: "never answers",
+    name: "never responds",
     behave: () => undefined,
     timeoutMs: 1_000,
     responseStatus: null,
@@ -109,34 +110,34 @@ const CASES: {
   { name: "answers 304", behave: answer("304 No"), responseStatus: 304, error: "HTTP 304" },
   { name: "answers 404", behave: answer("404 No"), responseStatus: 404, error: "HTTP 404" },
   {
-    name: "answers 429 and asks for 40 s",
+    name: "returns 429 and requests 40 s",
     behave: answer("429 No", "retry-after: 40\r\n"),
     responseStatus: 429,
     error: "HTTP 429",
     waitMs: [40_000, 40_000],
   },
   {
-    name: "answers 503 and asks for a date in 30 s",
+    name: "returns 503 and requests a date in 30 s",
     behave: answer("503 No", "retry-after: Mon, 02 Mar 2026 09:00:30 GMT\r\n"),
     responseStatus: 503,
     error: "HTTP 503",
     waitMs: [30_000, 30_000],
   },
   {
-    name: "answers 429 and asks for a year",
+    name: "returns 429 and requests a year",
     behave: answer("429 No", "retry-after: 31536000\r\n"),
     responseStatus: 429,
     error: "HTTP 429",
     waitMs: [60_000, 60_000],
   },
   {
-    name: "answers 429 and asks for no wait at all",
+    name: "returns 429 and requests no wait at all",
     behave: answer("429 No", "retry-after: 0\r\n"),
     responseStatus: 429,
     error: "HTTP 429",
   },
   {
-    name: "answers 500 and asks for an hour, which only 429 and 503 may",
+    name: "returns 500 and requests an hour, which only 429 and 503 may",
     behave: answer("500 No", "retry-after: 3600\r\n"),
     responseStatus: 500,
     error: "HTTP 500",
@@ -181,7 +182,7 @@ describe("a receiver that", () => {
     expect(honest.requests).toHaveLength(1);
   });
 
-  it("redirects is not followed: the place that it names hears nothing", async () => {
+  it("redirects is not followed: the named address receives nothing", async () => {
     const inside = await startReceiverForTest();
     const { partner, endpoint, send } = await start(answer("307 Elsewhere", `location: ${inside.url}\r\n`));
     const order = await placeOrder(partner);
@@ -194,7 +195,7 @@ describe("a receiver that", () => {
     expect(inside.connectionCount()).toBe(0);
   });
 
-  it("answers 200 and floods with a body has taken the event; no more than 1024 bytes are kept", async () => {
+  it("returns 200 and an endless body has received the event; no more than 1024 bytes are kept", async () => {
     const { partner, endpoint, send } = await start((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
       withoutEnd(socket, "a".repeat(10_000));
@@ -208,7 +209,7 @@ describe("a receiver that", () => {
     });
   });
 
-  it("answers 410 is paused: what waits stays in the log without a plan, and the others go on", async () => {
+  it("returns 410 is paused: pending deliveries stay in the log without a next attempt, and other endpoints continue", async () => {
     const { test, partner, honest, hostile, endpoint, send } = await start(answer("410 Gone"));
     const orders = [await placeOrder(partner)];
     await send();
@@ -231,7 +232,7 @@ describe("a receiver that", () => {
     }
   });
 
-  it("has a certificate that nobody trusts is sent nothing, and tried again", async () => {
+  it("has an untrusted certificate is sent nothing, and retried", async () => {
     const impostor = await startReceiver(undefined, makeCertificate());
     onTestFinished(() => impostor.close());
     const { test, partner, honest, send } = await start(answer("200 OK"));
@@ -268,7 +269,7 @@ describe("while a receiver keeps all its requests waiting", () => {
         .sort(),
     ).toEqual(sent.sort());
     expect(slow.requests).toHaveLength(2);
-    // The rest follows as soon as it answers.
+    // The rest follows as soon as it responds.
     while (slow.requests.length < 20) {
       for (const answerOne of waiting.splice(0)) answerOne();
       await slow.waitFor(slow.requests.length + 1);

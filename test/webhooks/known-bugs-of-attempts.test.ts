@@ -31,7 +31,7 @@ describe("an outcome", () => {
     ["NUL", Buffer.from([0, 0, 0])],
     ["no UTF-8", Buffer.from([0xff, 0xfe, 0xed, 0xa0, 0x80])],
     ["half a character at the limit", Buffer.from("a".repeat(1_023) + "é".repeat(9))],
-  ])("with %s in its body goes on record, and is not tried again (outpost's 128 KiB)", async (_, body) => {
+  ])("with %s in its body is recorded, and not retried (outpost's 128 KiB)", async (_, body) => {
     const { test, partner, receiver, send } = await startSending((_request, response) => response.end(body));
     await placeOrder(partner);
     await send();
@@ -50,7 +50,7 @@ describe("an outcome", () => {
   });
 });
 
-describe("a try by hand", () => {
+describe("an attempt by request", () => {
   it("does not confuse the numbers of the attempts (outpost #740, #781)", async () => {
     const { test, partner, endpoint, send } = await startSending(answering(500));
     const order = await placeOrder(partner);
@@ -67,7 +67,7 @@ describe("a try by hand", () => {
     await redeliver(partner, id);
     await send();
     expect(await tell()).toEqual(["1 schedule", "2 manual", "3 schedule", "4 manual"]);
-    // The next step of the schedule is its second, 30 s: manual attempts have not used any up.
+    // The next interval of the schedule is its second, 30 s: manual attempts have used none.
     const { nextAttemptAt } = await readDelivery(partner, id);
     const waitMs = Date.parse(nextAttemptAt) - test.clock.now().getTime();
     expect(waitMs).toBeGreaterThanOrEqual(24_000);

@@ -43,7 +43,7 @@ function isSignedWith(secret: string, { headers, body }: ReceivedRequest): boole
 }
 
 describe("a worker", () => {
-  it("goes on by itself after the database has dropped its connections (svix #1844, outpost #775)", async () => {
+  it("continues after the database has dropped its connections (svix #1844, outpost #775)", async () => {
     const { test, partner, receiver, send } = await startSending();
     await placeOrder(partner);
     await send();
@@ -81,7 +81,7 @@ describe("a worker", () => {
 });
 
 describe("an endpoint that cannot be sent to", () => {
-  it("because it was deleted leaves no task that fails for ever (svix #1511)", async () => {
+  it("because it was deleted leaves no task that fails repeatedly (svix #1511)", async () => {
     const { test, partner, receiver, endpoint, send } = await startSending(answering(500));
     await placeOrder(partner);
     await send();
@@ -94,7 +94,7 @@ describe("an endpoint that cannot be sent to", () => {
     expect((await dumpTables(test))["due_deliveries"]).toEqual([]);
   });
 
-  it("because it is deleted meanwhile is sent nothing more but what is under way (svix #1511)", async () => {
+  it("because it is deleted then is sent nothing more except what is in flight (svix #1511)", async () => {
     let answerFirst: (() => void) | null = null;
     const { test, partner, receiver, endpoint, dispatcher } = await startSending(
       (_, response) => {

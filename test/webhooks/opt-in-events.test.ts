@@ -21,7 +21,7 @@ async function start(eventTypes?: string[]) {
   };
 }
 
-it("an endpoint that names order.accepted hears of it when the window has closed, after what happened before", async () => {
+it("an endpoint that names order.accepted receives it when the window has closed, after the earlier events", async () => {
   const { test, partner, receiver, accept } = await start(["order.created", "order.accepted"]);
   const order = await placeOrder(partner);
   test.clock.advance({ hours: 2 });
@@ -34,7 +34,7 @@ it("an endpoint that names order.accepted hears of it when the window has closed
   expect(JSON.parse(receiver.requests[1]?.body ?? "").data.order.status).toBe("ACCEPTED");
 });
 
-it("it hears of it too when a cancel comes too late, and only once", async () => {
+it("it receives it also when a cancel comes too late, and only once", async () => {
   const { test, partner, receiver, accept } = await start(["order.accepted"]);
   const order = await placeOrder(partner);
   test.clock.advance({ hours: 2 });
@@ -44,7 +44,7 @@ it("it hears of it too when a cancel comes too late, and only once", async () =>
   expect(received(receiver)).toEqual([{ type: "order.accepted", sequence: null, orderId: order.id }]);
 });
 
-it("nobody else hears of it, it is in no feed, and the sequence has no gap", async () => {
+it("no other endpoint receives it, it is in no feed, and the sequence has no gap", async () => {
   const { test, partner, receiver, accept } = await start();
   await placeOrder(partner);
   test.clock.advance({ hours: 2 });
@@ -54,7 +54,7 @@ it("nobody else hears of it, it is in no feed, and the sequence has no gap", asy
   expect((await readEvents(test)).map(({ type }) => type)).not.toContain("order.accepted");
 });
 
-it("test orders tell nothing of acceptance, whoever asks", async () => {
+it("test orders publish no acceptance to any endpoint", async () => {
   const { test, partner, receiver } = await start(["order.accepted", "order.inProgress"]);
   const { id } = await placeTestOrder(partner);
   for (const step of ["accept", "ship"]) await transition(partner, id, step);
@@ -62,7 +62,7 @@ it("test orders tell nothing of acceptance, whoever asks", async () => {
   expect(receiver.requests).toEqual([]);
 });
 
-it("an endpoint that names order.shipmentUpdated hears of tracking that came or changed, and of nothing else", async () => {
+it("an endpoint that names order.shipmentUpdated receives tracking that was added or changed, and nothing else", async () => {
   const { test, partner, receiver } = await start(["order.shipmentUpdated", "order.inProgress"]);
   const { id } = await placeAcceptedOrder(test, partner);
   const [shipment] = (await stepTaken(test, id, "ship")).shipments;

@@ -3,7 +3,7 @@ import { createPartner, placeOrder, placeTestOrder } from "../support/builders.t
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-/** A receiver that keeps every request until the test answers it. */
+/** A receiver that holds every request until the test responds to it. */
 async function start() {
   const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
   const partner = await createPartner(test);
@@ -22,7 +22,7 @@ async function start() {
   return { test, partner, dispatcher, gone, path: `/v1/webhook-endpoints/${body.id}` };
 }
 
-it("two requests that are answered 410 pause an endpoint once, and its merchant gets one mail", async () => {
+it("two requests that get 410 pause an endpoint once, and its merchant gets one mail", async () => {
   const { test, dispatcher, gone } = await start();
   for (const answer of gone) answer();
   await dispatcher.idle();

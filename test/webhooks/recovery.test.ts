@@ -13,7 +13,7 @@ import { connectionKey } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-/** A partner with an endpoint made over the API, a receiver whose answer can be changed, and a dispatcher. */
+/** A partner with an endpoint made over the API, a receiver with a configurable response, and a dispatcher. */
 async function start() {
   const test = await startServiceForTest({
     config: { webhookAllowPrivateNetworks: true, webhookRetryMs: [1_000, 1_000] },
@@ -47,7 +47,7 @@ async function start() {
 }
 
 describe("resume", () => {
-  it("sends what waited and what happened meanwhile, in order", async () => {
+  it("sends pending deliveries and those that were added since, in order", async () => {
     const { test, partner, answer, receiver, path, send, recover, statuses } = await start();
     answer.status = 410;
     const order = await placeTestOrder(partner);
@@ -73,7 +73,7 @@ describe("resume", () => {
     expect(receiver.requests).toHaveLength(before + 3);
   });
 
-  it("lets nothing overtake what waited: a step after the resume sends the older event first", async () => {
+  it("lets nothing overtake pending deliveries: a transition after the resume sends the older event first", async () => {
     const { partner, answer, receiver, path, send } = await start();
     answer.status = 410;
     const order = await placeTestOrder(partner);
@@ -90,7 +90,7 @@ describe("resume", () => {
     ).toEqual([1, 2]);
   });
 
-  it("finds with its second pass what a step has written that took the endpoint for paused", async () => {
+  it("finds with its second pass the deliveries of a transaction that saw the endpoint paused", async () => {
     const { test, partner, answer, receiver, path, send, recover, isOpen } = await start();
     answer.status = 410;
     await placeOrder(partner);
@@ -142,7 +142,7 @@ describe("recover", () => {
     expect(await statuses()).toEqual(["failed", "succeeded", "succeeded"]);
   });
 
-  it("goes on after a crash, and skips nothing over many pages (a known bug of recoveries that page by two columns)", async () => {
+  it("continues after a crash, and skips nothing over many pages (a known bug of recoveries that page by two columns)", async () => {
     const { test, partner, answer, path, send, recover, statuses } = await start();
     await placeOrder(partner);
     await send();

@@ -51,7 +51,7 @@ async function opened(test: TestService, endpoints: readonly StoredEndpoint[], .
 }
 
 describe("after a new key was put in front of the old one", () => {
-  it("every secret is sealed anew and stays the same, so that the old key can go", async () => {
+  it("every secret is encrypted again and stays the same, so that the old key can be removed", async () => {
     const { test, partner } = await start();
     const other = await createPartner(test);
     const endpoints: StoredEndpoint[] = [];
@@ -104,7 +104,7 @@ describe("after a new key was put in front of the old one", () => {
     expect(new Set(keyIds)).toEqual(new Set([rotated.context.secrets.keyId]));
   });
 
-  it("a secret that cannot be opened is told by its endpoint, left as it is, and stops no other", async () => {
+  it("a secret that cannot be decrypted is logged with its endpoint, left unchanged, and stops no other", async () => {
     const { test, partner } = await start();
     const endpoints: StoredEndpoint[] = [];
     for (const one of [withKeys(test, strangeKey), test, test])
@@ -128,7 +128,7 @@ describe("after a new key was put in front of the old one", () => {
 describe("a start without a key that secrets are sealed with", () => {
   const keyIdOf = (key: Buffer) => createSecretBox([key]).keyId;
 
-  it("is refused in one sentence that names the key and the variable, and holds no secret", async () => {
+  it("fails with one sentence that names the key and the variable, and contains no secret", async () => {
     const { test, partner } = await start();
     const { secret } = await storeEndpoint(test, partner, { url });
     const main = startMain({
@@ -154,7 +154,7 @@ describe("a start without a key that secrets are sealed with", () => {
     await expect(check(newKey, strangeKey, oldKey)).resolves.toBeUndefined();
   });
 
-  it("is not refused for a secret that has ended, nor for one that no key could open", async () => {
+  it("does not fail for a secret that has expired, nor for one that no key could decrypt", async () => {
     const { test, partner } = await start();
     await storeEndpoint(test, partner, { url });
     await storeEndpoint(test, partner, { url });

@@ -18,7 +18,7 @@ import { startServiceForTest, type TestService } from "../support/test-service.t
 const forget = (test: TestService) => runJob(test, "purge-delivery-log");
 const days = (count: number) => ({ hours: 24 * count });
 
-/** Test orders that live for years, because their steps can be told at any time. */
+/** Test orders that live for years, so that their transitions can publish events at any time. */
 async function start(): Promise<{ test: TestService; partner: Partner }> {
   const test = await startServiceForTest({
     config: { testOrderLifetimeMs: 3e11, webhookAllowPrivateNetworks: true },
@@ -79,7 +79,7 @@ describe("what waits although its event is older than thirty days", () => {
     expect(received(receiver).map(({ sequence }) => sequence)).toEqual([3, 4]);
   });
 
-  it("is also given up when a partner has asked for it by hand", async () => {
+  it("also fails when a partner has requested it", async () => {
     const { test, partner } = await start();
     await endpointOf(test, partner);
     await placeTestOrder(partner);
@@ -185,7 +185,7 @@ describe("what belongs to endpoints", () => {
     expect((await dumpTables(test))["webhook_secrets"]).toHaveLength(2);
   });
 
-  it("a recovery is forgotten ninety days after it was finished, and one that goes on never", async () => {
+  it("a recovery is purged ninety days after it finished, and an unfinished one never", async () => {
     const { test, partner } = await start();
     const { merchantId, connectionId, id } = await endpointOf(test, partner);
     for (const finishedAt of [test.clock.now(), null])

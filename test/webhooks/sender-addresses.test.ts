@@ -7,7 +7,7 @@ import { accept, type Receiver, startReceiver } from "../support/receivers.ts";
 const PUBLIC = "93.184.216.34";
 const NOT_PUBLIC = { responseStatus: null, responseBody: null, error: "address is not public" };
 
-/** Stands for whatever listens inside our own network. */
+/** Represents any server inside our own network. */
 let inside: Receiver;
 const toClose: { close(): Promise<void> }[] = [];
 beforeEach(async () => {
@@ -78,7 +78,7 @@ describe("a connection", () => {
     expect(inside.connectionCount()).toBe(0);
   });
 
-  it("asks once for a name's addresses, and connects to those", async () => {
+  it("looks up a name's addresses once, and connects to these", async () => {
     let asked = 0;
     const outcome = await send(insideAs("partner.example"), async () => {
       asked += 1;
@@ -93,7 +93,7 @@ describe("a connection", () => {
     ["https", makeCertificate()],
   ])("over %s that ends inside all the same is closed before a byte is sent", async (_, certificate) => {
     const target = await startReceiver(accept, certificate);
-    // Public for the first reader, private for whoever asks again: no list that was checked can be relied on.
+    // Public at the first lookup, private at the second: a checked list cannot be relied on.
     const cheating = () => {
       let reads = 0;
       return {

@@ -44,7 +44,7 @@ const LONG_MS = 20_000;
 
 describe("the deadline", () => {
   it.each<[string, (socket: Socket) => void, number | null]>([
-    ["a receiver that never answers", () => undefined, null],
+    ["a receiver that never responds", () => undefined, null],
     [
       "a status line that drips",
       (socket) => {
@@ -86,7 +86,7 @@ describe("the deadline", () => {
     await isGone;
   });
 
-  it("holds for each request: an answer after it does not count, nor reach the next one", async () => {
+  it("applies to each request: a later response does not count, nor reach the next request", async () => {
     const late: (() => void)[] = [];
     const receiver = await startReceiver((request, response) => {
       if (request.body === "late") late.push(() => response.writeHead(500).end());
@@ -161,17 +161,17 @@ describe("a receiver", () => {
       { responseStatus: null, error: "invalid HTTP response" },
     ],
     [
-      "switches to a protocol that nobody asked for",
+      "switches to a protocol that was not requested",
       (socket) => socket.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: a\r\n\r\n"),
       { responseStatus: null, error: "invalid HTTP response" },
     ],
     [
-      "asks to go on, though it was not asked",
+      "sends 100 Continue, though it was not requested",
       (socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
       { responseStatus: null, error: "invalid HTTP response" },
     ],
     [
-      "says how the answer will look, and then answers",
+      "sends 103 Early Hints, and then responds",
       (socket) =>
         socket.end(
           "HTTP/1.1 103 Early Hints\r\nretry-after: 5\r\n\r\nHTTP/1.1 202 OK\r\ncontent-length: 0\r\n\r\n",
@@ -197,7 +197,7 @@ describe("a receiver", () => {
     await isGone;
   });
 
-  it("that answers twice does not answer the next request", async () => {
+  it("that responds twice does not answer the next request", async () => {
     const receiver = await startRawReceiver((socket) => {
       socket.write(
         "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 418 No\r\ncontent-length: 0\r\n\r\n",

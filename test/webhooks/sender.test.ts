@@ -23,7 +23,7 @@ async function receiver(...args: Parameters<typeof startReceiver>) {
 
 const post = (url: string, fields: object = {}) => ({ url, headers: {}, body: "{}", ...fields });
 
-/** What a sender makes of a receiver's answer. */
+/** How a sender treats a receiver's response. */
 async function outcomeOf(handler: ReceiverHandler): Promise<SendOutcome> {
   return sender().send(post((await receiver(handler)).url));
 }
@@ -44,7 +44,7 @@ describe("a request", () => {
     expect(requests[0]?.headers).not.toHaveProperty("transfer-encoding");
   });
 
-  it("goes straight to the receiver, whatever proxy the environment names", async () => {
+  it("connects directly to the receiver, and ignores proxies in the environment", async () => {
     const { url, requests } = await receiver();
     const proxy = await receiver();
     const names = ["http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY"];
@@ -87,7 +87,7 @@ describe("an answer", () => {
     [429, "120"],
     [503, "Sun, 01 Mar 2026 12:00:20 GMT"],
     [200, "soon"],
-  ])("of %d tells its Retry-After as it came", async (status, retryAfter) => {
+  ])("of %d returns its Retry-After unchanged", async (status, retryAfter) => {
     const outcome = await outcomeOf((_, response) =>
       response.writeHead(status, { "retry-after": retryAfter }).end(),
     );
@@ -108,11 +108,11 @@ describe("an answer", () => {
   );
 });
 
-describe("the body of an answer", () => {
+describe("the body of a response", () => {
   const bodyOf = async (body: string | Buffer) =>
     (await outcomeOf((_, response) => response.end(body))).responseBody;
 
-  it("is told up to its first 1024 bytes", async () => {
+  it("is returned up to its first 1024 bytes", async () => {
     expect(await bodyOf("thanks")).toBe("thanks");
     expect(await bodyOf("a".repeat(1_024))).toBe("a".repeat(1_024));
     expect(await bodyOf("a".repeat(1_025))).toBe("a".repeat(1_024));
@@ -127,7 +127,7 @@ describe("the body of an answer", () => {
       }
   });
 
-  it("is told across the pieces it comes in", async () => {
+  it("is assembled from the pieces it arrives in", async () => {
     const outcome = await outcomeOf((_, response) => {
       response.write("a".repeat(1_000));
       setImmediate(() => {
@@ -159,7 +159,7 @@ describe("connections", () => {
     expect(connectionCount()).toBe(1);
   });
 
-  it("are not held by a body that nobody wants (undici #4364)", async () => {
+  it("are not kept open by an unread body (undici #4364)", async () => {
     const { url, connectionCount } = await receiver((_, response) => response.end("a".repeat(16_384)));
     const { send } = sender();
     for (let n = 0; n < 20; n += 1) expect(await send(post(url))).toMatchObject({ error: null });
@@ -173,7 +173,7 @@ describe("connections", () => {
     });
     const { send } = sender();
     const sends = Array.from({ length: 40 }, () => send(post(url)));
-    await waitFor(40); // Before the first is answered.
+    await waitFor(40); // Before the first response.
     for (const answer of waiting) answer();
     for (const outcome of await Promise.all(sends)) expect(outcome).toMatchObject({ responseStatus: 200 });
     expect(connectionCount()).toBe(40);
@@ -229,7 +229,7 @@ describe("TLS", () => {
   it.each([
     ["self-signed", makeCertificate(), "TLS: self-signed certificate"],
     ["expired", makeCertificate({ days: -1 }), /^TLS: (self-signed certificate|certificate expired)$/],
-  ])("refuses a certificate that is %s, and sends nothing", async (_, certificate, error) => {
+  ])("rejects a certificate that is %s, and sends nothing", async (_, certificate, error) => {
     const { url, requests } = await receiver(accept, certificate);
     expect(await sender().send(post(url))).toMatchObject({
       responseStatus: null,

@@ -33,7 +33,7 @@ describe("GET /api/merchants/{id}/account", () => {
     });
   });
 
-  it("tells what the merchant owes, may owe, and has left", async () => {
+  it("shows what the merchant owes, its limit, and the remaining credit", async () => {
     await setCreditLimit(test, partner, 10_050n);
     await placeOrder(partner);
     await settle(test);
@@ -63,7 +63,7 @@ describe("POST /api/merchants/{id}/account/payments", () => {
     expect((await readAccount()).balance).toEqual(euros("50.00"));
   });
 
-  it("takes a reference for each merchant by itself", async () => {
+  it("accepts a reference once per merchant", async () => {
     const other = await createPartner(test);
     expect((await pay()).status).toBe(201);
     await payIn(test, other, "1.00");
@@ -73,7 +73,7 @@ describe("POST /api/merchants/{id}/account/payments", () => {
     ).toBe(201);
   });
 
-  it("refuses a reference that belongs to another amount, and books nothing", async () => {
+  it("rejects a reference that was used for another amount, and books nothing", async () => {
     await pay();
     const before = await dumpTables(test);
     const answer = await pay({ amount: euros("25.01") });
@@ -123,7 +123,7 @@ describe("GET /api/merchants/{id}/account/entries", () => {
     expect((await readAccount()).balance).toEqual(euros("25.00"));
   });
 
-  it("refuses the cursor of another list", async () => {
+  it("rejects the cursor of another list", async () => {
     expect((await test.backOffice.get(`${path}/entries?cursor=abc`)).status).toBe(422);
   });
 });

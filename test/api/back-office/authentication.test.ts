@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("the operator's token", () => {
-  it("is asked for by every route, and nothing is read or changed without it", async () => {
+  it("is required by every route, and nothing is read or changed without it", async () => {
     expect(requests.length).toBeGreaterThanOrEqual(15);
     const before = await dumpTables(test);
     const tokens = {
@@ -51,7 +51,7 @@ describe("the operator's token", () => {
     ["no scheme", OPERATOR_TOKEN],
     ["an empty token", "Bearer "],
     ["two tokens", `Bearer ${OPERATOR_TOKEN} ${OPERATOR_TOKEN}`],
-  ])("is taken as a Bearer token only: %s is refused", async (_title, authorization) => {
+  ])("is accepted as a Bearer token only: %s is rejected", async (_title, authorization) => {
     const answer = await test.backOfficeAs().get("/api/merchants", { headers: { authorization } });
     expect(answer.status).toBe(401);
   });
@@ -65,7 +65,7 @@ describe("the operator's token", () => {
     expect((await test.partner(OPERATOR_TOKEN).get("/v1/me")).status).toBe(401);
   });
 
-  it("is asked for after the route is matched, and before the body is read", async () => {
+  it("is checked after the route is matched, and before the body is read", async () => {
     expect((await test.backOfficeAs().get("/api/nowhere")).status).toBe(404);
     expect((await test.backOfficeAs().request("DELETE", "/api/merchants")).status).toBe(404);
     const { status } = await test.backOfficeAs("wrong").request("POST", "/api/merchants", { rawBody: "{" });
@@ -74,7 +74,7 @@ describe("the operator's token", () => {
 });
 
 describe("the two listeners", () => {
-  it("share no route: each answers on the other's paths that no route matches, whatever the key", async () => {
+  it("share no route: on each, the other's paths match no route, with any key", async () => {
     const [order, merchant] = ["/v1/orders/none", `/api/merchants/${partner.merchantId}`];
     const answers = [
       await test.backOffice.get(order),

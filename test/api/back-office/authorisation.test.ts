@@ -101,7 +101,7 @@ describe("whom a route admits", () => {
   it.each([
     ["the warehouse", () => warehouse, [...MERCHANTS_NOT_WAREHOUSE, ...OPERATOR_ONLY]],
     ["a merchant's person", () => owner, [...WAREHOUSE_NOT_MERCHANTS, ...OPERATOR_ONLY]],
-  ] as const)("%s is refused elsewhere, and nothing changes", async (_who, client, refused) => {
+  ] as const)("%s is rejected elsewhere, and nothing changes", async (_who, client, refused) => {
     const before = await dumpTables(test);
     for (const { operationId, send } of requestsFor(...refused)) {
       const { status, body } = await send(client());
@@ -111,7 +111,7 @@ describe("whom a route admits", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("is the same for things that exist and for things that do not", async () => {
+  it("is the same for resources that exist and for those that do not", async () => {
     const missing = requestsOf({ ...house, ids: MISSING });
     for (const { operationId, send } of requestsFor(...WAREHOUSE_NOT_MERCHANTS)) {
       const there = await send(owner);
@@ -142,7 +142,7 @@ describe("a person of another merchant", () => {
       /\/api\/\w+\/./.test(path),
     );
 
-  it("sees exactly what somebody sees who names nothing, and changes nothing", async () => {
+  it("gets exactly the response for a missing resource, and changes nothing", async () => {
     const before = await dumpTables(test);
     const missing = requestsOf({ ...house, ids: MISSING });
     expect(named().length).toBeGreaterThanOrEqual(14);
@@ -155,7 +155,7 @@ describe("a person of another merchant", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("learns nothing from the faults of a body either", async () => {
+  it("learns nothing from the errors of a body either", async () => {
     const wrong = { amount: "1.00", currency: "JPY" };
     const product = { sku: "S", name: "N", price: wrong };
     const policy = { reviewPolicy: { maxOrderValue: wrong } };
@@ -172,7 +172,7 @@ describe("a person of another merchant", () => {
     }
   });
 
-  it("has lists of its own things only", async () => {
+  it("has lists of its own resources only", async () => {
     expect((await stranger.get("/api/merchants")).body.data).toHaveLength(1);
     const { merchants, connections, orders } = house.ids;
     for (const query of ["", `merchantId=${merchants}`, `connectionId=${connections}`, `q=${orders}`]) {

@@ -59,10 +59,10 @@ describe("a body whose fields are all optional", () => {
   });
 });
 
-describe("all faults of a body are told at once", () => {
+describe("all errors of a body are reported at once", () => {
   const dollars = { amount: "1.00", currency: "USD" };
 
-  /** Places and words of an answer's faults, in the order of the places. */
+  /** Positions and texts of a response's errors, in the order of the positions. */
   async function faultsOf(method: string, path: string, body: unknown): Promise<[string, string][]> {
     const before = await dumpTables(test);
     const answer = await test.backOffice.request(method, path, { body });
@@ -134,7 +134,7 @@ describe("all faults of a body are told at once", () => {
     ]);
   });
 
-  it("an end that is no time is told once", async () => {
+  it("an end that is not a time is reported once", async () => {
     const faults = await faultsOf("POST", `${connectionPath()}/keys`, { expiresAt: "tomorrow" });
     expect(faults).toEqual([["/expiresAt", "must be an ISO 8601 date-time with a time zone"]]);
   });

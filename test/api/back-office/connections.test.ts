@@ -96,7 +96,7 @@ describe("POST /api/merchants/{id}/connections", () => {
       { reviewPolicy: { maxOrderValue: { amount: "-1", currency: "EUR" } } },
       "/reviewPolicy/maxOrderValue/amount",
     ],
-  ])("refuses %s with 422", async (_title, fields, pointer) => {
+  ])("rejects %s with 422", async (_title, fields, pointer) => {
     const before = await countRows(test, "connections");
     const { status, body } = await create(fields);
     expect(status, JSON.stringify(body)).toBe(422);
@@ -104,7 +104,7 @@ describe("POST /api/merchants/{id}/connections", () => {
     expect(await countRows(test, "connections")).toBe(before);
   });
 
-  it("answers 404 for a merchant that is not there", async () => {
+  it("returns 404 for a missing merchant", async () => {
     const path = "/api/merchants/mer_01hzzzzzzzzzzzzzzzzzzzzzzz/connections";
     expect((await test.backOffice.post(path, { name: "x" })).status).toBe(404);
   });
@@ -135,7 +135,7 @@ describe("PATCH /api/connections/{id}", () => {
     expect((await change(body.id, fields)).body).toEqual({ ...body, name: "New" });
   });
 
-  it("refuses faults with 422 and changes nothing, not even what was right", async () => {
+  it("rejects errors with 422 and changes nothing, not even the valid fields", async () => {
     const { body } = await create();
     const before = await dumpTables(test);
     for (const reviewPolicy of [{ maxQuantity: 0 }, { maxOrderValue: { amount: "1", currency: "USD" } }])
@@ -144,7 +144,7 @@ describe("PATCH /api/connections/{id}", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("answers 404 for one that is not there", async () => {
+  it("returns 404 for a missing one", async () => {
     expect((await change("con_01hzzzzzzzzzzzzzzzzzzzzzzz", { name: "x" })).status).toBe(404);
     expect((await change("none", { name: "x" })).status).toBe(404);
   });

@@ -25,7 +25,7 @@ const pathOf = ({ connectionId }: Partner, rest = "") => `/api/connections/${con
 const personOf = ({ merchantId }: Partner): Client =>
   test.backOfficeFor({ kind: "merchant", merchantId: fromTypeId("mer", merchantId) ?? "", name: "Mia" });
 
-/** Each way to ask about the delivery, of this connection. */
+/** Each way to request the delivery, of this connection. */
 const REQUESTS: [method: string, rest: () => string][] = [
   ["GET", () => ""],
   ["GET", () => `/${deliveryId}`],
@@ -34,7 +34,7 @@ const REQUESTS: [method: string, rest: () => string][] = [
 
 describe("the deliveries of a connection", () => {
   it.each(REQUESTS)(
-    "%s answers another merchant's person exactly as for a missing one",
+    "%s returns the same for another merchant's staff as for a missing delivery",
     async (method, rest) => {
       const before = await dumpTables(test);
       const person = personOf(other);
@@ -60,7 +60,7 @@ describe("the deliveries of a connection", () => {
   });
 
   it.each(["endpointId=x", "eventId=dlv_1", "status=lost", "cursor=abc", "limit=101"])(
-    "refuses the filter %s",
+    "rejects the filter %s",
     async (query) => {
       const [parameter = ""] = query.split("=");
       expectFaults(await test.backOffice.get(pathOf(partner, `?${query}`)), [{ parameter }]);
@@ -78,7 +78,7 @@ describe("the deliveries of a connection", () => {
     }
   });
 
-  it("are sent once more when asked for, and only once while that is still to be done", async () => {
+  it("are sent once more when requested, and only once while that is pending", async () => {
     const planned = await readRows(test, "due_deliveries", endpointId);
     for (const client of [test.backOffice, personOf(partner)]) {
       const { status, body } = await client.post(pathOf(partner, `/${deliveryId}/redeliver`));

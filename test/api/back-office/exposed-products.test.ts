@@ -36,7 +36,7 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     await placeOrder(partner, { lines: [{ productId: product.id, quantity: 1 }] });
   });
 
-  it("exposing it again answers the same and stores nothing", async () => {
+  it("exposing it again returns the same and stores nothing", async () => {
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId);
     const before = await dumpTables(test);
     test.clock.advance({ minutes: 1 });
@@ -65,7 +65,7 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     expect(await readOrder(partner, placed.id)).toEqual(before);
   });
 
-  it("withdrawing what is not exposed, or is none, answers 204 and stores nothing", async () => {
+  it("withdrawing a product that is not exposed or does not exist returns 204 and stores nothing", async () => {
     const id = await createProduct(test, partner.merchantId);
     const before = await dumpTables(test);
     for (const productId of [id, "018f0000-0000-7000-8000-000000000000", "none"])
@@ -83,7 +83,7 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     expect(await seenByPartner(id)).toBe(200);
   });
 
-  it("never exposes another merchant's product: it answers as a missing one, and nothing is stored", async () => {
+  it("never exposes another merchant's product: it is like a missing one, and nothing is stored", async () => {
     const other = await createPartner(test);
     const foreign = await createProduct(test, other.merchantId);
     const before = await dumpTables(test);
@@ -101,7 +101,7 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     expect((await other.client.get(`/v1/products/${other.productIds[0]}`)).status).toBe(200);
   });
 
-  it("answers 404 for a connection that is not there", async () => {
+  it("returns 404 for a missing connection", async () => {
     const id = await createProduct(test, partner.merchantId);
     for (const method of ["PUT", "DELETE"])
       for (const connectionId of ["con_01hzzzzzzzzzzzzzzzzzzzzzzz", "none"])

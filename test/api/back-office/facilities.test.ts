@@ -20,7 +20,7 @@ const pointersOf = ({ status, body }: Answer): string[] => {
   expect(status, JSON.stringify(body)).toBe(422);
   return body.errors.map(({ pointer }: { pointer: string }) => pointer).sort();
 };
-/** Nothing is stored by what must be refused. */
+/** A rejected request stores nothing. */
 async function unchanged(act: () => Promise<Answer>): Promise<Answer> {
   const before = await dumpTables(test);
   const answer = await act();
@@ -76,7 +76,7 @@ describe("a facility that does not exist", () => {
     ["PUT", "/rates", { rates: [] }],
     ["GET", "/stock/PRODUCT", undefined],
     ["PUT", "/stock/PRODUCT", { onHand: 1 }],
-  ])("answers 404: %s %s", async (method, rest, body) => {
+  ])("returns 404: %s %s", async (method, rest, body) => {
     for (const id of [MISSING, "none", partner.merchantId, "%00"]) {
       const path = `/api/facilities/${id}${rest.replace("PRODUCT", partner.productIds[0])}`;
       const answer = await unchanged(() =>
@@ -113,7 +113,7 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
     expect(listed).toEqual([(await test.backOffice.get(stockPath(facility, product))).body]);
   });
 
-  it("refuses less than what is reserved, and names it", async () => {
+  it("rejects less than the reserved quantity, and names it", async () => {
     const own = await startTestService();
     const by = await createPartner(own);
     const facility = await createFacility(own);
@@ -132,13 +132,16 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
     await own.close();
   });
 
-  it.each([[-1], [1.5], ["1"], [null], [1_000_000_001], [undefined]])("refuses %j pieces", async (onHand) => {
-    const facility = await createFacility(test);
-    const path = stockPath(facility, partner.productIds[0]);
-    expect(pointersOf(await unchanged(() => put(path, { onHand })))).toEqual(["/onHand"]);
-  });
+  it.each([[-1], [1.5], ["1"], [null], [1_000_000_001], [undefined]])(
+    "rejects the quantity %j",
+    async (onHand) => {
+      const facility = await createFacility(test);
+      const path = stockPath(facility, partner.productIds[0]);
+      expect(pointersOf(await unchanged(() => put(path, { onHand })))).toEqual(["/onHand"]);
+    },
+  );
 
-  it("answers 404 for a product that does not exist", async () => {
+  it("returns 404 for a product that does not exist", async () => {
     const facility = await createFacility(test);
     for (const product of ["019a0000-0000-7000-8000-000000000000", "none", "%00"]) {
       for (const method of ["GET", "PUT"]) {
@@ -220,7 +223,7 @@ describe("PUT /api/facilities/{id}/rates", () => {
     ["a price below nothing", [aRate({ amount: "-1" })], ["/rates/0/price/amount"]],
     ["more decimals than EUR has", [aRate(), aRate({ country: "DE", amount: "1.234" })], ["/rates/1/price"]],
     ["more decimals than JPY has", [aRate({ currency: "JPY", amount: "1.5" })], ["/rates/0/price"]],
-    ["a currency that nobody knows", [aRate({ currency: "ZZZ" })], ["/rates/0/price/currency"]],
+    ["an unknown currency", [aRate({ currency: "ZZZ" })], ["/rates/0/price/currency"]],
     [
       "two prices for the same, each time again",
       [aRate(), aRate({ country: "gb", amount: "6" }), aRate({ country: "FR" }), aRate()],
@@ -283,7 +286,7 @@ describe("who may see to facilities", () => {
         expect((await unchanged(() => ask(merchant, request))).status, request.join(" ")).toBe(403);
   });
 
-  it("nobody may without a token", async () => {
+  it("no caller may without a token", async () => {
     const count = await countRows(test, "facilities");
     for (const request of requests(MISSING))
       expect((await ask(test.backOfficeAs(), request)).status).toBe(401);

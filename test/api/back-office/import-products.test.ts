@@ -40,7 +40,7 @@ async function listProducts(merchant = merchantId): Promise<Answer["body"][]> {
   }
 }
 
-/** Refused with exactly these faults, and nothing was stored. */
+/** Rejected with exactly these errors, and nothing was stored. */
 async function expectRefused(csv: string | Buffer, faults: object[], merchant = merchantId): Promise<void> {
   const before = await dumpTables(test);
   const answer = await importInto(merchant, csv);
@@ -50,7 +50,7 @@ async function expectRefused(csv: string | Buffer, faults: object[], merchant = 
 const words = expect.stringMatching(/./);
 const HEADER = "sku,name,price";
 
-describe("POST /api/merchants/{id}/products/import refuses", () => {
+describe("POST /api/merchants/{id}/products/import rejects", () => {
   it("a file without a first row", async () => {
     for (const csv of ["", "\n\n", "\uFEFF"]) await expectRefused(csv, [{ line: 1, detail: words }]);
   });
@@ -61,7 +61,7 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
     ]);
   });
 
-  it("a header with columns missing or there twice, and tells all of them", async () => {
+  it("a header with missing or duplicate columns, and reports all of them", async () => {
     await expectRefused("name,name,status\n", [
       { line: 1, column: "name", detail: "is a duplicate column" },
       { line: 1, column: "sku", detail: expect.stringMatching(/required/) },
@@ -69,7 +69,7 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
     ]);
   });
 
-  it("bad rows, each with its line, its column and words, and imports none of the good ones", async () => {
+  it("invalid rows, each with its line, its column and a message, and imports none of the valid ones", async () => {
     const csv = [
       `${HEADER},weightGrams,imageUrl,status,id`,
       'good,"first\nand second line",1.00,,,,',
@@ -100,14 +100,14 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
     await expectRefused(`${HEADER}\na\u0000,b,1`, [{ line: 2, column: "sku", detail: words }]);
   });
 
-  it("another merchant's product, in the same words as one that does not exist", async () => {
+  it("another merchant's product, with the same text as one that does not exist", async () => {
     const foreign = await createProduct(test, await aMerchant());
     const missing = "01a00000-0000-7000-8000-000000000000";
     const fault = (line: number) => ({ line, column: "id", detail: "is not a product of the merchant" });
     await expectRefused(`${HEADER},id\na,b,1,${foreign}\nc,d,1,${missing}`, [fault(2), fault(3)]);
   });
 
-  it("an id that is there twice, in whatever case", async () => {
+  it("a duplicate id, in upper or lower case", async () => {
     const id = await createProduct(test, merchantId);
     const csv = `${HEADER},id\na,b,1,${id}\nc,d,2,${id.toUpperCase()}`;
     await expectRefused(csv, [{ line: 3, column: "id", detail: words }]);
@@ -122,14 +122,14 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
     await expectRefused(csv, [{ line, detail: expect.stringMatching(/not read$/) }]);
   });
 
-  it("a file that is not UTF-8, with the same answer wherever the fault is", async () => {
+  it("a file that is not UTF-8, with the same response for any position of the error", async () => {
     for (const csv of [Buffer.from(`${HEADER}\nM\xfcsli,b,1`, "latin1"), Buffer.from([0xc3])]) {
       expectProblem(await importInto(merchantId, csv), 400, "malformed-request");
     }
     expect(await listProducts()).toEqual([]);
   });
 
-  it("more faults than it tells, and counts them", async () => {
+  it("more errors than it lists, and counts them", async () => {
     const answer = await importInto(merchantId, `${HEADER}\n${"a,,x\n".repeat(1_500)}`);
     expect(answer.status).toBe(422);
     expect(answer.body.errorCount).toBe(3_000);
@@ -143,7 +143,7 @@ describe("POST /api/merchants/{id}/products/import refuses", () => {
     expect(answer.body.detail).toBe("Content-Type must be text/csv.");
   });
 
-  it("people of the warehouse, and shows nobody another merchant", async () => {
+  it("warehouse staff, and shows no merchant another one", async () => {
     const warehouse = test.backOfficeFor({ kind: "warehouse", name: "Willem" });
     expectProblem(await importInto(merchantId, HEADER, { client: warehouse }), 403, "forbidden");
     const person = test.backOfficeFor({
@@ -175,7 +175,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
     });
   });
 
-  it("exposes nothing and tells no partner", async () => {
+  it("exposes nothing and publishes nothing", async () => {
     const before = [await countRows(test, "events"), await countRows(test, "exposed_products")];
     expect((await importInto(merchantId, `${HEADER}\na,b,1`)).status).toBe(200);
     expect([await countRows(test, "events"), await countRows(test, "exposed_products")]).toEqual(before);
@@ -250,7 +250,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
     expect((await importInto(merchantId, HEADER)).body).toEqual({ created: 0, changed: 0 });
   });
 
-  it("imports many rows in their order, and a fault in the last of them leaves nothing", async () => {
+  it("imports many rows in order, and an error in the last of them leaves nothing", async () => {
     const rows = Array.from({ length: 20_000 }, (_, n) => `SKU-${n},"Product ${n}, quoted",${n % 100}.50\n`);
     const csv = `${HEADER}\n${rows.join("")}`;
     const before = await countRows(test, "products");

@@ -19,7 +19,7 @@ const statusWith = async (key: string) => (await test.partner(key).get("/v1/me")
 const inMs = (ms: number) => new Date(test.clock.now().getTime() + ms).toISOString();
 
 describe("POST /api/connections/{id}/keys", () => {
-  it("issues a key that works at once and does not expire by itself", async () => {
+  it("issues a key that works at once and does not expire", async () => {
     const { status, body } = await issue({ name: "production" });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -81,7 +81,7 @@ describe("POST /api/connections/{id}/keys", () => {
     ["an end on a day that is none", { expiresAt: "2030-02-30T00:00:00Z" }, "/expiresAt"],
     ["an end that is a number", { expiresAt: 1_900_000_000 }, "/expiresAt"],
     ["an end long ago", { expiresAt: "2020-01-01T00:00:00Z" }, "/expiresAt"],
-  ])("refuses %s with 422", async (_title, body, pointer) => {
+  ])("rejects %s with 422", async (_title, body, pointer) => {
     const before = await countRows(test, "api_keys");
     const answer = await issue(body);
     expect(answer.status).toBe(422);
@@ -90,12 +90,12 @@ describe("POST /api/connections/{id}/keys", () => {
     expect(await countRows(test, "api_keys")).toBe(before);
   });
 
-  it("refuses an end that is now; one a millisecond ahead is taken", async () => {
+  it("rejects an expiry that is now; one a millisecond ahead is accepted", async () => {
     expect((await issue({ expiresAt: inMs(0) })).status).toBe(422);
     expect((await issue({ expiresAt: inMs(1) })).status).toBe(201);
   });
 
-  it("answers 404 for a connection that is not there", async () => {
+  it("returns 404 for a missing connection", async () => {
     for (const id of ["con_01hzzzzzzzzzzzzzzzzzzzzzzz", "none", partner.merchantId])
       expect((await test.backOffice.post(`/api/connections/${id}/keys`, {})).status).toBe(404);
   });
@@ -148,14 +148,14 @@ describe("POST /api/keys/{id}/revoke", () => {
     expect(await statusWith(partner.key)).toBe(200);
   });
 
-  it("a second time answers the same, and keeps the first moment", async () => {
+  it("a second time returns the same, and keeps the first time", async () => {
     const { id } = await createKey(test, partner.connectionId);
     const first = await revoke(id);
     test.clock.advance({ hours: 1 });
     expect(await revoke(id)).toMatchObject({ status: 200, body: first.body });
   });
 
-  it("stops every route, and an order under way is refused", async () => {
+  it("stops every route, and an order in progress is rejected", async () => {
     const { id, key } = await createKey(test, partner.connectionId);
     await revoke(id);
     const before = await dumpTables(test);
@@ -173,7 +173,7 @@ describe("POST /api/keys/{id}/revoke", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("a revoked, an expired and an unknown key get one and the same answer", async () => {
+  it("a revoked, an expired and an unknown key get the same response", async () => {
     const revoked = await createKey(test, partner.connectionId);
     await revoke(revoked.id);
     const expired = await createKey(test, partner.connectionId, { expiresAt: inMs(1) });
@@ -184,7 +184,7 @@ describe("POST /api/keys/{id}/revoke", () => {
     expect(answers[0]?.status).toBe(401);
   });
 
-  it("answers 404 for one that is not there", async () => {
+  it("returns 404 for a missing one", async () => {
     for (const id of ["key_01hzzzzzzzzzzzzzzzzzzzzzzz", "none", partner.connectionId, partner.key])
       expect((await revoke(id)).status).toBe(404);
   });

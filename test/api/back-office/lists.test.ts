@@ -95,7 +95,7 @@ describe.each(LISTS)("$title", ({ path, add }) => {
   });
 
   it.each(["0", "-1", "101", "1.5", "ten", "", "1e9", "99999999999999999999"])(
-    "refuses limit=%s with 422",
+    "rejects limit=%s with 422",
     async (limit) => {
       const { status, body } = await test.backOffice.get(`${path()}?limit=${limit}`);
       expect(status).toBe(422);
@@ -111,13 +111,13 @@ describe.each(LISTS)("$title", ({ path, add }) => {
     "%00",
     "a".repeat(500),
     "a".repeat(501),
-  ])("refuses cursor=%s with 422", async (cursor) => {
+  ])("rejects cursor=%s with 422", async (cursor) => {
     const { status, body } = await test.backOffice.get(`${path()}?cursor=${cursor}`);
     expect(status).toBe(422);
     expect(body.errors).toMatchObject([{ parameter: "cursor" }]);
   });
 
-  it("refuses a cursor that was changed in any place", async () => {
+  it("rejects a cursor that was changed at any position", async () => {
     const { nextCursor } = await page("limit=1");
     for (let place = 0; place < nextCursor.length; place += 1) {
       const other = nextCursor[place] === "A" ? "B" : "A";
@@ -126,7 +126,7 @@ describe.each(LISTS)("$title", ({ path, add }) => {
     }
   });
 
-  it("tells all faults of the query at once", async () => {
+  it("reports all errors of the query at once", async () => {
     const { status, body } = await test.backOffice.get(`${path()}?limit=0&cursor=${"a".repeat(501)}`);
     expect(status).toBe(422);
     const parameters = body.errors.map(({ parameter }: { parameter: string }) => parameter);
@@ -141,7 +141,7 @@ describe("lists of something that is not there", () => {
     "/api/connections/con_01hzzzzzzzzzzzzzzzzzzzzzzz/keys",
     "/api/merchants/none/connections",
     "/api/connections/none/keys",
-  ])("%s answers 404, not an empty list", async (path) => {
+  ])("%s returns 404, not an empty list", async (path) => {
     expect((await test.backOffice.get(path)).status).toBe(404);
   });
 

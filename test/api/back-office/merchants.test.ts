@@ -12,7 +12,7 @@ afterAll(() => test.close());
 const create = (fields: object = {}) =>
   test.backOffice.post("/api/merchants", { name: "Shop", accountEmail: "shop@example.com", ...fields });
 
-/** Pointers of the faults of a merchant that must be refused and not be stored. */
+/** Pointers of the errors of a merchant that must be rejected and not stored. */
 async function faultsOf(fields: object): Promise<string[]> {
   const before = await countRows(test, "merchants");
   const { status, body } = await create(fields);
@@ -70,7 +70,7 @@ describe("POST /api/merchants", () => {
     ["a decimal for JPY", "JPY", "1.5"],
     ["four decimals for KWD", "KWD", "1.2345"],
     ["more than can be kept", "EUR", "1000000000.01"],
-  ])("refuses an amount with %s", async (_title, currency, amount) => {
+  ])("rejects an amount with %s", async (_title, currency, amount) => {
     expect(await faultsOf({ currency, creditLimit: { amount, currency } })).toEqual(["/creditLimit"]);
   });
 
@@ -89,17 +89,17 @@ describe("POST /api/merchants", () => {
     "NaN",
     "1.2.3",
     "9".repeat(16),
-  ])("refuses the amount %j, which is no decimal string", async (amount) => {
+  ])("rejects the amount %j, which is not a decimal string", async (amount) => {
     expect(await faultsOf({ creditLimit: { amount, currency: "EUR" } })).toEqual(["/creditLimit/amount"]);
   });
 
-  it("refuses an amount that is a number: no parser may round it", async () => {
+  it("rejects an amount that is a number: no parser may round it", async () => {
     expect(await faultsOf({ creditLimit: { amount: 12.5, currency: "EUR" } })).toEqual([
       "/creditLimit/amount",
     ]);
   });
 
-  it("refuses a credit limit in another currency than the merchant's, also than its default", async () => {
+  it("rejects a credit limit in another currency than the merchant's, also than its default", async () => {
     const creditLimit = { amount: "1.00", currency: "USD" };
     expect(await faultsOf({ currency: "GBP", creditLimit })).toEqual(["/creditLimit"]);
     expect(await faultsOf({ creditLimit })).toEqual(["/creditLimit"]);
@@ -115,7 +115,7 @@ describe("POST /api/merchants", () => {
     ["an address that is none", { accountEmail: "shop" }, ["/accountEmail"]],
     ["an address of 255 characters", { accountEmail: `${"x".repeat(243)}@example.com` }, ["/accountEmail"]],
     ["a currency that is none", { currency: "EURO" }, ["/currency"]],
-    ["a currency that nobody knows", { currency: "ZZZ" }, ["/currency"]],
+    ["an unknown currency", { currency: "ZZZ" }, ["/currency"]],
     ["a currency in small letters", { currency: "eur" }, ["/currency"]],
     ["a credit limit without its currency", { creditLimit: { amount: "1" } }, ["/creditLimit/currency"]],
     [
@@ -172,7 +172,7 @@ describe("PATCH /api/merchants/{id}", () => {
 
 describe("GET /api/merchants/{id}", () => {
   it.each(["mer_01hzzzzzzzzzzzzzzzzzzzzzzz", "none", "mer_", "%00", "x".repeat(300)])(
-    "answers 404 for %s, which names no merchant",
+    "returns 404 for %s, which names no merchant",
     async (id) => {
       const { status, body } = await test.backOffice.get(`/api/merchants/${id}`);
       expect(status).toBe(404);

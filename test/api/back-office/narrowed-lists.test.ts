@@ -34,7 +34,7 @@ const make = async (path: string, body: object): Promise<string> =>
   (await test.backOffice.post(path, body)).body.id;
 
 describe("GET /api/merchants", () => {
-  it("is narrowed to a part of a name or of an account's address, whatever its case", async () => {
+  it("is narrowed to a part of a name or of an account's address, in upper or lower case", async () => {
     const mugs = await make("/api/merchants", { name: "Mugs & Co", accountEmail: "books@ACME.example" });
     const cups = await make("/api/merchants", { name: "Cups 100%", accountEmail: "mugs@example.com" });
     expect(await idsOf("/api/merchants", "q=MUGS")).toEqual([mugs, cups]);
@@ -43,7 +43,7 @@ describe("GET /api/merchants", () => {
     expect(await idsOf("/api/merchants", "q=nobody")).toEqual([]);
   });
 
-  it("never shows a merchant's person another one, whatever is searched for", async () => {
+  it("never shows a merchant's staff another merchant, for any search", async () => {
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
     const person = test.backOfficeFor({ kind: "merchant", merchantId, name: "Ada" });
     expect((await person.get("/api/merchants?q=mugs")).body.data).toEqual([]);
@@ -173,7 +173,7 @@ describe("A filter that cannot be", () => {
     ["/api/facilities/{facility}/stock", "available=1", "available"],
     ["/api/facilities/{facility}/stock", "sku=%00", "sku"],
     ["/api/merchants/{merchant}/account/entries", "kind=gift", "kind"],
-  ])("GET %s?%s answers 422 and names it", async (template, query, parameter) => {
+  ])("GET %s?%s returns 422 and names it", async (template, query, parameter) => {
     const path = template
       .replace("{merchant}", partner.merchantId)
       .replace("{connection}", partner.connectionId)

@@ -28,7 +28,7 @@ const typesOf = async (orderId: string) =>
   (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
 
 describe("review (specification, part 3; decision 0013)", () => {
-  it("approves: the order is accepted, and nothing is told", async () => {
+  it("approves: the order is accepted, and no event is published", async () => {
     const { id } = await placeReviewed();
     const approved = await stepTaken(test, id, "approve", { reason: "A known buyer." });
     expect(approved).toMatchObject({ id, status: "ACCEPTED", cancelableUntil: null });
@@ -45,7 +45,7 @@ describe("review (specification, part 3; decision 0013)", () => {
     expect(await typesOf(id)).toEqual(["order.created"]);
   });
 
-  it("rejects: the order is canceled, and its partner hears of it", async () => {
+  it("rejects: the order is canceled, and its partner gets an event", async () => {
     const { id } = await placeReviewed();
     const rejected = await stepTaken(test, id, "reject", { reason: "Too many." });
     expect(rejected).toMatchObject({ status: "CANCELED" });
@@ -66,7 +66,7 @@ describe("review (specification, part 3; decision 0013)", () => {
     const answers = await Promise.all(steps.map((step) => takeHouseStep(test, id, step)));
     const won = answers.filter(({ status }) => status === 200);
     expect(won.map(({ body }) => body.status)).toContain((await readDetail(test, id)).status);
-    // Approving and then rejecting is refused, and so is the other way round.
+    // Approving and then rejecting fails, and so does the other way round.
     expect(won).toHaveLength(1);
     for (const { status } of answers.filter((answer) => !won.includes(answer))) expect(status).toBe(409);
   });
@@ -82,7 +82,7 @@ describe("review (specification, part 3; decision 0013)", () => {
 });
 
 describe("holds", () => {
-  it("are placed and lifted, each told once, with since when", async () => {
+  it("are placed and released, each published once, with the time since when", async () => {
     const { id } = await placeOrder(partner, lines(1));
     const since = test.clock.now().toISOString();
     const held = await stepTaken(test, id, "hold", {
@@ -134,7 +134,7 @@ describe("holds", () => {
     }
   });
 
-  it("of the house outlive whatever a merchant's people do", async () => {
+  it("of the service and the warehouse outlive every change by a merchant's staff", async () => {
     const owner = personOf(test, partner.merchantId);
     const { id } = await placeOrder(partner, lines(1));
     await stepTaken(test, id, "hold", { reasons: ["fraud_suspected"] });
@@ -165,7 +165,7 @@ describe("holds", () => {
     ["a NUL", { reasons: ["a\u0000"] }, ["/reasons/0"]],
     ["a number", { reasons: [1] }, ["/reasons/0"]],
     ["a text", { reasons: "out_of_stock" }, ["/reasons"]],
-  ])("are refused with %s", async (_title, body, pointers) => {
+  ])("are rejected with %s", async (_title, body, pointers) => {
     const { id } = await placeOrder(partner, lines(1));
     const refused = await takeHouseStep(test, id, "hold", body);
     expect(refused.status).toBe(422);
@@ -206,14 +206,14 @@ describe("cancelling from the back office", () => {
     await stepTaken(test, id, "cancel");
   });
 
-  it("is refused when the order is settled", async () => {
+  it("is rejected when the order is settled", async () => {
     const { id } = await placeOrder(partner, lines(1));
     await cancelOrder(partner, id);
     expectRefused(await takeHouseStep(test, id, "cancel"), "order_settled", "cancel", "CANCELED");
   });
 });
 
-describe("what a step cannot name", () => {
+describe("what a transition cannot name", () => {
   it.each(["approve", "reject", "cancel", "hold", "release-hold", "ship", "complete", "return"])(
     "%s: an unknown order, a test order, another id",
     async (step) => {
@@ -240,7 +240,7 @@ describe("what a step cannot name", () => {
   });
 });
 
-it("the warehouse's people take steps under their own names", async () => {
+it("the warehouse's staff apply transitions under their own names", async () => {
   const { id } = await placeReviewed();
   const { body } = await takeHouseStep(test, id, "approve", {}, warehouseOf(test));
   expect(body.timeline.at(-1).actor).toEqual({ kind: "warehouse", name: "Wilma Packer" });

@@ -29,7 +29,7 @@ const merchantIn = async (currency: string): Promise<string> => {
   return (await test.backOffice.post("/api/merchants", body)).body.id;
 };
 
-/** Faults of a product's fields, the same at creation and at a change. */
+/** Errors of a product's fields, the same at creation and at a change. */
 const FAULTS: [string, object, string][] = [
   ["an empty SKU", { sku: "" }, "/sku"],
   ["a SKU of 256 characters", { sku: "x".repeat(256) }, "/sku"],
@@ -44,7 +44,7 @@ const FAULTS: [string, object, string][] = [
   ["a price with too many decimals", { price: { amount: "1.001", currency: "EUR" } }, "/price"],
   ["a price that is too large", { price: { amount: "1000000000.01", currency: "EUR" } }, "/price"],
   ["a price in another currency", { price: { amount: "1.00", currency: "USD" } }, "/price"],
-  ["a currency that nobody knows", { price: { amount: "1.00", currency: "XXQ" } }, "/price/currency"],
+  ["an unknown currency", { price: { amount: "1.00", currency: "XXQ" } }, "/price/currency"],
   ["a negative weight", { weightGrams: -1 }, "/weightGrams"],
   ["a broken weight", { weightGrams: 1.5 }, "/weightGrams"],
   ["a weight out of range", { weightGrams: 2_000_000_001 }, "/weightGrams"],
@@ -96,7 +96,7 @@ describe("POST /api/merchants/{id}/products", () => {
     ["JPY", "1.5"],
     ["JPY", "1.0"],
     ["KWD", "1.0005"],
-  ])("refuses more decimals than the currency has: %s %s", async (currency, amount) => {
+  ])("rejects more decimals than the currency has: %s %s", async (currency, amount) => {
     const { status, body } = await create({ price: { amount, currency } }, await merchantIn(currency));
     expect(status).toBe(422);
     expect(body.errors).toEqual([{ pointer: "/price", detail: `must be an amount in ${currency}` }]);
@@ -107,7 +107,7 @@ describe("POST /api/merchants/{id}/products", () => {
     ["no SKU", { sku: undefined }, "/sku"],
     ["no name", { name: undefined }, "/name"],
     ["no price", { price: undefined }, "/price"],
-  ] as typeof FAULTS)("refuses %s with 422", async (_title, fields, pointer) => {
+  ] as typeof FAULTS)("rejects %s with 422", async (_title, fields, pointer) => {
     const before = await countRows(test, "products");
     const { status, body } = await create(fields);
     expect(status, JSON.stringify(body)).toBe(422);
@@ -115,19 +115,19 @@ describe("POST /api/merchants/{id}/products", () => {
     expect(await countRows(test, "products")).toBe(before);
   });
 
-  it("tells all faults at once", async () => {
+  it("reports all errors at once", async () => {
     const { body } = await create({ sku: "", name: 1, weightGrams: -1, price: {} });
     const pointers = body.errors.map((error: { pointer: string }) => error.pointer).sort();
     expect(pointers).toEqual(["/name", "/price/amount", "/price/currency", "/sku", "/weightGrams"]);
   });
 
-  it("answers 404 for a merchant that is not there", async () => {
+  it("returns 404 for a missing merchant", async () => {
     expect((await create({}, "mer_01hzzzzzzzzzzzzzzzzzzzzzzz")).status).toBe(404);
   });
 });
 
 describe("PATCH /api/products/{id}", () => {
-  it("changes only what is sent, and tells when", async () => {
+  it("changes only what is sent, and shows when", async () => {
     const { body: product } = await create({ description: "old", weightGrams: 5 });
     test.clock.advance({ seconds: 1 });
     const updatedAt = test.clock.now().toISOString();
@@ -136,7 +136,7 @@ describe("PATCH /api/products/{id}", () => {
     expect(body).toEqual({ ...product, name: "New", description: null, updatedAt });
   });
 
-  it.each(FAULTS)("refuses %s with 422 and changes nothing", async (_title, fields, pointer) => {
+  it.each(FAULTS)("rejects %s with 422 and changes nothing", async (_title, fields, pointer) => {
     const id = await createProduct(test, partner.merchantId);
     const before = await dumpTables(test);
     const { status, body } = await change(id, { name: "New", status: "discontinued", ...fields });
@@ -145,7 +145,7 @@ describe("PATCH /api/products/{id}", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("refuses a status that is none", async () => {
+  it("rejects an unknown status", async () => {
     const id = await createProduct(test, partner.merchantId);
     for (const status of ["deleted", "ACTIVE", null, ""]) {
       const { body } = await change(id, { status });
@@ -201,7 +201,7 @@ describe("PATCH /api/products/{id}", () => {
     expect(body).toMatchObject({ name: "New", sku: "NEW" });
   });
 
-  it("answers 404 for one that is not there", async () => {
+  it("returns 404 for a missing one", async () => {
     for (const id of ["018f0000-0000-7000-8000-000000000000", "none", "%00", partner.merchantId])
       expect((await change(id, { name: "x" })).status).toBe(404);
   });

@@ -93,7 +93,7 @@ describe("shipping", () => {
     expect(await typesOf(id)).toEqual(["order.created", "order.shipmentCreated"]);
   });
 
-  it("and a cancel from the house: one comes after the other, and nothing is shipped of a canceled order", async () => {
+  it("and a cancel from the back office: one comes after the other, and nothing is shipped of a canceled order", async () => {
     const { id } = await placeTwoLines();
     const [shipped, canceled] = await Promise.all([
       takeHouseStep(test, id, "ship"),
@@ -106,11 +106,11 @@ describe("shipping", () => {
   });
 
   it.each([
-    ["a line of nobody", { lineIds: ["line_01m7y7np16fe68bxp4h91tdmdn", "x"] }, ["/lineIds/0", "/lineIds/1"]],
+    ["an unknown line", { lineIds: ["line_01m7y7np16fe68bxp4h91tdmdn", "x"] }, ["/lineIds/0", "/lineIds/1"]],
     ["no text", { lineIds: [1], carrier: 2 }, ["/lineIds/0", "/carrier"]],
     ["an address that runs", { trackingUrl: "javascript:alert(1)" }, ["/trackingUrl"]],
     ["empty texts", { carrier: "", trackingNumber: "" }, ["/carrier", "/trackingNumber"]],
-  ])("is refused with %s", async (_title, body, pointers) => {
+  ])("is rejected with %s", async (_title, body, pointers) => {
     const { id } = await placeTwoLines();
     const { status, body: problem } = await takeHouseStep(test, id, "ship", body);
     expect(status).toBe(422);
@@ -203,7 +203,7 @@ describe("tracking", () => {
     ["status", { status: "returned" }],
     ["status", { status: "lost" }],
     ["trackingUrl", { trackingUrl: "ftp://x" }],
-  ])("is refused with a bad %s", async (field, body) => {
+  ])("is rejected with a bad %s", async (field, body) => {
     const { id } = await placeTwoLines();
     const [shipment] = (await stepTaken(test, id, "ship")).shipments;
     const refused = await patchShipment(shipment.id, body);
