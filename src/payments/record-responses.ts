@@ -39,7 +39,7 @@ export async function recordResponses(
 
 /**
  * Records the responses for all orders that are not locked in one transaction, and for each locked order in a transaction
- * of its own, so that no order stays locked while this waits for another one.
+ * of its own, so that no order stays locked while another one is waited for.
  */
 async function recordBatch(
   context: Context,

@@ -1,8 +1,9 @@
 import { ADDRESS_UNSERVICEABLE, OUT_OF_STOCK, type RoutingHoldReason } from "../../lifecycle/hold-reasons.ts";
 import type { Availability } from "../../stock/stock.ts";
 import type { Facility, Rate } from "../facilities/facility.ts";
+import { findRateBracket } from "./rate-brackets.ts";
 
-/** The part of an order that routing looks at. */
+/** The part of an order that decides its facility. */
 export type RoutableOrder = {
   readonly countryCode: string;
   /** Shipping is charged in the order's currency. */
@@ -10,7 +11,7 @@ export type RoutableOrder = {
   readonly lines: readonly {
     readonly productId: string;
     readonly quantity: number;
-    /** Of one piece; null counts as nothing. */
+    /** Weight of one piece; null counts as 0. */
     readonly weightGrams: number | null;
   }[];
 };
@@ -19,15 +20,14 @@ export type RatedFacility = Pick<Facility, "id" | "countryCode"> & { readonly ra
 
 export type Choice =
   | { readonly outcome: "routed"; readonly facilityId: string; readonly shippingMinor: bigint }
-  /** There is no facility at all: the order goes to the work list as it is, and shipping costs nothing. */
+  /** There is no facility: the order goes to the work list without one, and shipping is free. */
   | { readonly outcome: "unrouted" }
   | { readonly outcome: "held"; readonly reason: RoutingHoldReason };
 
 /**
- * The facility that sends an order: all of its lines must be available there, and it must have a rate for the order.
- * Among those, one in the customer's country comes first, then the one with the cheapest shipping, then the oldest
- * (decision 0044). An order that no facility has a rate for is unserviceable, whatever the stock: waiting for goods
- * would be in vain.
+ * Chooses the facility that ships an order. It must have all lines in stock and a rate for the order. A facility in the
+ * customer's country is preferred, then the one with the cheapest shipping, then the oldest (decision 0044). Without any
+ * rate for it the order is unserviceable regardless of stock, because waiting for stock would not help.
  */
 export function chooseFacility(
   order: RoutableOrder,
@@ -37,7 +37,7 @@ export function chooseFacility(
   if (facilities.length === 0) return { outcome: "unrouted" };
   const weightGrams = weightOf(order);
   const serving = facilities.flatMap((facility) => {
-    const rate = rateFor(facility.rates, order, weightGrams);
+    const rate = findRateBracket(facility.rates, order, weightGrams);
     return rate === undefined ? [] : { facility, shippingMinor: rate.priceMinor };
   });
   if (serving.length === 0) return { outcome: "held", reason: ADDRESS_UNSERVICEABLE };
@@ -56,7 +56,7 @@ export function chooseFacility(
     : { outcome: "routed", facilityId: best.facility.id, shippingMinor: best.shippingMinor };
 }
 
-/** A choice for each of several orders, one after the other: what an earlier one takes is not there for a later one. */
+/** Chooses for several orders in turn: stock that an earlier order takes is not available to a later one. */
 export function chooseFacilities<Order extends RoutableOrder>(
   orders: readonly Order[],
   facilities: readonly RatedFacility[],
@@ -74,7 +74,7 @@ export function chooseFacilities<Order extends RoutableOrder>(
   });
 }
 
-/** Several lines may be of one product. */
+/** Several lines may have the same product. */
 function piecesByProduct(lines: RoutableOrder["lines"]): Map<string, number> {
   const pieces = new Map<string, number>();
   for (const { productId, quantity } of lines) pieces.set(productId, (pieces.get(productId) ?? 0) + quantity);
@@ -84,18 +84,7 @@ function piecesByProduct(lines: RoutableOrder["lines"]): Map<string, number> {
 const weightOf = ({ lines }: RoutableOrder): number =>
   lines.reduce((sum, { quantity, weightGrams }) => sum + quantity * (weightGrams ?? 0), 0);
 
-/** Of the steps that take the weight, the lightest. */
-const rateFor = (
-  rates: readonly Rate[],
-  { countryCode, currency }: RoutableOrder,
-  weightGrams: number,
-): Rate | undefined =>
-  rates
-    .filter((rate) => rate.countryCode === countryCode && rate.currency === currency)
-    .filter((rate) => rate.maxWeightGrams >= weightGrams)
-    .sort((one, other) => one.maxWeightGrams - other.maxWeightGrams)[0];
-
-/** A product that is stocked anywhere is missing where it has no record. */
+/** A product with a stock record at any facility is out of stock at facilities without one. */
 const hasAll = (
   facilityId: string,
   wanted: ReadonlyMap<string, number>,

@@ -1,0 +1,25 @@
+import { ROUTING_HOLD_REASONS } from "../../lifecycle/hold-reasons.ts";
+import type { Transition } from "../../lifecycle/transition.ts";
+import type { WantedHold } from "./plan-routes.ts";
+
+const PLACED_BY_ROUTING: readonly string[] = ROUTING_HOLD_REASONS;
+
+/** An order's hold reasons without those that routing places and releases. */
+export const withoutRoutingHolds = ({ holdReasons }: WantedHold["order"]): string[] =>
+  holdReasons.filter((reason) => !PLACED_BY_ROUTING.includes(reason));
+
+/** The transition that places the wanted hold; null when the order has it, or none is wanted. */
+export const placementOf = ({
+  order,
+  reason,
+}: WantedHold): Extract<Transition, { name: "addHold" }> | null =>
+  reason === null || order.holdReasons.includes(reason) ? null : { name: "addHold", reasons: [reason] };
+
+/** The transition that releases the routing holds that are not wanted; null when the order has none. */
+export function releaseOf({
+  order,
+  reason,
+}: WantedHold): Extract<Transition, { name: "releaseHold" }> | null {
+  const reasons = PLACED_BY_ROUTING.filter((known) => known !== reason && order.holdReasons.includes(known));
+  return reasons.length === 0 ? null : { name: "releaseHold", reasons };
+}

@@ -1,0 +1,12 @@
+import type { Rate } from "../facilities/facility.ts";
+
+/** Returns the lightest rate bracket that covers a weight, to a country and in a currency; undefined without one. */
+export const findRateBracket = (
+  rates: readonly Rate[],
+  { countryCode, currency }: Pick<Rate, "countryCode" | "currency">,
+  weightGrams: number,
+): Rate | undefined =>
+  rates
+    .filter((rate) => rate.countryCode === countryCode && rate.currency === currency)
+    .filter((rate) => rate.maxWeightGrams >= weightGrams)
+    .sort((one, other) => one.maxWeightGrams - other.maxWeightGrams)[0];
