@@ -3,7 +3,8 @@ import { isSettled } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderLine } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { deleteReservations, type Reservation } from "./reservations-sql.ts";
-import { lockStock, markSupplyChanged, moveStock, type StockMove } from "./stock-sql.ts";
+import { lockStock, moveStock, type StockMove } from "./stock-sql.ts";
+import { markStockChanged } from "./supply-changes-sql.ts";
 
 /**
  * What a step of an order means for stock, in the transaction that holds the order's lock. Lines that ship leave the
@@ -23,7 +24,7 @@ export async function followOrder(tx: Queryable, step: AppliedTransition, at: Re
   await moveStock(tx, after.merchantId, shipped.map(leaving), at.now); // Nothing becomes available by it: it had been promised.
   const freed = [...released.map(givenBack), ...returned.map(putBackAt(after.facilityId))];
   const changed = await moveStock(tx, after.merchantId, freed, at.now);
-  await markSupplyChanged(tx, after.merchantId, changed, at.newId());
+  await markStockChanged(tx, after.merchantId, changed, at.newId());
 }
 
 const idOf = ({ id }: OrderLine): string => id;

@@ -170,21 +170,6 @@ export async function moveStock(
   return rows.map((row) => row.product_id);
 }
 
-/** Marks that more of these products became available. The caller holds the lock of their stock. */
-export async function markSupplyChanged(
-  tx: Queryable,
-  merchantId: string,
-  productIds: readonly string[],
-  newsId: string,
-): Promise<void> {
-  if (productIds.length === 0) return;
-  await tx.query({
-    name: "announce-stock",
-    text: "update stocked_products set supply_change_id = $3 where merchant_id = $1 and product_id = any($2::uuid[])",
-    values: [merchantId, productIds, newsId],
-  });
-}
-
 const toStockRecord = (row: StockRow): StockRecord => ({
   merchantId: row.merchant_id,
   facilityId: row.facility_id,

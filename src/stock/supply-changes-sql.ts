@@ -1,57 +1,59 @@
 import type { Queryable } from "../platform/database/database.ts";
 
-/** Something that waiting orders may have waited for: stock of a product, or the rates of a facility. */
-export type SupplyChange = {
-  readonly about: "stock" | "rates";
-  /** Of the product; null for rates, since facilities are shared. */
-  readonly merchantId: string | null;
-  /** Of the product or the facility. */
-  readonly subjectId: string;
-  /** Each piece of news has its own, so that a newer one is never taken for the one that was dealt with. */
+/** More of a product became available, and waiting orders have not all been evaluated since. */
+export type StockChange = {
+  readonly merchantId: string;
+  readonly productId: string;
+  /** New for each change, so that a later change is never taken for an evaluated one. */
   readonly id: string;
 };
 
-/** News that nobody has dealt with yet, oldest first. */
-export async function listSupplyChanges(db: Queryable): Promise<SupplyChange[]> {
-  const rows = await db.query<{
-    about: SupplyChange["about"];
-    merchant_id: string | null;
-    subject_id: string;
-    id: string;
-  }>({
-    name: "list-news",
+/** Marks that more of a merchant's products became available. The caller holds the lock of their stock. */
+export async function markStockChanged(
+  tx: Queryable,
+  merchantId: string,
+  productIds: readonly string[],
+  changeId: string,
+): Promise<void> {
+  if (productIds.length === 0) return;
+  await tx.query({
+    name: "mark-stock-changed",
     text: `
-      select 'stock' as about, merchant_id, product_id as subject_id, supply_change_id as id
+      update stocked_products
+      set supply_change_id = $3
+      where merchant_id = $1 and product_id = any($2::uuid[])`,
+    values: [merchantId, productIds, changeId],
+  });
+}
+
+/** A scan over all shards. */
+export async function listStockChanges(db: Queryable): Promise<StockChange[]> {
+  const rows = await db.query<{ merchant_id: string; product_id: string; supply_change_id: string }>({
+    name: "list-stock-changes",
+    text: `
+      select merchant_id, product_id, supply_change_id
       from stocked_products
-      where supply_change_id is not null
-      union all
-      select 'rates', null, id, supply_change_id
-      from facilities
-      where supply_change_id is not null
-      order by id`,
+      where supply_change_id is not null`,
     values: [],
   });
   return rows.map((row) => ({
-    about: row.about,
     merchantId: row.merchant_id,
-    subjectId: row.subject_id,
-    id: row.id,
+    productId: row.product_id,
+    id: row.supply_change_id,
   }));
 }
 
-/** News that came meanwhile about the same subject stands. */
-export async function clearSupplyChange(db: Queryable, news: SupplyChange): Promise<void> {
-  await db.query(
-    news.about === "stock"
-      ? {
-          name: "forget-stock-news",
-          text: "update stocked_products set supply_change_id = null where merchant_id = $1 and product_id = $2 and supply_change_id = $3",
-          values: [news.merchantId, news.subjectId, news.id],
-        }
-      : {
-          name: "forget-rates-news",
-          text: "update facilities set supply_change_id = null where id = $1 and supply_change_id = $2",
-          values: [news.subjectId, news.id],
-        },
-  );
+/** Clears a change for which all waiting orders have been evaluated; a later change of the product stays. */
+export async function clearStockChange(
+  db: Queryable,
+  { merchantId, productId, id }: StockChange,
+): Promise<void> {
+  await db.query({
+    name: "clear-stock-change",
+    text: `
+      update stocked_products
+      set supply_change_id = null
+      where merchant_id = $1 and product_id = $2 and supply_change_id = $3`,
+    values: [merchantId, productId, id],
+  });
 }

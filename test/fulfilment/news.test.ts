@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { clearSupplyChange, listSupplyChanges } from "../../src/stock/supply-changes-sql.ts";
+import { clearSupplyChange, listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createExposedProduct } from "../support/builders.ts";
 import {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { listSupplyChanges } from "../../src/stock/supply-changes-sql.ts";
+import { listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
 import { placeOrder } from "../support/builders.ts";
 import { acceptAll, createSibling, routeAll, setStock } from "../support/facilities.ts";

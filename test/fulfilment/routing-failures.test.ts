@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
-import { listSupplyChanges } from "../../src/stock/supply-changes-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import {
   acceptAll,

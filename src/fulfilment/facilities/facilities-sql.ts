@@ -88,19 +88,6 @@ export async function readRates(db: Queryable, facilityId: string): Promise<Rate
   }));
 }
 
-/**
- * Marks that a facility's rates change, and keeps everybody else from changing them until the transaction ends. False
- * when there is no such facility.
- */
-export async function markRatesChanged(tx: Queryable, facilityId: string, newsId: string): Promise<boolean> {
-  const rows = await tx.query({
-    name: "announce-rates",
-    text: "update facilities set supply_change_id = $2 where id = $1 returning id",
-    values: [facilityId, newsId],
-  });
-  return rows.length > 0;
-}
-
 export async function deleteRates(tx: Queryable, facilityId: string): Promise<void> {
   await tx.query({
     name: "delete-rates",

@@ -1,6 +1,7 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { deleteRates, insertRates, markRatesChanged } from "./facilities-sql.ts";
+import { deleteRates, insertRates } from "./facilities-sql.ts";
 import type { Rate } from "./facility.ts";
+import { markRatesChanged } from "./rate-changes-sql.ts";
 
 /**
  * Replaces a facility's rates whole, which may be done again without harm. Orders that waited for a rate are looked at

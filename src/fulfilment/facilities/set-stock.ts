@@ -1,6 +1,7 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { ProductKey, StockRecord } from "../../stock/stock.ts";
-import { beginStocking, lockStock, markSupplyChanged, readStock, saveOnHand } from "../../stock/stock-sql.ts";
+import { beginStocking, lockStock, readStock, saveOnHand } from "../../stock/stock-sql.ts";
+import { markStockChanged } from "../../stock/supply-changes-sql.ts";
 
 export type SetStock =
   | { readonly outcome: "set"; readonly stock: StockRecord }
@@ -26,7 +27,7 @@ export async function setStock(
     const { merchantId, id: productId } = product;
     const stock = { merchantId, facilityId, productId, onHand, reserved, updatedAt: context.clock.now() };
     await saveOnHand(tx, stock);
-    if (onHand > (before?.onHand ?? 0)) await markSupplyChanged(tx, merchantId, [productId], context.newId());
+    if (onHand > (before?.onHand ?? 0)) await markStockChanged(tx, merchantId, [productId], context.newId());
     return { outcome: "set", stock };
   });
 }

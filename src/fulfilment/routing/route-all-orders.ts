@@ -2,24 +2,24 @@ import { listConnectionsWithUnroutedOrders } from "../../orders/changes/routing-
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
-import { lookAtWaitingOrders } from "./look-at-waiting-orders.ts";
+import { evaluateWaitingOrders } from "./evaluate-waiting-orders.ts";
 import { routeDueOrders } from "./route-orders.ts";
 
-/** Has its turn like a connection, and before all of them. */
-const NEWS = { merchantId: "", connectionId: "" } satisfies ConnectionKey;
+/** Stands for all waiting orders, which have a turn like a connection, before all connections. */
+const WAITING_ORDERS = { merchantId: "", connectionId: "" } satisfies ConnectionKey;
 
 /**
- * Routes everything that can be: first the orders that wait for stock or rates that have come, then a batch of each
- * connection's new ones, and so on. One job for both, and news in every turn, so that what arrives goes to those who
- * have waited (decision 0046). Answers how many orders it looked at.
+ * Routes all orders that can be routed: first the waiting orders that a supply change may release, then a batch of each
+ * connection's new orders, and again. One job does both and evaluates supply changes in every pass, so that new stock
+ * goes to the orders that have waited for it (decision 0046). Returns how many orders it evaluated.
  */
 export async function routeAllOrders(context: Context, stopping?: AbortSignal): Promise<number> {
-  const lookedAt = new Set<string>();
+  const evaluated = new Set<string>();
   return runInTurn(
-    listedEachPass(async () => [NEWS, ...(await listConnectionsWithUnroutedOrders(context.db))]),
+    listedEachPass(async () => [WAITING_ORDERS, ...(await listConnectionsWithUnroutedOrders(context.db))]),
     (key, failures) =>
-      key === NEWS
-        ? lookAtWaitingOrders(context, { lookedAt, failures }, stopping)
+      key === WAITING_ORDERS
+        ? evaluateWaitingOrders(context, { evaluated, failures }, stopping)
         : routeDueOrders(context, key, failures),
     stopping,
   );

@@ -1,0 +1,146 @@
+import {
+  listOrdersWaitingForCountries,
+  listOrdersWaitingForProducts,
+  type WaitingOrder,
+} from "../../orders/changes/routing-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { Context } from "../../platform/context.ts";
+import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
+import { START } from "../../platform/wire/cursor.ts";
+import type { Availability } from "../../stock/stock.ts";
+import { readAvailability } from "../../stock/stock-sql.ts";
+import { readRates } from "../facilities/facilities-sql.ts";
+import { routeWaitingOrders } from "./route-orders.ts";
+import { clearSupplyChange, listSupplyChanges, type SupplyChange } from "./supply-changes.ts";
+
+/** Waiting orders evaluated in one batch. */
+const PAGE_SIZE = 100;
+
+/** What a run of routing keeps over all its passes. */
+type RoutingRun = {
+  /** Ids of evaluated supply changes. A change stays listed after an order failed, for the next run to evaluate it. */
+  readonly evaluated: Set<string>;
+  readonly failures: unknown[];
+};
+
+type StockChange = Extract<SupplyChange, { about: "stock" }>;
+type RateChange = Extract<SupplyChange, { about: "rates" }>;
+
+/** The progress through the waiting orders that some supply changes may release. */
+type Walk = { afterId: string; hasFailures: boolean } & (
+  | { readonly about: "stock"; changes: readonly StockChange[] }
+  | { readonly about: "rates"; readonly changes: readonly [RateChange] }
+);
+
+/**
+ * Routes waiting orders that supply changes may release, for all changes that the run has not evaluated yet (decision
+ * 0046). Returns how many orders it evaluated.
+ */
+export async function evaluateWaitingOrders(
+  context: Context,
+  { evaluated, failures }: RoutingRun,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const changes = (await listSupplyChanges(context.db)).filter(({ id }) => !evaluated.has(id));
+  for (const { id } of changes) evaluated.add(id);
+  return runInTurn(
+    eachUntilDone(walksFor(changes)),
+    (walk) => evaluatePage(context, walk, failures),
+    stopping,
+  );
+}
+
+/**
+ * All changes of stock share one walk, because each walk reads all waiting orders, and one delivery of goods may change
+ * hundreds of products. Rates change seldom.
+ */
+function walksFor(changes: readonly SupplyChange[]): Walk[] {
+  const stock = changes.filter((change) => change.about === "stock");
+  const rates = changes.filter((change) => change.about === "rates");
+  const start = { afterId: START, hasFailures: false };
+  return [
+    ...(stock.length === 0 ? [] : [{ about: "stock" as const, changes: stock, ...start }]),
+    ...rates.map((change): Walk => ({ about: "rates", changes: [change], ...start })),
+  ];
+}
+
+/**
+ * Evaluates the next page of orders, oldest first over all connections. The changes are cleared only after the last page,
+ * so a crash only causes a second evaluation. They stay when an order failed, which would not be evaluated again
+ * otherwise.
+ */
+async function evaluatePage(context: Context, walk: Walk, failures: unknown[]): Promise<number> {
+  const page = await listReleasable(context, walk);
+  for (const { connection, orderIds } of groupNeighbors(page)) {
+    const failed = await routeWaitingOrders(context, connection, orderIds);
+    failures.push(...failed);
+    walk.hasFailures ||= failed.length > 0;
+  }
+  const last = page.at(-1);
+  if (last !== undefined) walk.afterId = last.id;
+  else if (!walk.hasFailures) await clearAll(context, walk.changes);
+  return page.length;
+}
+
+async function listReleasable(context: Context, walk: Walk): Promise<WaitingOrder[]> {
+  switch (walk.about) {
+    case "stock": {
+      const { supplies, usedUp } = await readSupplies(context, walk.changes);
+      await clearAll(context, usedUp); // The remaining orders wait for the next change.
+      walk.changes = walk.changes.filter((change) => !usedUp.includes(change));
+      if (walk.changes.length === 0) return [];
+      return listOrdersWaitingForProducts(context.db, supplies, walk.afterId, PAGE_SIZE);
+    }
+    case "rates": {
+      const rates = await readRates(context.db, walk.changes[0].facilityId);
+      const countries = [...new Set(rates.map(({ countryCode }) => countryCode))];
+      return listOrdersWaitingForCountries(context.db, countries, walk.afterId, PAGE_SIZE);
+    }
+    default:
+      return walk satisfies never;
+  }
+}
+
+/** The most that one order can get of each product. An order that wants more could not be routed anyway. */
+async function readSupplies(context: Context, changes: readonly StockChange[]) {
+  const availability = await readAvailabilityOf(context, changes);
+  const supplies = changes.map((change) => ({
+    change,
+    productId: change.productId,
+    piecesMax: Math.max(0, ...(availability.get(change.productId)?.values() ?? [])),
+  }));
+  return {
+    supplies: supplies.filter(({ piecesMax }) => piecesMax > 0),
+    usedUp: supplies.filter(({ piecesMax }) => piecesMax === 0).map(({ change }) => change),
+  };
+}
+
+async function readAvailabilityOf({ db }: Context, changes: readonly StockChange[]): Promise<Availability> {
+  const byMerchant = Map.groupBy(changes, ({ merchantId }) => merchantId);
+  const read = [...byMerchant].map(([merchantId, ofMerchant]) =>
+    readAvailability(
+      db,
+      merchantId,
+      ofMerchant.map(({ productId }) => productId),
+    ),
+  );
+  return new Map((await Promise.all(read)).flatMap((availability) => [...availability]));
+}
+
+/** One by one: a statement for all would lock their products in an order of its own, and could deadlock. */
+async function clearAll({ db }: Context, changes: readonly SupplyChange[]): Promise<void> {
+  for (const change of changes) await clearSupplyChange(db, change);
+}
+
+/** Groups neighbors of one connection. The order over all connections stays. */
+function groupNeighbors(
+  orders: readonly WaitingOrder[],
+): { connection: ConnectionKey; orderIds: string[] }[] {
+  const groups: { connection: ConnectionKey; orderIds: string[] }[] = [];
+  for (const order of orders) {
+    const group = groups.at(-1);
+    if (group?.connection.connectionId === order.connectionId) group.orderIds.push(order.id);
+    else groups.push({ connection: order, orderIds: [order.id] });
+  }
+  return groups;
+}
