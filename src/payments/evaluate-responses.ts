@@ -1,4 +1,5 @@
-import type { ClaimedPayment, PaymentOutcome, Postponement } from "../ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../ledger/claim-payments-sql.ts";
+import type { PaymentOutcome, Postponement } from "../ledger/due-payments-sql.ts";
 import { after, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import type { GatewayResponse } from "./gateway.ts";
 

@@ -1,4 +1,4 @@
-import type { ClaimedPayment } from "../ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../ledger/claim-payments-sql.ts";
 import type { GatewayName } from "../ledger/ledger.ts";
 
 /** A gateway's response to a charge or a refund. */

@@ -1,4 +1,4 @@
-import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "../ledger/due-payments-sql.ts";
+import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "../ledger/claim-payments-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { MINUTE_MS } from "../platform/time.ts";

@@ -35,6 +35,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/webhooks/endpoints/endpoints-sql.ts",
   ],
   "Books: the code that processes an order writes them in its own transaction": [
+    "src/ledger/claim-payments-sql.ts",
     "src/ledger/due-payments-sql.ts",
     "src/ledger/ledger-sql.ts",
     "src/stock/supply-changes-sql.ts",
@@ -64,10 +65,6 @@ const SHARED_TABLES: SharedTables = {
   events: {
     webhooks: "publishes the events of transitions and products, and erases those of test orders",
     orders: "creates an order, its lines, its charge and its first event in one statement",
-  },
-  facilities: {
-    fulfilment: "creates and changes facilities",
-    stock: "removes the mark of a supply change that was processed",
   },
 };
 

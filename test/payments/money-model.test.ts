@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClaimedPayment } from "../../src/ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../../src/ledger/claim-payments-sql.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
 import type { Gateway, GatewayResponse } from "../../src/payments/gateway.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ClaimedPayment } from "../../src/ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../../src/ledger/claim-payments-sql.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { readLedger } from "../../src/ledger/ledger-sql.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";

@@ -1,3 +1,4 @@
+import { hasNoDuePayment } from "../../ledger/due-payments-sql.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
@@ -10,10 +11,7 @@ const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = 
             select true from order_lines l
             where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
             limit 1) is null
-          and (
-            select true from due_payments d
-            where d.merchant_id = o.merchant_id and d.order_id = o.id
-            limit 1) is null`;
+          and ${hasNoDuePayment("o")}`;
 
 /** Connections with orders that complete by themselves now. A scan over all shards. */
 export async function listConnectionsWithShippedOrders(db: Queryable): Promise<ConnectionKey[]> {

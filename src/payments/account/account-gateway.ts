@@ -1,4 +1,4 @@
-import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../../ledger/claim-payments-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { toTypeId } from "../../platform/ids.ts";

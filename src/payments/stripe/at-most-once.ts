@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../../ledger/claim-payments-sql.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { HOUR_MS } from "../../platform/time.ts";
 import type { GatewayResponse } from "../gateway.ts";

@@ -1,4 +1,4 @@
-import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../../ledger/claim-payments-sql.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
 
 /** Metadata of a payment at Stripe, which names its ledger entry. `ledger_entry` is the idempotency key as well. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClaimedPayment } from "../../../src/ledger/due-payments-sql.ts";
+import type { ClaimedPayment } from "../../../src/ledger/claim-payments-sql.ts";
 import { evaluateResponses, isDeclined } from "../../../src/payments/evaluate-responses.ts";
 import type { GatewayResponse } from "../../../src/payments/gateway.ts";
 
