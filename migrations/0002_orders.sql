@@ -62,9 +62,9 @@ create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_
   where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}';
 -- What the house looks for: the review queue, what is to be shipped, what is done; and what is held. New orders are
 -- found by the two other indexes, so that creating one keeps neither of these.
+create index orders_connection_idx on orders (connection_id, id) where status <> 'NEW' and not test_mode;
 create index orders_status_idx on orders (connection_id, status, id) where status <> 'NEW' and not test_mode;
 create index orders_held_idx on orders (connection_id, id) where hold_reasons <> '{}' and not test_mode;
-create index orders_connection_idx on orders (connection_id, id);
 create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;
 comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/lifecycle/lifecycle.ts).';
 comment on column orders.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection.';

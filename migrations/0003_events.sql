@@ -19,7 +19,7 @@ create table events (
   constraint events_sequence_of_orders check ((order_id is null) = (sequence is null)),
   constraint events_sequence_positive check (sequence >= 1)
 ) partition by range (id);
-create index events_order_idx on events (merchant_id, order_id, sequence) where order_id is not null;
+create index events_order_idx on events (order_id, sequence) where order_id is not null;
 create index events_feed_idx on events (connection_id, feed_position, (coalesce(sequence, 0)), id);
 comment on table events is 'Every event of every connection, oldest first by id.';
 comment on column events.body is 'The exact JSON text that is delivered and signed; text, because jsonb would reorder it.';

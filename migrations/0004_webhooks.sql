@@ -85,10 +85,10 @@ create table deliveries (
   constraint deliveries_status_known check (status in ('pending', 'succeeded', 'failed')),
   constraint deliveries_stream_is_order_or_event check (stream_id = coalesce(order_id, event_id))
 ) with (fillfactor = 50); -- Each row is updated once, when the delivery finishes, mostly soon after its neighbors.
-create index deliveries_endpoint_idx on deliveries (merchant_id, endpoint_id, id);
+create index deliveries_endpoint_idx on deliveries (endpoint_id, id);
 -- Also finds the deliveries of an order, because the events of an order are a stream. No index contains the status, so
 -- that a change of the status is a HOT update.
-create index deliveries_stream_idx on deliveries (merchant_id, stream_id, endpoint_id, sequence, id);
+create index deliveries_stream_idx on deliveries (stream_id, endpoint_id, sequence, id);
 comment on table deliveries is 'One row for each event and each endpoint that subscribes to its type, written with the event. This is the log that partners see.';
 comment on column deliveries.id is 'The id of the event with the number of the endpoint in its last 32 bits, so that an event has at most one delivery for an endpoint.';
 comment on column deliveries.stream_id is 'The order, or the event if it is not about an order. The deliveries of a stream to one endpoint are sent one after another.';

@@ -63,6 +63,26 @@ const SEARCHED = `(
               select from shipments s
               where s.merchant_id = c.merchant_id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
 
+/** All that is still NEW in the table, in a form that PostgreSQL can answer from the same two indexes. */
+const STORED_NEW = `(o.status = 'NEW' and not o.hold_reasons @> '{payment_failed}'
+            or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
+
+/**
+ * Orders of every status are listed in two parts, each by an index of its own: orders_connection_idx has no new orders,
+ * so that creating one does not write to it.
+ */
+const partsOf = ({ status, testMode }: OrderFilter): string[] =>
+  status === null && !testMode ? ["o.status <> 'NEW'", STORED_NEW] : ["true"];
+
+/** The newest orders of the connection `c` that fit the filter and one of its parts. */
+const newestOf = (filter: OrderFilter, part: string): string => `(
+          select o.id
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id < $1 and ${part}
+            and ${conditionsOf(filter).join("\n            and ")}
+          order by o.id desc
+          limit $2 + 1)`;
+
 function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderFilter): string[] {
   return [
     testMode ? "o.test_mode and o.expires_at > $5" : "not o.test_mode",
@@ -94,12 +114,9 @@ export async function listOrderPlaces(
       from connections c
       join merchants m on m.id = c.merchant_id
       cross join lateral (
-        select o.id
-        from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id < $1
-          and ${conditionsOf(filter).join("\n          and ")}
-        order by o.id desc
-        limit $2 + 1) as found
+        ${partsOf(filter)
+          .map((part) => newestOf(filter, part))
+          .join("\n        union all ")}) as found
       where ($3::uuid is null or c.merchant_id = $3) and ($4::uuid is null or c.id = $4)
       order by found.id desc
       limit $2 + 1`,
