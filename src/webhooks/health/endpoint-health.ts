@@ -36,7 +36,8 @@ const BACKOFF_AFTER_FAILURES = 10;
 const BACKOFF_MAX_MS = 5 * MINUTE_MS;
 const PAUSE_AFTER_MS = 5 * DAY_MS;
 const SPREAD_MS = 12 * HOUR_MS;
-const WARN_AFTER_MS = [DAY_MS, 3 * DAY_MS] as const;
+const FIRST_WARNING_AFTER_MS = DAY_MS;
+const SECOND_WARNING_AFTER_MS = 3 * DAY_MS;
 /** A success is noted only to the hour, so nothing is concluded from its age before another hour has passed. */
 const NOTED_MS = HOUR_MS;
 
@@ -47,7 +48,7 @@ export const isOnProbation = ({ consecutiveFailures }: EndpointHealth): boolean 
 /** Null when the success changes nothing worth a write. */
 export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth | null {
   const isNoted = at.getTime() - health.lastSuccessAt.getTime() < NOTED_MS;
-  if (health.consecutiveFailures === 0 && health.failingSince === null && isNoted) return null;
+  if (health.failingSince === null && isNoted) return null;
   return {
     consecutiveFailures: 0,
     failingSince: null,
@@ -94,8 +95,12 @@ function withWarning(health: EndpointHealth, at: Date): HealthChange {
   if (silentMs >= PAUSE_AFTER_MS && spreadMs >= SPREAD_MS)
     return { health: { ...health, warningsSent: 3 }, pause: "failing", warning: 3 };
   // An endpoint that was merely quiet for days is not warned of at its first failure.
-  const stage = spreadMs < SPREAD_MS ? 0 : WARN_AFTER_MS.filter((afterMs) => silentMs >= afterMs).length;
-  if (stage <= health.warningsSent || (stage !== 1 && stage !== 2))
-    return { health, pause: null, warning: null };
+  const stage = spreadMs < SPREAD_MS ? null : warningStage(silentMs);
+  if (stage === null || stage <= health.warningsSent) return { health, pause: null, warning: null };
   return { health: { ...health, warningsSent: stage }, pause: null, warning: stage };
+}
+
+function warningStage(silentMs: number): 1 | 2 | null {
+  if (silentMs < FIRST_WARNING_AFTER_MS) return null;
+  return silentMs < SECOND_WARNING_AFTER_MS ? 1 : 2;
 }

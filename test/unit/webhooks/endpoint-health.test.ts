@@ -3,6 +3,7 @@ import {
   afterFailure,
   afterSuccess,
   type EndpointHealth,
+  isOnProbation,
 } from "../../../src/webhooks/health/endpoint-health.ts";
 
 const START = new Date("2026-03-02T09:00:00.000Z");
@@ -89,5 +90,101 @@ describe("a success of an endpoint that is well", () => {
   it("is noted once an hour, so that not every delivery is a write", () => {
     expect(afterSuccess(HEALTHY, at(0.9))).toBeNull();
     expect(afterSuccess(HEALTHY, at(1))).toMatchObject({ lastSuccessAt: at(1) });
+  });
+});
+
+describe("after a success", () => {
+  const failing = fail(HEALTHY, at(0.5)).health;
+
+  it("an endpoint that was failing is well at once, however recent its last success", () => {
+    expect(afterSuccess(failing, at(0.6))).toEqual({
+      ...HEALTHY,
+      lastFailureAt: at(0.5),
+      lastSuccessAt: at(0.6),
+    });
+  });
+
+  it("its next failure is the first one again", () => {
+    const health = fail(afterSuccess(failing, at(100)) ?? failing, at(101)).health;
+    expect(health).toMatchObject({ consecutiveFailures: 1, failingSince: at(101), lastFailureAt: at(101) });
+  });
+});
+
+describe("probation: one delivery at a time", () => {
+  it.each([
+    [0, false],
+    [9, false],
+    [10, true],
+    [11, true],
+  ])("after %s failures in a row: %s", (consecutiveFailures, expected) => {
+    expect(isOnProbation({ ...HEALTHY, consecutiveFailures })).toBe(expected);
+  });
+});
+
+describe("a failure", () => {
+  it("is counted, and the first one is kept", () => {
+    const first = fail(HEALTHY, at(1));
+    expect(first).toEqual({
+      health: { ...HEALTHY, consecutiveFailures: 1, failingSince: at(1), lastFailureAt: at(1) },
+      pause: null,
+      warning: null,
+    });
+    expect(fail(first.health, at(2)).health).toMatchObject({
+      ...{ consecutiveFailures: 2, failingSince: at(1), lastFailureAt: at(2) },
+    });
+  });
+
+  it("at the end of the backoff is counted; before it, it is not", () => {
+    const backingOff = { ...HEALTHY, consecutiveFailures: 10, failingSince: at(0), backoffUntil: at(1) };
+    const before = fail(backingOff, new Date(at(1).getTime() - 1)).health;
+    expect(before).toMatchObject({ consecutiveFailures: 10, backoffUntil: at(1) });
+    const atEnd = fail(backingOff, at(1)).health;
+    expect(atEnd).toMatchObject({
+      consecutiveFailures: 11,
+      backoffUntil: new Date(at(1).getTime() + 10_000),
+    });
+  });
+
+  it("is backed off for no longer than the schedule's longest interval, and not at all without a schedule", () => {
+    const ninth = { ...HEALTHY, consecutiveFailures: 9, failingSince: at(0) };
+    const thirtieth = { ...HEALTHY, consecutiveFailures: 30, failingSince: at(0) };
+    const backoffOf = (health: EndpointHealth, retryMs: number[]) =>
+      afterFailure(health, { at: at(1), gone: false, retryMs }).health.backoffUntil;
+    expect(backoffOf(ninth, [4_000, 3_000])).toEqual(new Date(at(1).getTime() + 4_000));
+    expect(backoffOf(thirtieth, [4_000, 9_000])).toEqual(new Date(at(1).getTime() + 9_000));
+    expect(backoffOf({ ...thirtieth, consecutiveFailures: 5_000 }, [1])).toEqual(
+      new Date(at(1).getTime() + 1),
+    );
+    expect(backoffOf(thirtieth, [])).toEqual(at(1));
+  });
+
+  it.each<[string, number, number, number, EndpointHealth["warningsSent"], number | null, string | null]>([
+    ["a day and an hour after the last success", 25, 12, 0, 1, 1, null],
+    ["a moment before 25 hours", 25 - 1 / 3_600_000, 12, 0, 0, null, null],
+    ["again, a day and an hour after", 30, 12, 1, 1, null, null],
+    ["three days and an hour after", 73, 12, 1, 2, 2, null],
+    ["a moment before 73 hours", 73 - 1 / 3_600_000, 12, 1, 1, null, null],
+    ["three days after without a first warning", 80, 12, 0, 2, 2, null],
+    ["three days after a long silence, spread over less", 80, 12 - 1 / 3_600_000, 0, 0, null, null],
+    ["five days and an hour after", 121, 12, 2, 3, 3, "failing"],
+    ["a moment before 121 hours", 121 - 1 / 3_600_000, 12, 2, 2, null, null],
+    ["five days after, spread over less than twelve hours", 121, 12 - 1 / 3_600_000, 0, 0, null, null],
+  ])("%s warns or pauses", (_, hour, spreadHours, sent, sentAfter, warning, pause) => {
+    const health = {
+      ...HEALTHY,
+      consecutiveFailures: 3,
+      failingSince: at(hour - spreadHours),
+      warningsSent: sent,
+    };
+    const change = fail(health, at(hour));
+    expect(change).toMatchObject({
+      warning,
+      pause,
+      health: { warningsSent: sentAfter, consecutiveFailures: 4 },
+    });
+  });
+
+  it("of 410 pauses at once, and is counted", () => {
+    expect(fail(HEALTHY, at(1), true).health).toMatchObject({ consecutiveFailures: 1, lastFailureAt: at(1) });
   });
 });

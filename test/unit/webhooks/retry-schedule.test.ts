@@ -154,12 +154,25 @@ describe("Retry-After", () => {
     expect(obeyed("999999", { attemptCount: 12 })).toBe(24 * HOUR_MS);
   });
 
-  it.each(["", "soon", "-5", "1.5", "2026-03-01T13:00:00Z", "1e3", "0x10", "20, 30", "Never, GMT"])(
-    "is ignored when it is %j",
-    (text) => {
-      expect(obeyed(text)).toBe(5_000);
-    },
-  );
+  it.each([
+    ...[
+      "",
+      "soon",
+      "-5",
+      "1.5",
+      "2026-03-01T13:00:00Z",
+      "1e3",
+      "0x10",
+      "20, 30",
+      "Never, GMT",
+      "1 20",
+      "20 s",
+    ],
+    "after Sun, 01 Mar 2026 12:00:20 GMT",
+    "Sun, 01 Mar 2026 12:00:20 GMT-0001",
+  ])("is ignored when it is %j", (text) => {
+    expect(obeyed(text)).toBe(5_000);
+  });
 
   it("keeps every wait between the spread step and its own limit", () => {
     fc.assert(
