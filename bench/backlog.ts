@@ -14,26 +14,30 @@ const TABLES =
 export const emptyWebhooks = ({ db }: Pick<Site, "db">): Promise<void> => db.runScript(`truncate ${TABLES}`);
 
 /** Endpoints of the site's connection, paused, so that nothing is sent before everything is stored. */
-export async function addEndpoints({ db, partner }: Site, urls: readonly string[]): Promise<void> {
+export async function addEndpoints(
+  { db, partner }: Pick<Site, "db" | "partner">,
+  urls: readonly string[],
+): Promise<void> {
+  const { merchantId, connectionId } = partner.connection;
   const ids = urls.map(() => randomUUID());
   await db.withClient(async (client) => {
     await client.query(
-      `insert into webhook_endpoints (connection_id, id, number, url, event_types, status, pause_reason, paused_at,
-                                      in_flight_max, created_at, updated_at)
-       select $1, id, number, url, '{order.created}', 'paused', 'failing', now(), 8, now(), now()
+      `insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, pause_reason,
+                                      paused_at, in_flight_max, created_at, updated_at)
+       select $4, $1, id, number, url, '{order.created}', 'paused', 'failing', now(), 8, now(), now()
        from unnest($2::uuid[], $3::text[]) with ordinality as e (id, url, number)`,
-      [partner.connectionUuid, ids, urls],
+      [connectionId, ids, urls, merchantId],
     );
     await client.query(
-      `insert into webhook_secrets (connection_id, endpoint_id, id, sealed, created_at)
-       select $1, id, gen_random_uuid(), sealed, now() from unnest($2::uuid[], $3::text[]) as e (id, sealed)`,
-      [partner.connectionUuid, ids, ids.map((id) => secrets.seal(newSigningSecret(), id))],
+      `insert into webhook_secrets (merchant_id, connection_id, endpoint_id, id, sealed, created_at)
+       select $4, $1, id, gen_random_uuid(), sealed, now() from unnest($2::uuid[], $3::text[]) as e (id, sealed)`,
+      [connectionId, ids, ids.map((id) => secrets.seal(newSigningSecret(), id)), merchantId],
     );
     await client.query(
-      `insert into webhook_endpoint_states (connection_id, endpoint_id, leased_until, consecutive_failures,
-                                            last_success_at, warnings_sent)
-       select $1, id, now(), 0, now(), 0 from unnest($2::uuid[]) as e (id)`,
-      [partner.connectionUuid, ids],
+      `insert into webhook_endpoint_states (merchant_id, connection_id, endpoint_id, leased_until,
+                                            consecutive_failures, last_success_at, warnings_sent)
+       select $3, $1, id, now(), 0, now(), 0 from unnest($2::uuid[]) as e (id)`,
+      [connectionId, ids, merchantId],
     );
   });
 }
@@ -43,31 +47,37 @@ export const activateEndpoints = ({ db }: Pick<Site, "db">): Promise<void> =>
   db.runScript(`
     update webhook_endpoints set status = 'active', pause_reason = null, paused_at = null;
     select pg_notify(
-      'partner_orders_deliveries_due',
-      json_build_object('from', 'bench', 'news', 'due', 'connectionIds', json_agg(distinct connection_id))::text)
+      'partner_orders_signals',
+      json_build_object('from', 'bench', 'signal', 'deliveries_due',
+                        'connections', json_agg(distinct merchant_id || '/' || connection_id))::text)
     from webhook_endpoints`);
 
 /** Events of the given number of orders, with a delivery to every endpoint, all due. */
-export async function addBacklog({ db, partner }: Site, orders: number, body: string): Promise<void> {
+export async function addBacklog(
+  { db, partner }: Pick<Site, "db" | "partner">,
+  orders: number,
+  body: string,
+): Promise<void> {
   await db.withClient(async (client: pg.PoolClient) => {
     await client.query("set statement_timeout = 0");
     await client.query(
-      `with told as (
-         insert into events (connection_id, id, type, order_id, sequence, body)
-         select $1, uuidv7(), 'order.created', uuidv7(), 1, $2 from generate_series(1, $3::integer)
+      `with published as (
+         insert into events (merchant_id, connection_id, id, type, order_id, sequence, body)
+         select $4, $1, uuidv7(), 'order.created', uuidv7(), 1, $2 from generate_series(1, $3::integer)
          returning id, type, order_id
-       ), owed as (
-         insert into deliveries (connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id, status)
-         select $1, (left(t.id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id, t.id, t.type, t.order_id, 1,
-                t.order_id, 'pending'
-         from told t cross join webhook_endpoints w
-         where w.connection_id = $1
+       ), pending as (
+         insert into deliveries (merchant_id, connection_id, id, endpoint_id, event_id, event_type, order_id, sequence,
+                                 stream_id, status)
+         select $4, $1, (left(e.id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id, e.id, e.type, e.order_id,
+                1, e.order_id, 'pending'
+         from published e cross join webhook_endpoints w
+         where w.merchant_id = $4 and w.connection_id = $1
          returning endpoint_id, stream_id, id, event_id
        )
-       insert into due_deliveries (connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
-                                   is_followed)
-       select $1, endpoint_id, stream_id, id, event_id, 'schedule', 0, now(), false from owed`,
-      [partner.connectionUuid, body, orders],
+       insert into due_deliveries (merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger,
+                                   attempt_count, due_at, is_followed)
+       select $4, $1, endpoint_id, stream_id, id, event_id, 'schedule', 0, now(), false from pending`,
+      [partner.connection.connectionId, body, orders, partner.connection.merchantId],
     );
     await client.query(
       "vacuum analyze events, deliveries, due_deliveries, webhook_endpoint_states, webhook_endpoints",

@@ -65,7 +65,8 @@ async function measureCreation(empty: Site, full: Site, direct: Site, bare: Star
   const pgbench = await hasPgbench();
   const script = new URL("insert-order.sql", import.meta.url).pathname;
   const [product_1 = "", product_2 = ""] = direct.partner.productIds;
-  const variables = { connection_id: direct.partner.connectionUuid, product_1, product_2 };
+  const { merchantId, connectionId } = direct.partner.connection;
+  const variables = { merchant_id: merchantId, connection_id: connectionId, product_1, product_2 };
   for (let round = 0; round <= rounds; round += 1) {
     const time = round === 0 ? WARM_UP_SECONDS : seconds; // Round 0 warms up and is not counted.
     await emptyOrders(empty);
@@ -195,8 +196,7 @@ async function measureApi(postgres: Postgres): Promise<Figure[]> {
     await openSite(postgres, "bench_direct"),
   ];
   await stop(direct.service); // Only its database is used.
-  const scope = { connectionId: full.partner.connectionUuid, productIds: full.partner.productIds };
-  await preloadOrders(full.db, scope, stored, (done) => say(`  ${done} orders stored`));
+  await preloadOrders(full.db, full.partner, stored, (done) => say(`  ${done} orders stored`));
   await vacuumAndCheckpoint(full.databaseUrl);
 
   const { orderPaths, order, products } = await createOrdersToRead(empty);

@@ -26,7 +26,8 @@ type Counts = {
   paid: number;
 };
 
-async function count({ db }: Site): Promise<Counts> {
+/** Where the orders are in the work of the jobs. */
+export async function countJobs({ db }: Pick<Site, "db">): Promise<Counts> {
   const [row] = await db.query<{ [name in keyof Counts]: bigint }>({
     name: "bench-count-orders",
     text: `
@@ -49,8 +50,8 @@ async function count({ db }: Site): Promise<Counts> {
 /** Stored orders are accepted while others are created at a steady rate. */
 async function measureAcceptance(postgres: Postgres, { dueOrders, seconds, say }: Options): Promise<Figure> {
   const site = await openSite(postgres, "bench_acceptance", { ROLES: "api,back-office" });
-  const { connectionUuid: connectionId, productIds } = site.partner;
-  await preloadOrders(site.db, { connectionId, productIds, state: "due" }, dueOrders, () => undefined);
+  const { connection, productIds } = site.partner;
+  await preloadOrders(site.db, { connection, productIds, state: "due" }, dueOrders, () => undefined);
   await site.db.runScript("analyze orders");
   const load = generateLoad(
     creation(site, site.service.url, { seconds: 2 * seconds, perSecondMax: CREATED_PER_SECOND }),
@@ -58,11 +59,11 @@ async function measureAcceptance(postgres: Postgres, { dueOrders, seconds, say }
   await pause(1_000);
   const worker = await startService(site.databaseUrl, postgres.dataDir, { ROLES: "worker" });
   const startedAt = performance.now();
-  while ((await count(site)).due > 0) await pause(100);
+  while ((await countJobs(site)).due > 0) await pause(100);
   const perSecond = dueOrders / ((performance.now() - startedAt) / 1_000);
   const created = await load;
   await stop(worker);
-  const { accepted } = await count(site);
+  const { accepted } = await countJobs(site);
   if (accepted !== dueOrders || created.failed > 0)
     throw new Error(`${accepted} of ${dueOrders} orders were accepted; ${created.failed} creations failed.`);
   await closeSite(site);
@@ -85,14 +86,14 @@ async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: O
   let isOver = false;
   const watching = (async () => {
     while (!isOver) {
-      seen.push({ ...(await count(site)), residentMiB: await residentMiB(site) });
+      seen.push({ ...(await countJobs(site)), residentMiB: await residentMiB(site) });
       await pause(500);
     }
   })();
   const created = await generateLoad(
     creation(site, site.service.url, { seconds: 4 * seconds, perSecondMax: CREATED_PER_SECOND }),
   );
-  const atEnd = await count(site);
+  const atEnd = await countJobs(site);
   isOver = true;
   await watching;
   const finished = await finish(site);
@@ -128,7 +129,7 @@ async function addFacility({ service, partner }: Site): Promise<void> {
 
 async function finish(site: Site): Promise<Counts> {
   for (;;) {
-    const counts = await count(site);
+    const counts = await countJobs(site);
     if (counts.due + counts.unrouted + counts.unpaid === 0 && counts.accepted === counts.orders)
       return counts;
     await pause(200);

@@ -1,3 +1,4 @@
+import type { ConnectionKey } from "../src/platform/connection-key.ts";
 import type { Database } from "../src/platform/database/database.ts";
 
 // Small enough for the time limit that every statement has.
@@ -13,10 +14,10 @@ const STATES = {
 export async function preloadOrders(
   db: Database,
   {
-    connectionId,
+    connection,
     productIds,
     state = "accepted",
-  }: { connectionId: string; productIds: readonly string[]; state?: keyof typeof STATES },
+  }: { connection: ConnectionKey; productIds: readonly string[]; state?: keyof typeof STATES },
   count: number,
   progress: (done: number) => void,
 ): Promise<void> {
@@ -25,11 +26,12 @@ export async function preloadOrders(
     await client.query("set session_replication_role = replica; set statement_timeout = 0");
     for (let done = 0; done < count; done += CHUNK) {
       await client.query(CHUNK_SQL, [
-        connectionId,
+        connection.connectionId,
         productIds[0],
         productIds[1],
         Math.min(CHUNK, count - done),
         ...[STATES[state].status, STATES[state].dueIn, STATES[state].routed],
+        connection.merchantId,
       ]);
       progress(Math.min(count, done + CHUNK));
     }
@@ -43,19 +45,19 @@ const CHUNK_SQL = `
     from generate_series(1, $4::integer)
   ), placed as (
     insert into orders (
-      connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
+      merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
       goods_minor, currency, first_name, last_name, name, company, address1, address2, city, zip, state_code,
       country_code, phone, created_at, updated_at, acceptance_due_at, expires_at, last_sequence, routed_at)
-    select $1::uuid, order_id, false, 'stored-' || order_id, 'stored-' || order_id,
+    select $8::uuid, $1::uuid, order_id, false, 'stored-' || order_id, 'stored-' || order_id,
            decode(repeat('ab', 32), 'hex'), $5, '{}', 4500, 'EUR', 'Ada', 'Lovelace', null, null,
            '12 St James Square', null, 'London', 'SW1Y 4JH', null, 'GB', null,
            created_at, created_at, created_at + $6::interval, null, 1, case when $7 then created_at end
     from ids
   ), placed_lines as (
-    insert into order_lines (connection_id, order_id, id, product_id, quantity, unit_price_minor)
-    select $1::uuid, order_id, line_1, $2::uuid, 1, 1500 from ids
+    insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
+    select $8::uuid, $1::uuid, order_id, line_1, $2::uuid, 1, 1500 from ids
     union all
-    select $1::uuid, order_id, line_2, $3::uuid, 2, 1500 from ids
+    select $8::uuid, $1::uuid, order_id, line_2, $3::uuid, 2, 1500 from ids
   )
-  insert into events (connection_id, id, type, order_id, sequence, body)
-  select $1::uuid, event_id, 'order.created', order_id, 1, repeat('x', 1024) from ids`;
+  insert into events (merchant_id, connection_id, id, type, order_id, sequence, body)
+  select $8::uuid, $1::uuid, event_id, 'order.created', order_id, 1, repeat('x', 1024) from ids`;

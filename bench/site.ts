@@ -1,13 +1,19 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConnectionKey } from "../src/platform/connection-key.ts";
 import { type Database, openDatabase } from "../src/platform/database/database.ts";
 import { startEmbeddedPostgres } from "../src/platform/embedded-postgres/embedded-postgres.ts";
 import { fromTypeId } from "../src/platform/ids.ts";
 import { type Started, startService, stop } from "./processes.ts";
 
 /** A partner of a running service, with what a load needs to create orders. */
-export type Partner = { key: string; connectionId: string; connectionUuid: string; productIds: string[] };
+export type Partner = {
+  key: string;
+  /** As the tables name it. */
+  connection: ConnectionKey;
+  productIds: string[];
+};
 
 /** The service on its own database, as an operator would run it, with one partner. */
 export type Site = {
@@ -46,12 +52,7 @@ export async function openSite(
   const service = await startService(url.href, postgres.dataDir, environment);
   const partner = await createPartner(service.backOfficeUrl, service.token);
   const db = openDatabase({ url: url.href, connectionsMax: 2, onIdleError: () => undefined });
-  const [row] = await db.query<{ id: string }>({
-    name: "connection",
-    text: "select id from connections",
-    values: [],
-  });
-  return { service, databaseUrl: url.href, db, partner: { ...partner, connectionUuid: row?.id ?? "" } };
+  return { service, databaseUrl: url.href, db, partner };
 }
 
 export async function closeSite(site: Site): Promise<void> {
@@ -63,8 +64,7 @@ export async function closeSite(site: Site): Promise<void> {
 export async function addPartners({ service }: Pick<Site, "service">, count: number): Promise<Partner[]> {
   const partners: Partner[] = [];
   for (let index = 0; index < count; index += 1) {
-    const partner = await createPartner(service.backOfficeUrl, service.token, 2);
-    partners.push({ ...partner, connectionUuid: fromTypeId("con", partner.connectionId) ?? "" });
+    partners.push(await createPartner(service.backOfficeUrl, service.token, 2));
   }
   return partners;
 }
@@ -86,11 +86,7 @@ export async function requestBackOffice(
 }
 
 /** A merchant with products, all exposed to its only connection. */
-async function createPartner(
-  backOfficeUrl: string,
-  token: string,
-  products = 50,
-): Promise<Omit<Partner, "connectionUuid">> {
+async function createPartner(backOfficeUrl: string, token: string, products = 50): Promise<Partner> {
   const call = (method: string, path: string, body?: object) =>
     requestBackOffice({ backOfficeUrl, token }, method, path, body);
   const merchant = await call("POST", "/merchants", {
@@ -110,8 +106,13 @@ async function createPartner(
     productIds.push(id);
   }
   const { key } = await call("POST", `/connections/${connection.id}/keys`, {});
-  return { key, connectionId: connection.id, productIds };
+  return { key, connection: keyOf(merchant.id, connection.id), productIds };
 }
+
+const keyOf = (merchant: string, connection: string): ConnectionKey => ({
+  merchantId: fromTypeId("mer", merchant) ?? "",
+  connectionId: fromTypeId("con", connection) ?? "",
+});
 
 export async function countOrders({ db }: Pick<Site, "db">): Promise<number> {
   const [row] = await db.query<{ orders: bigint; lines: bigint; events: bigint }>({
