@@ -55,7 +55,7 @@ async function expectStock(...expected: [onHand: number, reserved: number][]): P
 }
 
 describe("stock follows the order", () => {
-  it("what ships leaves the house, line by line", async () => {
+  it("a shipped line leaves the stock, line by line", async () => {
     const id = await placeRouted();
     await ship(test, partner, id, [1]);
     await expectStock([10, 2], [7, 0]);
@@ -140,7 +140,7 @@ describe("stock follows the order", () => {
     expect(await countRows(unrouted, "facility_stock")).toBe(0);
   });
 
-  it("a step that fails moves no stock", async () => {
+  it("a failed transition changes no stock", async () => {
     const id = await placeRouted();
     await test.db.runScript(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
@@ -173,7 +173,7 @@ describe("stock follows the order", () => {
       await lock(lesser);
       const returning = takeBack(test, partner, id, true);
       await untilBlocked(test, 1);
-      await lock(greater); // Nobody who waits for the lesser one holds it.
+      await lock(greater); // A transaction that waits for the lower id does not hold the lock.
       return [returning];
     });
     await Promise.all(returned);

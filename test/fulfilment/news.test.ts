@@ -28,7 +28,7 @@ beforeEach(async () => {
   ({ test, partner, product, facility, place, placeWaiting, isRouted, holdsOf } = await openWaitingRoom());
 });
 
-describe("news of stock", () => {
+describe("a supply change of stock", () => {
   it("stands after a crash in the middle, and what is left is done by the next worker", async () => {
     const ids = await placeWaiting(1, 1, 1);
     const victim = ids[1] ?? "";
@@ -45,10 +45,10 @@ describe("news of stock", () => {
     expect(await listSupplyChanges(test.db)).toEqual([]);
   });
 
-  it("is not forgotten for the sake of an older piece", async () => {
+  it("is not cleared because of an older one", async () => {
     await setStock(test, facility, product, 1);
     const [old] = (await listSupplyChanges(test.db)).filter(({ about }) => about === "stock");
-    if (old === undefined) throw new Error("There is news.");
+    if (old === undefined) throw new Error("There is a supply change.");
     await setStock(test, facility, product, 2);
     await clearSupplyChange(test.db, old);
     expect((await listSupplyChanges(test.db)).filter(({ about }) => about === "stock")).toHaveLength(1);
@@ -101,7 +101,8 @@ describe("news of stock", () => {
     await acceptAll(test);
     await routeAll(test);
     for (const each of products) await setStock(test, facility, each, 1);
-    // One product is there and not enough of it, so there is news to the end that nobody can use up.
+    // One product is available but not in sufficient quantity, so its supply change stays to the end without being used
+    // up.
     await setStock(test, facility, partner.productIds[1], 2);
     const statements = vi.spyOn(test.context.db, "query");
     expect(await routeAll(test)).toBe(products.length);
@@ -111,7 +112,7 @@ describe("news of stock", () => {
     expect(await listSupplyChanges(test.db)).toEqual([]);
   });
 
-  it("that comes while older news is dealt with stands", async () => {
+  it("that arrives while an older one is processed is kept", async () => {
     const ids = await placeWaiting(1, 2);
     await setStock(test, facility, product, 1);
     const both = await test.db.transaction(async (tx) => {
@@ -143,7 +144,7 @@ describe("news of stock", () => {
       await untilBlocked(test, 1);
       const rates = bring();
       await Promise.race([rates, untilBlocked(test, 2)]);
-      await routeAll(other); // Another worker may hear of the news before the hold is there.
+      await routeAll(other); // Another worker may learn of the supply change before the hold is stored.
       return [routing, rates];
     });
     await Promise.all(all);
@@ -151,13 +152,13 @@ describe("news of stock", () => {
     expect(await isRouted(id)).toEqual([true]);
   });
 
-  it("of rates and of stock may come in any order, from anywhere, and nobody waits in a circle", async () => {
+  it("of rates and of stock may come in any order, from any source, and causes no deadlock", async () => {
     const ids = await placeWaiting(1, 1, 1, 1);
     const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     for (let round = 1; round <= 5; round += 1)
       await Promise.all([
         setRates(test, facility, [aRate({ country: round % 2 === 0 ? "GB" : "FR" })]),
-        putStock(second, facility, product, round % 3), // Refused when it is less than what is kept.
+        putStock(second, facility, product, round % 3), // Rejected if it is less than the reserved quantity.
         createFacility(test),
         routeAll(test),
         routeAll(second),
@@ -169,7 +170,7 @@ describe("news of stock", () => {
     await expectStockAddsUp(test);
   });
 
-  it("helps each order once, however many workers hear of it", async () => {
+  it("releases each order once, however many workers process it", async () => {
     const ids = await placeWaiting(...Array.from({ length: 30 }, () => 1));
     await setStock(test, facility, product, 20);
     const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });

@@ -15,7 +15,7 @@ beforeEach(async () => {
   ({ test } = room);
 });
 
-/** Places orders of a product that is made to order: work for so many batches of a hundred. */
+/** Places orders of a product that is made to order: work for the given number of batches of a hundred. */
 async function placeBacklog(batches: number): Promise<void> {
   const lines = [{ productId: room.partner.productIds[1], quantity: 1 }];
   const orders = Array.from({ length: batches * 100 }, () => placeOrder(room.partner, { lines }));
@@ -54,7 +54,7 @@ describe("goods that arrive in the middle of a round", () => {
 });
 
 describe("a round", () => {
-  it("looks once at those that wait for the same news, however often one of them fails", async () => {
+  it("reads the orders that wait for the same supply change once, however often one of them fails", async () => {
     const [refused = ""] = await room.placeWaiting(1);
     await refuseOrders(test, refused);
     await setStock(test, room.facility, room.product, 2);
@@ -67,7 +67,7 @@ describe("a round", () => {
     expect(await listSupplyChanges(test.db)).toHaveLength(1);
   });
 
-  it("goes on with a connection's new orders past one that fails, and with other connections'", async () => {
+  it("continues with a connection's new orders after one that fails, and with other connections'", async () => {
     const sibling = await createSibling(test, room.partner);
     const refused = await room.place(room.partner);
     await placeBacklog(1);

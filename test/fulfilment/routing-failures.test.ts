@@ -30,7 +30,7 @@ const told = async (round: Promise<unknown>): Promise<string[]> => {
 };
 
 describe("an order that cannot be stored", () => {
-  it("keeps no other from being routed, and is told by its id", async () => {
+  it("does not prevent the routing of others, and is reported by its id", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await room.place(room.partner));
     await acceptAll(test);
@@ -52,7 +52,7 @@ describe("an order that cannot be stored", () => {
     expect(await room.isRouted(...ids)).toEqual(ids.map((_, index) => index > 100));
   });
 
-  it("keeps none of those that wait from what comes, of whatever connection, and gets its own later", async () => {
+  it("does not prevent waiting orders of any connection from getting a supply, and gets its own later", async () => {
     const sibling = await createSibling(test, room.partner);
     await setStock(test, room.facility, room.product, 0);
     const ids: string[] = [];
@@ -72,8 +72,8 @@ describe("an order that cannot be stored", () => {
   });
 });
 
-describe("a waiting order that somebody else is at for long", () => {
-  it("keeps neither others that wait nor new ones from being routed, and is looked at again", async () => {
+describe("a waiting order that another transaction locks for long", () => {
+  it("prevents neither other waiting orders nor new ones from being routed, and is tried again", async () => {
     const [busy = "", waiting = ""] = await room.placeWaiting(1, 1);
     const fresh = await room.place(room.partner);
     await acceptAll(test);

@@ -49,7 +49,7 @@ describe("an accepted order", () => {
     expect(await readRoute(test, id)).toEqual({ facilityId: facility, routedAt: test.clock.now() });
     expect(await readStock(test, facility, product)).toEqual({ onHand: 10, reserved: 5 });
     expect(await readOperations(test, id)).toEqual(["accept", "route"]);
-    expect(await typesOf(id)).toEqual(["order.created"]); // Routing is told to nobody.
+    expect(await typesOf(id)).toEqual(["order.created"]); // Routing publishes no event.
     await expectStockAddsUp(test);
   });
 
@@ -124,7 +124,7 @@ describe("an accepted order", () => {
     expect(await holdsOf(ids[2] ?? "")).toEqual(["address_unserviceable"]);
   });
 
-  it("waits on hold without stock, and the partner is told", async () => {
+  it("waits on hold without stock, and the partner gets an event", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 1);
     const { id } = await placeOrder(partner, lines(2));
@@ -173,7 +173,7 @@ describe("an order that is not to be routed", () => {
     expect(await readStock(test, facility, product)).toEqual({ onHand: 5, reserved: 0 });
   });
 
-  it("waits for its payment, and keeps no stock meanwhile", async () => {
+  it("waits for its payment, and reserves no stock until then", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 5);
     const { id } = await placeOrder(partner);

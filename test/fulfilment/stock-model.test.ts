@@ -20,9 +20,9 @@ import { readOrder, transitionOrder } from "../support/orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random histories of stock, rates and orders, with two workers and two connections, and each few steps at the same
- * time. Whatever happens: nothing is promised twice, pieces are neither made nor lost, and in the end no order waits
- * for what is there.
+ * Random histories of stock, rates and orders, with two workers and two connections, and groups of operations at the
+ * same time. In every history nothing is promised twice, no unit is created or lost, and in the end no order waits for
+ * goods that are available.
  */
 type Step =
   | { name: "place"; by: number; quantities: [number, number] }
@@ -89,7 +89,7 @@ async function startWorld(test: TestService, second: TestService): Promise<World
   return world;
 }
 
-/** Steps that the order's state forbids are refused; that is not what is tried here. */
+/** Transitions that the order's state forbids are rejected; this test is not about them. */
 async function take({ services, partners, facilities, orders }: World, step: Step): Promise<void> {
   const [test] = services;
   if (step.name === "route") {
@@ -197,7 +197,7 @@ async function hasAll(
   return true;
 }
 
-describe("stock, by random histories with several things at the same time", () => {
+describe("stock, by random histories with several operations at the same time", () => {
   it("is never promised twice, and no order waits for what is there", async () => {
     const test = await startTestService();
     const second = await startTestService({ databaseUrl: test.context.config.databaseUrl ?? "" });

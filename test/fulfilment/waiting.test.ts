@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 describe("orders that wait for stock", () => {
-  it("go on by themselves when it comes, the oldest first, until it is used up", async () => {
+  it("are released automatically when it arrives, the oldest first, until it is used up", async () => {
     const ids = await placeWaiting(2, 1, 1, 1);
     await setStock(test, facility, product, 4);
     await routeAll(test);
@@ -48,7 +48,7 @@ describe("orders that wait for stock", () => {
     await expectStockAddsUp(test);
   });
 
-  it("are told of, each to each endpoint, though they are held and released together", async () => {
+  it("publish an event each to each endpoint, though they are held and released together", async () => {
     await createEndpoint(partner);
     await createEndpoint(partner, { eventTypes: ["order.onHold"] });
     const ids = await placeWaiting(1, 1, 1);
@@ -92,7 +92,7 @@ describe("orders that wait for stock", () => {
     expect(await isRouted(waiting, late)).toEqual([true, false]);
   });
 
-  it("are looked at page by page, hundreds of them", async () => {
+  it("are read page by page, hundreds of them", async () => {
     await setStock(test, facility, product, 0);
     const ids = await Promise.all(Array.from({ length: 230 }, () => place(partner)));
     await acceptAll(test);
@@ -126,10 +126,10 @@ describe("orders that wait for stock", () => {
     await setStock(test, facility, product, 0);
     await routeAll(test);
     expect(await isRouted(id)).toEqual([false]);
-    expect(await readOperations(test, id)).toEqual(["accept", "addHold"]); // And nothing is told twice.
+    expect(await readOperations(test, id)).toEqual(["accept", "addHold"]); // And no event is published twice.
   });
 
-  it("and are canceled meanwhile get nothing", async () => {
+  it("and are canceled in the meantime get nothing", async () => {
     const [first = "", second = ""] = await placeWaiting(1, 1);
     await transitionOrder(test, partner, first, { name: "cancel" });
     await setStock(test, facility, product, 1);
@@ -138,7 +138,7 @@ describe("orders that wait for stock", () => {
     await expectStockAddsUp(test);
   });
 
-  it("are tried again when somebody lifts the hold by hand, and wait again if it was in vain", async () => {
+  it("are routed again when a person releases the hold, and wait again if there is still no stock", async () => {
     const [id = ""] = await placeWaiting(1);
     await transitionOrder(test, partner, id, { name: "releaseHold" });
     expect(await routeAll(test)).toBe(1);
@@ -168,7 +168,7 @@ describe("orders that wait for a rate", () => {
   const placeAbroad = (countryCode: string) =>
     place(partner, 1, { shippingAddress: anAddress({ countryCode }) });
 
-  it("go on by themselves when one comes, and only those that it serves", async () => {
+  it("are released automatically when one arrives, and only those that it serves", async () => {
     const [french, german] = [await placeAbroad("FR"), await placeAbroad("DE")];
     await acceptAll(test);
     await routeAll(test);
@@ -182,7 +182,7 @@ describe("orders that wait for a rate", () => {
     expect(await holdsOf(french)).toEqual([]);
   });
 
-  it("may then find that there is no stock: the reason changes, and no release is told", async () => {
+  it("may then find that there is no stock: the reason changes, and no release is published", async () => {
     await setStock(test, facility, product, 0);
     const id = await placeAbroad("FR");
     await acceptAll(test);

@@ -7,8 +7,8 @@ import { eventsOf, typesOf } from "../support/sandbox.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random lives of real orders against a tiny model of the acceptance window, written from the words of the
- * specification (part 3, "Real orders") and decisions 0011 and 0012, and not from the code.
+ * Random lives of real orders against a tiny model of the acceptance window, written from the text of the specification
+ * (part 3, "Real orders") and decisions 0011 and 0012, and not from the code.
  */
 let test: TestService;
 let partner: Partner;
@@ -21,7 +21,7 @@ afterAll(() => test.close());
 type RealModel = {
   id: string;
   createdAtMs: number;
-  /** As somebody last set it; acceptance by the deadline is not in it, but in `statusNow`. */
+  /** As last set by a request; an acceptance by the deadline is not in it, but in `statusNow`. */
   status: "NEW" | "PROCESSING" | "CANCELED";
   accepted: boolean;
   paymentFailed: boolean;
@@ -146,7 +146,7 @@ async function takeReal(orders: RealModel[], step: RealStep): Promise<void> {
 }
 
 describe("real orders, by random moves of the clock, cancels, payments and acceptance rounds", () => {
-  it("are accepted or canceled as the model says, never both, and nothing is told of acceptance", async () => {
+  it("are accepted or canceled as the model says, never both, and no event is published for the acceptance", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRealStep, { minLength: 1, maxLength: 14 }), async (steps) => {
         const orders = [await createReal(false)];

@@ -77,7 +77,7 @@ describe("acceptance, by the worker", () => {
     expect([await accept(), await accept()]).toEqual([1, 0]);
   });
 
-  it("tells no event", async () => {
+  it("publishes no event", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 2 });
     await accept();
@@ -116,7 +116,7 @@ describe("acceptance, by the worker", () => {
   });
 });
 
-describe("acceptance, what is never accepted by itself", () => {
+describe("acceptance, what is never accepted automatically", () => {
   it("a canceled order", async () => {
     const { id } = await placeOrder(partner);
     await cancelOrder(partner, id);
@@ -165,7 +165,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
   });
 
   it.each([[["payment_failed"]], [["out_of_stock", "payment_failed"]]])(
-    "stands still while payment has failed: %j",
+    "does not happen while payment has failed: %j",
     async (reasons) => {
       const { id } = await placeOrder(partner);
       await transitionOrder(test, partner, id, { name: "hold", reasons });
@@ -255,13 +255,13 @@ describe("acceptance, of many orders and by many workers", () => {
     const counts = await Promise.all(
       [test, second, test, second].map((service) => acceptAll(partner, service)),
     );
-    // A worker passes over what another is at, so the last word belongs to a further round.
+    // A worker skips orders that another one has locked, so a further run processes the rest.
     const left = await acceptAll(partner);
     expect(counts.reduce((sum, count) => sum + count, left)).toBe(60);
     expect(new Set(await storedStatuses())).toEqual(new Set(["ACCEPTED"]));
   });
 
-  it("asks which connections have due orders, the one that waits longest first, each once", async () => {
+  it("lists connections with due orders, the one that waits longest first, each once", async () => {
     const other = await createPartner(test);
     const idle = await createPartner(test);
     await placeMany(other, 2);

@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterAll(() => services.close());
 
 describe("cancels at the same time", () => {
-  it("twenty of one order: all answer 200 with the same order, and one event is told", async () => {
+  it("twenty of one order: all return 200 with the same order, and one event is published", async () => {
     const { id } = await placeOrder(partner);
     const other = { ...partner, client: services.second.partner(partner.key) };
     const answers = await Promise.all(times(20, (n) => cancelOrder(n % 2 === 0 ? partner : other, id)));
@@ -57,7 +57,7 @@ describe("cancels at the same time", () => {
 });
 
 describe("cancel against acceptance at the deadline: never both", () => {
-  /** Each order was either canceled, and that was told, or accepted, and the cancel was refused. */
+  /** Each order was either canceled, with an event, or accepted, and the cancel was rejected. */
   async function expectOneWinner(ids: readonly string[], cancels: readonly Answer[]): Promise<void> {
     const stored = new Map(
       (await readStoredOrders(services.first, partner)).map((order) => [order.id, order]),

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterAll(() => services.close());
 
-/** Sends all requests at once, in turn to either service. */
+/** Sends all requests at once, alternating between the services. */
 function sendAll(requests: readonly { body: object; key?: string }[], by = partner): Promise<Answer[]> {
   const clients = [by.client, services.second.partner(by.key)];
   return Promise.all(
@@ -47,7 +47,7 @@ describe("creations at the same time", () => {
     },
   );
 
-  it("fifty with one externalOrderId under different keys: one creates, the others are told which", async () => {
+  it("fifty with one externalOrderId under different keys: one creates, the others get its id", async () => {
     const body = anOrder(partner, { externalOrderId: "race" });
     const answers = await sendAll(times(50, (n) => ({ body, key: `key-${n}` })));
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
@@ -57,7 +57,7 @@ describe("creations at the same time", () => {
     expect(await readStoredOrders(services.first, partner)).toMatchObject([{ events: ["order.created"] }]);
   });
 
-  it("fifty different requests under one key: one creates, the others are refused", async () => {
+  it("fifty different requests under one key: one creates, the others are rejected", async () => {
     const answers = await sendAll(times(50, () => ({ body: anOrder(partner), key: "race" })));
     expect(tally(answers)).toEqual({ 201: 1, 422: 49 });
     for (const answer of answers.filter(({ status }) => status === 422))
@@ -68,7 +68,7 @@ describe("creations at the same time", () => {
     ]);
   });
 
-  it("two hundred different orders: each gets the answer to its own request", async () => {
+  it("two hundred different orders: each gets the response to its own request", async () => {
     const bodies = times(200, (n) =>
       anOrder(partner, { lines: [{ productId: partner.productIds[n % 2], quantity: n + 1 }] }),
     );

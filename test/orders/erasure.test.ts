@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** One round of the worker's job; answers how many orders it erased. */
+/** One run of the worker's job; returns how many orders it erased. */
 async function erase({ context }: TestService): Promise<number> {
   const job = JOBS.find(({ name }) => name === "erase-test-orders");
   if (job === undefined) throw new Error("The worker has no job that erases test orders.");
@@ -46,7 +46,7 @@ describe("rule 4: a test order is erased two hours after creation", () => {
     expect(await answersNaming(id)).toEqual([200, 409, 200]); // Canceled by now, and there all the same.
   });
 
-  it("at two hours every request naming it answers 404 at once, without a worker", async () => {
+  it("at two hours every request naming it returns 404 at once, without a worker", async () => {
     const { id } = await placeTestOrder(partner, { externalOrderId: "at two hours" });
     test.clock.advance({ hours: 2 });
     expect(await answersNaming(id)).toEqual([404, 404, 404]);
@@ -61,7 +61,7 @@ describe("rule 4: a test order is erased two hours after creation", () => {
     expect(await answersNaming(id)).toEqual([404, 404, 404]);
   });
 
-  it("answers exactly as for an order that never was, before and after it is erased", async () => {
+  it("returns the same as for an order that never existed, before and after it is erased", async () => {
     const { id } = await placeTestOrder(partner);
     test.clock.advance({ hours: 2 });
     const read = async (orderId: string) => {
@@ -94,7 +94,7 @@ describe("rule 4: a test order is erased two hours after creation", () => {
     expect(await answersNaming(id)).toEqual([404, 404, 404]);
   });
 
-  it("a transition asked for too late stores nothing and publishes nothing", async () => {
+  it("a transition that is requested too late stores nothing and publishes nothing", async () => {
     const { id } = await placeTestOrder(partner);
     test.clock.advance({ hours: 2 });
     const before = await dumpTables(test);
@@ -155,7 +155,7 @@ describe("the worker's job", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("never touches a real order, however old and whatever became of it", async () => {
+  it("never erases a real order, however old and in any status", async () => {
     const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
     await placeOrder(partner, { lines });
     const { id } = await placeOrder(partner);

@@ -6,8 +6,8 @@ import { eventsOf, transition, typesOf } from "../support/sandbox.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random histories against a tiny model of part 3 of the specification, written from its words (and decisions 0010
- * to 0015) and not from the code. After every step service and model must tell the same of every order.
+ * Random histories against a tiny model of part 3 of the specification, written from its text (and decisions 0010 to
+ * 0015) and not from the code. After every transition, service and model must agree about every order.
  */
 let test: TestService;
 let partner: Partner;
@@ -26,7 +26,7 @@ type Model = {
   events: string[];
 };
 
-/** Null: applied. A text: the rule that refuses it. A number: another status, such as 422. */
+/** Null: applied. A text: the rule that rejects it. A number: another HTTP status, such as 422. */
 type Verdict = null | string | number;
 
 const settled = (model: Model): boolean => ["COMPLETED", "CANCELED", "RETURNED"].includes(model.status);
@@ -40,7 +40,7 @@ function settle(model: Model, status: string, event: string): null {
 type Step =
   | { name: "process" | "accept" | "releaseHold" | "complete" | "cancel" | "partnerCancel" | "explode" }
   | { name: "hold"; reasons?: string[] | undefined }
-  /** Lines and shipments by place; one that is out of range stands for an id that is not the order's. */
+  /** Lines and shipments by position; a position out of range means an id that the order does not have. */
   | { name: "ship"; lines?: number[] | undefined }
   | { name: "returnShipment"; shipment?: number | undefined };
 
@@ -133,7 +133,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Takes a step through HTTP; places become the ids that `order` has there. */
+/** Applies a transition over HTTP; positions become the ids that `order` has there. */
 function take(step: Step, order: Answer["body"]): Promise<Answer> {
   const idAt = (things: { id: string }[], place: number) =>
     things[place]?.id ?? "line_01hzzzzzzzzzzzzzzzzzzzzzzz";
@@ -170,7 +170,7 @@ function summary(order: Answer["body"]) {
 }
 
 describe("test orders, by random transitions", () => {
-  it("do at every step what the model does, and tell it in gapless events", async () => {
+  it("agree with the model at every transition, and publish gapless events", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3 }),

@@ -22,7 +22,7 @@ it("an order placed between the lock and the read is not taken without its lock"
   expect(found).toBeUndefined();
 });
 
-it("a change is refused when the order changed since it was read", async () => {
+it("a change is rejected when the order changed since it was read", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
   await placeOrder(partner, { externalOrderId: "moved" });

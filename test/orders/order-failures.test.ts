@@ -15,7 +15,7 @@ beforeEach(async () => {
   partner = await createPartner(test);
 });
 
-/** What a job's round tells of its failures. */
+/** The failures that a job's run reports. */
 const told = (job: string): Promise<string[]> =>
   runJob(test, job).then(
     () => [],
@@ -28,7 +28,7 @@ describe("an order that cannot be accepted", () => {
     return (await placeOrder(by)).id;
   };
 
-  it("keeps no other waiting, is told by its id, and is accepted once that is possible", async () => {
+  it("delays no other, is reported by its id, and is accepted once that is possible", async () => {
     const sibling = await createSibling(test, partner);
     const ids = [await place(), await place(), await place(), await place(sibling)];
     const repair = await refuseOrders(test, ids[1] ?? "");
@@ -57,7 +57,7 @@ describe("an order that cannot be accepted", () => {
 });
 
 describe("an order that cannot be completed", () => {
-  it("keeps no other waiting, and is told by its id", async () => {
+  it("delays no other, and is reported by its id", async () => {
     const path = `/api/merchants/${partner.merchantId}`;
     await test.backOffice.request("PATCH", path, { body: { completeWhenShipped: true } });
     const ids: string[] = [];

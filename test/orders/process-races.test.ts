@@ -4,7 +4,7 @@ import { orderPath, readStoredOrders } from "../support/orders.ts";
 import { type ProcessAnswer, type ServiceProcess, startProcess } from "../support/processes.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-// Decision 0005, "whatever number of processes": real ones, over HTTP, with nothing between them but the database.
+// Decision 0005, "in one process or in several": real processes, over HTTP, which share only the database.
 
 const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
@@ -40,7 +40,7 @@ it("fifty of the same creation over two processes: one creates, the others repla
   ]);
 });
 
-it("twenty cancels of one order over two processes: all answer 200, and one event is told", async () => {
+it("twenty cancels of one order over two processes: all return 200, and one event is published", async () => {
   const { test, partner, processes } = await startProcesses("api", "api");
   const [first, second] = processes as [ServiceProcess, ServiceProcess];
   const { body: order } = await first.post("/v1/orders", partner.key, anOrder(partner));
@@ -57,7 +57,10 @@ it("a process killed in the middle of a stream of creations has kept all it ackn
   const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
   const orders = times(5_000, () => anOrder(partner, { lines }));
 
-  /** Sends orders from the first on, sixteen at a time, until there are no more or the process is gone; answers which id each got. */
+  /**
+   * Sends orders from the first on, sixteen at a time, until there are no more or the process is gone; returns the id
+   * that each got.
+   */
   async function stream(process: ServiceProcess, requests: typeof orders, onAnswer: (count: number) => void) {
     const ids = new Map<string, string>();
     let next = 0;

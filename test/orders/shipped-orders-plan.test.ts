@@ -39,7 +39,7 @@ async function explain({ db }: TestService, work: (db: Queryable) => Promise<unk
   return plan.join("\n");
 }
 
-it("orders that complete by themselves are found without reading through all orders and lines", async () => {
+it("orders to complete automatically are found without reading all orders and lines", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
   await placeOrder(partner);

@@ -9,9 +9,9 @@ import { readDetail, takeHouseStep } from "../support/real-orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random lives of real orders: partners, the house and the workers act in any order, and some of them at the same
- * time. The model is written from part 3 of the specification: where a status may lead, what has to be true of money
- * and stock, and what partners have been told.
+ * Random lives of real orders: partners, the back office and the workers act in any order, and some of them at the same
+ * time. The model is written from part 3 of the specification: where a status may lead, what must be true of money and
+ * stock, and which events partners get.
  */
 let test: TestService;
 beforeAll(async () => {
@@ -111,7 +111,7 @@ async function startWorld(): Promise<World> {
   return { partner, facility, orders: [], paidIn: 0, counted: false };
 }
 
-/** Whatever is refused must be refused as such; nothing may fail. */
+/** Every error must be a rejection; nothing may fail. */
 async function take(world: World, step: Step): Promise<void> {
   const { partner, orders } = world;
   switch (step.name) {
@@ -167,7 +167,7 @@ async function takeInHouse(id: string | undefined, step: (typeof HOUSE_STEPS)[nu
   expect([200, 409], step).toContain(status);
 }
 
-/** Workers go on until there is nothing left for them now. */
+/** Workers run until they have nothing left to do now. */
 async function workOff(): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     let done = 0;
@@ -215,7 +215,7 @@ function expectPaid(detail: Detail): void {
   expect([...newest.keys()].sort()).toEqual(detail.facilityId === null ? ["goods"] : ["goods", "shipping"]);
   for (const [kind, { status, amount }] of newest) {
     expect(minor(amount)).toBe(kind === "goods" ? minor(detail.goods) : 500n);
-    // Each is paid, or waived by whoever released the hold. One that has left is not held, and may still owe.
+    // Each charge is paid, or waived by releasing the hold. An order that has shipped is not held, and may still owe.
     const hasLeft = detail.lines.every(
       ({ shipmentId }: { shipmentId: string | null }) => shipmentId !== null,
     );

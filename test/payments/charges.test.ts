@@ -36,7 +36,7 @@ const typesOf = async (test: TestService, partner: Partner, orderId: string): Pr
   (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
 
 describe("the charge for an order's goods", () => {
-  it("is there with the order, and is made by the worker: once, and with nothing told of it", async () => {
+  it("exists with the order, and is made by the worker: once, and without an event", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const lines = partner.productIds.map((productId) => ({ productId, quantity: 2 }));
@@ -107,7 +107,7 @@ describe("the charge for an order's goods", () => {
 });
 
 describe("a declined charge", () => {
-  it("holds the order, which tells its partner, stops the acceptance clock, and can be canceled", async () => {
+  it("holds the order, which publishes an event, suspends acceptance, and lets the partner cancel", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 999n);
@@ -125,7 +125,7 @@ describe("a declined charge", () => {
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
-  it("is tried again by the schedule, no earlier, as often as it says, and with one event for the hold", async () => {
+  it("is attempted again by the schedule, no earlier, as often as it says, and with one event for the hold", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -145,7 +145,7 @@ describe("a declined charge", () => {
     expect(await typesOf(test, partner, id)).toEqual(["order.created", "order.onHold"]);
   });
 
-  it("that is paid in time releases the hold, and the window goes on", async () => {
+  it("that is paid in time releases the hold, and the window continues", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -204,7 +204,7 @@ describe("a declined charge", () => {
 });
 
 describe("to pay again by request", () => {
-  it("makes the scheduled attempt due now, and tells who asked on the timeline", async () => {
+  it("makes the scheduled attempt due now, and records the caller on the timeline", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -225,7 +225,7 @@ describe("to pay again by request", () => {
     ]);
   });
 
-  it("adds an attempt when the schedule has come to its end, and only one however often it is asked", async () => {
+  it("adds an attempt when the schedule has ended, and only one however often it is requested", async () => {
     const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -236,7 +236,7 @@ describe("to pay again by request", () => {
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
   });
 
-  it("is refused when nothing is unpaid: before the first answer, when paid, and when canceled", async () => {
+  it("is rejected when nothing is unpaid: before the first response, when paid, and when canceled", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);

@@ -18,7 +18,7 @@ import { startServiceForTest, startTestService, type TestService } from "../supp
 
 const LEASE = { seconds: 60 };
 
-/** A worker that is killed at one of its statements; answers whether it came that far. */
+/** A worker that is killed at one of its statements; returns whether it reached it. */
 async function settleAndDie(
   { context }: TestService,
   statements: number,
@@ -76,7 +76,7 @@ describe("a worker that is killed", () => {
   );
 
   it.each(DEATHS)(
-    "at statement $statement (applied: $applied), and whose order is canceled before anybody goes on, leaves nothing charged",
+    "at statement $statement (applied: $applied), and whose order is canceled before another worker continues, leaves nothing charged",
     async (death) => {
       const partner = await createPartner(test);
       const { id } = await placeOrder(partner);
@@ -114,9 +114,9 @@ describe("a worker that is killed", () => {
   });
 });
 
-describe("a gateway that nobody heard the answer of", () => {
+describe("a gateway whose response was lost", () => {
   it.each(["beforeMove", "afterMove"] as const)(
-    "(%s) is asked again under the same id, later and later",
+    "(%s) is requested again under the same id, with increasing waits",
     async (when) => {
       const test = await startServiceForTest();
       const partner = await createPartner(test);
@@ -156,8 +156,8 @@ describe("a gateway that nobody heard the answer of", () => {
   });
 });
 
-describe("a claim that somebody else has taken over", () => {
-  it("changes nothing any more, whatever its gateway said", async () => {
+describe("a claim that another worker has taken over", () => {
+  it("changes nothing any more, whatever its gateway returned", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
@@ -175,7 +175,7 @@ describe("a claim that somebody else has taken over", () => {
     expect(await dumpTables(test)).toEqual(settled);
   });
 
-  it("does not end what somebody else is waiting for", async () => {
+  it("does not end what another worker is waiting for", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
@@ -191,7 +191,7 @@ describe("a claim that somebody else has taken over", () => {
     expect((await readOrder(partner, id)).onHold).toBe(false);
   });
 
-  it("is not given back by the late news that the outcome is unknown", async () => {
+  it("is not released by the late report that the outcome is unknown", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);

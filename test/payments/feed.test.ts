@@ -6,7 +6,7 @@ import { connectionUuid, readOrder, transitionOrder } from "../support/orders.ts
 import { orderUuid, setCreditLimit, settle } from "../support/payments.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-/** Somebody who is at an order until told to go. */
+/** Locks an order until released. */
 async function holdLock(test: TestService, partner: Partner, orderId: string): Promise<() => Promise<void>> {
   const begun = Promise.withResolvers<void>();
   const ending = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ async function holdLock(test: TestService, partner: Partner, orderId: string): P
   };
 }
 
-/** What the feed tells of an order, as numbers in the feed's order. */
+/** The feed of an order, as sequence numbers in the feed's order. */
 async function sequencesInFeed(test: TestService, partner: Partner, orderId: string): Promise<number[]> {
   await untilOthersAreDone(test);
   const { body } = await partner.client.get("/v1/events?limit=100");
@@ -35,7 +35,7 @@ async function sequencesInFeed(test: TestService, partner: Partner, orderId: str
     .map(({ sequence }: { sequence: number }) => sequence);
 }
 
-it("charges declined together wait for no order that somebody is at, and keep the feed in sequence", async () => {
+it("charges declined together wait for no locked order, and keep the feed in sequence", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
   await setCreditLimit(test, partner, 0n);

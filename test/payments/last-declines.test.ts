@@ -9,7 +9,7 @@ import { placeAcceptedOrder } from "../support/real-orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 describe("a charge that is declined for the last time", () => {
-  it("is told to the operator where no hold can show it, and where something is still owed", async () => {
+  it("is reported to the operator where no hold can show it, and where a charge is still owed", async () => {
     const lines: string[] = [];
     const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
     const service = { ...test.context, log: createLog("error", { write: (line) => lines.push(line) }) };

@@ -23,8 +23,8 @@ import {
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random histories of orders, payments, cancels, lost answers and killed workers. Whatever happens, the books agree
- * with the gateway's: this is written from what money is, and not from the code.
+ * Random histories of orders, payments, cancels, lost responses and killed workers. In every history the books agree
+ * with the gateway's. The test is written from the rules of money, and not from the code.
  */
 let test: TestService;
 beforeAll(async () => {
@@ -81,7 +81,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 type World = { partner: Partner; orders: string[]; paidIn: bigint };
 
-/** The real gateway, whose every second answer is lost: before it has done anything, or after. */
+/** The real gateway, of which every second response is lost: before it has done anything, or after. */
 function losing(gateway: Gateway, afterwards: boolean): Gateway {
   let calls = 0;
   const lossy =
@@ -90,7 +90,7 @@ function losing(gateway: Gateway, afterwards: boolean): Gateway {
       const isLost = calls % 2 === 1;
       if (isLost && !afterwards) throw new Error("The request was lost.");
       const answer = await ask(payment);
-      if (isLost) throw new Error("The answer was lost.");
+      if (isLost) throw new Error("The response was lost.");
       return answer;
     };
   return { ...gateway, charge: lossy(gateway.charge), refund: lossy(gateway.refund) };
@@ -149,7 +149,7 @@ const paid = (ledger: readonly LedgerEntry[]): bigint =>
     .filter(({ status }) => status === "succeeded")
     .reduce((sum, { kind, amountMinor }) => sum + (kind === "refund" ? -amountMinor : amountMinor), 0n);
 
-/** Never twice, never less than nothing, and nobody is held who has paid. */
+/** Never twice, never less than zero, and no order that is paid for is held. */
 async function expectSound({ partner, orders }: World): Promise<void> {
   for (const id of orders) {
     const ledger = await ledgerOf(test, partner, id);
@@ -166,7 +166,7 @@ async function expectSound({ partner, orders }: World): Promise<void> {
   }
 }
 
-/** Everything that can still happen by itself happens, with a merchant that may owe without end. */
+/** Everything that can still happen automatically happens, with a merchant without a credit limit. */
 async function calmDown({ partner }: World): Promise<void> {
   await setCreditLimit(test, partner, null);
   for (let round = 0; round < 4; round += 1) {
@@ -184,7 +184,7 @@ async function readAccountEntries({ merchantId }: Partner): Promise<Map<string, 
   return new Map(rows.map((row) => [row.id, row.amount_minor]));
 }
 
-/** Both sides tell of the same entries, and of the same amounts. */
+/** Both sides have the same entries, and the same amounts. */
 async function expectBooksAgree({ partner, orders, paidIn }: World): Promise<void> {
   const booked = await readAccountEntries(partner);
   const sum = [...booked.values()].reduce((total, amount) => total + amount, 0n);
@@ -204,7 +204,7 @@ async function expectBooksAgree({ partner, orders, paidIn }: World): Promise<voi
   expect(await readDuePayments(test)).toEqual([]);
 }
 
-describe("money, by random orders, payments, cancels, lost answers and killed workers", () => {
+describe("money, by random orders, payments, cancels, lost responses and killed workers", () => {
   it("is taken and given back once, and the books of both sides agree in the end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 16 }), async (steps) => {

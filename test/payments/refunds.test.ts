@@ -14,7 +14,7 @@ import {
 import { startServiceForTest } from "../support/test-service.ts";
 
 describe("a canceled order", () => {
-  it("that nobody has begun to charge is never charged", async () => {
+  it("whose charge was never claimed is never charged", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
@@ -85,7 +85,7 @@ describe("a canceled order", () => {
     expect(await readDuePayments(test)).toEqual([]);
   });
 
-  it("has a declined refund tried again by the schedule, then by request, and is never held for it", async () => {
+  it("has a declined refund attempted again by the schedule, then by request, and is never held for it", async () => {
     const test = await startServiceForTest({ config: { paymentRetryMs: [60_000] } });
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);

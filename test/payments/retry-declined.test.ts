@@ -79,7 +79,7 @@ describe("orders that were given up", () => {
     expect(await moves(test, other, id)).toEqual(["goods 1 failed"]);
   });
 
-  it("get one more attempt only, however often it is asked while that is due", async () => {
+  it("get only one more attempt, however often it is requested while that is due", async () => {
     const { test, partner, ids } = await givenUp(1);
     await payIn(test, partner, "1.00");
     await payIn(test, partner, "9.00");
@@ -88,7 +88,7 @@ describe("orders that were given up", () => {
     expect(await areHeld(partner, ids)).toEqual([false]);
   });
 
-  it("are not those that owe nothing, or that somebody else holds", async () => {
+  it("are not those that owe nothing, or that another transaction has locked", async () => {
     const { test, partner } = await givenUp(0);
     await setCreditLimit(test, partner, null);
     const { id } = await placeOrder(partner);
@@ -158,7 +158,7 @@ describe("orders that were given up", () => {
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
   });
 
-  it("are waited for by no import: it holds the merchant, and payments go on beside it", async () => {
+  it("do not wait for an import: it locks the merchant, and payments continue beside it", async () => {
     const { test, partner, ids } = await givenUp(1);
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
     await test.db.transaction(async (tx) => {
@@ -185,14 +185,14 @@ describe("orders that were given up", () => {
     expect((await moves(test, partner, ids[1] ?? "")).at(-1)).toBe("goods 2 succeeded");
   });
 
-  it("and a limit that is raised meanwhile come one after the other", async () => {
+  it("and a limit that is raised at the same time come one after the other", async () => {
     const { test, partner } = await givenUp(1);
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
     const body = { creditLimit: { amount: "20.00", currency: "EUR" } };
     const raise = () => test.backOffice.request("PATCH", `/api/merchants/${partner.merchantId}`, { body });
     let raised: ReturnType<typeof raise> | undefined;
     await test.db.transaction(async (tx) => {
-      const before = await lockAccountShared(tx, merchantId); // As whoever records a decline does.
+      const before = await lockAccountShared(tx, merchantId); // As a worker that records a decline does.
       raised = raise();
       await untilBlocked(test, 1);
       expect(await lockAccountShared(tx, merchantId)).toEqual(before);

@@ -33,14 +33,14 @@ it("a charge that succeeds after cancel and return is given back", async () => {
   expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
 });
 
-it("a charge that is declined after cancel and return is not tried again", async () => {
+it("a charge that is declined after cancel and return is not attempted again", async () => {
   const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({ decide: () => "declined" });
   test.clock.advance({ hours: 24 });
   await settleWith(test, gateway);
   expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
 });
 
-it("a refund that was declined can still be asked for again", async () => {
+it("a refund that was declined can still be requested again", async () => {
   const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({
     decide: ({ kind }) => (kind === "refund" ? "declined" : "succeeded"),
   });

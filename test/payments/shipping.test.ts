@@ -104,7 +104,7 @@ describe("the charge for shipping", () => {
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
-  it("is refused a second time, in another currency, and is not there when it is nothing", async () => {
+  it("is rejected a second time and in another currency, and does not exist when it is zero", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);

@@ -14,7 +14,7 @@ beforeEach(async () => {
   await setCreditLimit(test, partner, 0n);
 });
 
-/** A worker that has claimed a charge, and then stands still for longer than its lease before it books. */
+/** A worker that has claimed a charge, and then stops for longer than its lease before it books. */
 async function settleStalled(meanwhile: () => Promise<void>): Promise<void> {
   const real = accountGateway(test.context);
   let stalls = true;
@@ -31,8 +31,8 @@ async function settleStalled(meanwhile: () => Promise<void>): Promise<void> {
   });
 }
 
-describe("a worker that goes on after its lease, with a charge that another one has been declined", () => {
-  it("charges nothing: the account gives the same answer to the same charge", async () => {
+describe("a worker that continues after its lease, with a charge that another worker recorded as declined", () => {
+  it("charges nothing: the account returns the same result for the same charge", async () => {
     const { id } = await placeOrder(partner);
     await settleStalled(async () => {
       await settle(test);
@@ -44,7 +44,7 @@ describe("a worker that goes on after its lease, with a charge that another one 
     expect(await balanceOf(test, partner)).toBe(1_000n);
   });
 
-  it("takes no money for an order that was canceled meanwhile", async () => {
+  it("takes no money for an order that was canceled in the meantime", async () => {
     const { id } = await placeOrder(partner);
     await settleStalled(async () => {
       await settle(test);

@@ -53,7 +53,7 @@ describe("a charge through Stripe", () => {
   );
 
   it.each(["hangUpBefore", "hangUpAfter", "rateLimit", "badKey"] as const)(
-    "whose answer is %s is sent again under its key, and is made once",
+    "whose response is %s is sent again under its key, and is made once",
     async (trouble) => {
       const { test, partner, stripe } = await startWorld();
       const { id } = await placeOrder(partner);
@@ -86,7 +86,7 @@ describe("a charge through Stripe", () => {
     expect(stripe.intents.size).toBe(2);
   });
 
-  it("that Stripe failed at without doing it waits until the key is forgotten, and is then made", async () => {
+  it("at which Stripe failed without making it waits until the key is deleted, and is then made", async () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("error500");
@@ -103,7 +103,7 @@ describe("a charge through Stripe", () => {
     expect(stripe.intents.size).toBe(1);
   });
 
-  it("whose answer was lost is not made twice after Stripe has forgotten the key", async () => {
+  it("whose response was lost is not made twice after Stripe has deleted the key", async () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("hangUpAfter");
@@ -114,7 +114,7 @@ describe("a charge through Stripe", () => {
     expect(stripe.intents.size).toBe(1);
   });
 
-  it("keeps the gateway and the method that it was begun with, whatever the merchant has since", async () => {
+  it("keeps the gateway and the method that it was begun with, whatever the merchant uses since", async () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("hangUpAfter");

@@ -6,7 +6,7 @@ import { chargeTo, methodPath, startWorld } from "../support/stripe-world.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 describe("PUT /api/merchants/{id}/stripe", () => {
-  it("is refused where no key is configured", async () => {
+  it("is rejected where no key is configured", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const body = { customerId: "cus_1", paymentMethodId: "pm_1" };
@@ -18,7 +18,7 @@ describe("PUT /api/merchants/{id}/stripe", () => {
     expect((await test.backOffice.get(methodPath(partner))).status).toBe(404);
   });
 
-  it("tells all faults, is safe to repeat, and leaves one method in use however many come at once", async () => {
+  it("reports all errors, is safe to repeat, and leaves one method in use for any number of concurrent requests", async () => {
     const { test, partner } = await startWorld();
     const path = methodPath(partner);
     const bad = await test.backOffice.request("PUT", path, {

@@ -6,7 +6,7 @@ import { intentsOf, post, postEvent, settleStripe, startWorld } from "../support
 import { startServiceForTest } from "../support/test-service.ts";
 
 describe("a charge that Stripe is still processing", () => {
-  it("is looked at when a webhook tells of news, and not before; the webhook's own words are not believed", async () => {
+  it("is checked when a webhook names it, and not before; the webhook's own content is not trusted", async () => {
     const world = await startWorld("pm_processing");
     const { test, partner, stripe } = world;
     const { id } = await placeOrder(partner);
@@ -27,7 +27,7 @@ describe("a charge that Stripe is still processing", () => {
     expect(stripe.intents.size).toBe(1);
   });
 
-  it("is looked at after an hour without any webhook, and may still be declined", async () => {
+  it("is checked after an hour without any webhook, and may still be declined", async () => {
     const { test, partner, stripe } = await startWorld("pm_processing");
     const { id } = await placeOrder(partner);
     await settleStripe(test);
@@ -61,7 +61,7 @@ describe("a charge that Stripe is still processing", () => {
 describe("POST /stripe/webhook", () => {
   const refused = { code: "malformed-request" };
 
-  it("refuses what has no good signature, and changes nothing by it", async () => {
+  it("rejects requests without a valid signature, and changes nothing", async () => {
     const world = await startWorld("pm_processing");
     const { test, partner, stripe } = world;
     await placeOrder(partner);
@@ -84,7 +84,7 @@ describe("POST /stripe/webhook", () => {
     expect(await settleStripe(test)).toBe(0);
   });
 
-  it("takes events about other things of the same Stripe account, and does nothing", async () => {
+  it("accepts events about other objects of the same Stripe account, and does nothing", async () => {
     const world = await startWorld();
     for (const object of [{}, { metadata: null }, { metadata: { ledger_entry: "x", order: 1 } }])
       expect((await postEvent(world, "invoice.paid", object)).status).toBe(200);
@@ -97,7 +97,7 @@ describe("POST /stripe/webhook", () => {
     );
   });
 
-  it("that comes while the charge is being sent lets it be looked at again at once", async () => {
+  it("that arrives while the charge is being sent makes it due for a check at once", async () => {
     const world = await startWorld("pm_processing");
     const { test, partner, stripe } = world;
     const { id } = await placeOrder(partner);

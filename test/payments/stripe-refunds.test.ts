@@ -40,7 +40,7 @@ describe("a refund through Stripe", () => {
     expect(world.stripe.refunds.size).toBe(1);
   });
 
-  it("that is pending is looked at again, and one that fails is tried again as a new one", async () => {
+  it("that is pending is checked again, and one that fails is attempted again as a new one", async () => {
     const world = await startWorld();
     const { test, partner, stripe } = world;
     stripe.refundStatus = "pending";
@@ -56,7 +56,7 @@ describe("a refund through Stripe", () => {
     expect((await moves(test, partner, id)).slice(1)).toEqual(["refund 1 failed", "refund 2 succeeded"]);
   });
 
-  it("that somebody has made in Stripe's dashboard already is not made again", async () => {
+  it("that was already made in Stripe's dashboard is not made again", async () => {
     const world = await startWorld();
     const { test, partner, stripe } = world;
     const id = await chargedAndCanceled(world);

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 const releasePayment = (id: string) => stepTaken(test, id, "release-hold", { reasons: ["payment_failed"] });
-/** An order whose goods nobody pays for; its shipping is paid. */
+/** An order whose goods remain unpaid; its shipping is paid. */
 async function placeWaived(): Promise<{ id: string }> {
   await createFacility(test);
   const order = await placeOrder(partner);
@@ -66,22 +66,25 @@ describe("a failed payment that the operator has released (decision 0041)", () =
   it.each<["declined" | "succeeded", string[]]>([
     ["declined", ["goods 1 failed", "goods 2 failed", "goods 3 canceled"]],
     ["succeeded", ["goods 1 failed", "goods 2 succeeded", "goods 3 canceled"]],
-  ])("while a gateway is asked stays released, also when it then says %s", async (answer, expected) => {
-    const { id } = await placeOrder(partner);
-    await settle(test);
-    test.clock.advance({ hours: 1 });
-    const beforeMove = async () => {
-      await releasePayment(id);
-    };
-    const decide = () => answer;
-    await settleWith(test, scriptedGateway(test, { beforeMove, decide }));
-    expect(await moves(test, partner, id)).toEqual(expected);
-    expect(await reasonsOf(id)).toEqual([]);
-    test.clock.advance({ hours: 24 });
-    expect(await settle(test)).toBe(0);
-  });
+  ])(
+    "during a request to the gateway stays released, also when that then returns %s",
+    async (answer, expected) => {
+      const { id } = await placeOrder(partner);
+      await settle(test);
+      test.clock.advance({ hours: 1 });
+      const beforeMove = async () => {
+        await releasePayment(id);
+      };
+      const decide = () => answer;
+      await settleWith(test, scriptedGateway(test, { beforeMove, decide }));
+      expect(await moves(test, partner, id)).toEqual(expected);
+      expect(await reasonsOf(id)).toEqual([]);
+      test.clock.advance({ hours: 24 });
+      expect(await settle(test)).toBe(0);
+    },
+  );
 
-  it("is held for good when the operator holds it anew, whatever a gateway that was asked before says", async () => {
+  it("is held permanently when the operator holds it again, whatever an earlier gateway request returns", async () => {
     const { id } = await placeOrder(partner);
     await settle(test);
     test.clock.advance({ hours: 1 });
@@ -93,7 +96,7 @@ describe("a failed payment that the operator has released (decision 0041)", () =
     expect(await reasonsOf(id)).toEqual(["payment_failed"]);
   });
 
-  it("leaves the charges alone that nobody has declined", async () => {
+  it("does not change charges that were not declined", async () => {
     const { id } = await placeWaived();
     expect(await moves(test, partner, id)).toEqual([
       "goods 1 failed",

@@ -17,22 +17,22 @@ import { dumpTables } from "../support/tables.ts";
 import { createEndpoint, endpointPath } from "../support/webhooks.ts";
 
 /*
- * Bugs that others who send webhooks have had, each as a test that names it; those about attempts and their record are
- * in known-bugs-of-attempts.test.ts. Held by other files already:
+ * Bugs that other senders of webhooks have had, each as a test that names it. Those about attempts and their record are
+ * in known-bugs-of-attempts.test.ts. Other files cover:
  * - A crash between the commit and the queue loses the event: events/events.test.ts, dispatcher-model.test.ts.
  * - Payloads reordered by jsonb (outpost #718): events/events.test.ts.
- * - A feed by sequence numbers skips late commits: partner-api/event-feed-order.test.ts.
- * - A rotation that reuses an old end (outpost #951): partner-api/webhook-secrets.test.ts.
+ * - A feed by sequence numbers skips late commits: api/partner/event-feed-order.test.ts.
+ * - A rotation that reuses an old end (outpost #951): api/partner/webhook-secrets.test.ts.
  * - Requests into the own network (convoy #2706 and #2756, smokescreen #163, #265, #277, LibreChat #14606):
  *   public-address.test.ts, sender-addresses.test.ts, addresses-on-send.test.ts.
  * - A connection per delivery (outpost #1017), unread bodies that hold sockets (undici #4364): sender.test.ts.
  * - One dead endpoint clogs the others (convoy #1926): sender.test.ts, hostile-receivers.test.ts.
- * - Answers too large to be recorded (outpost's 128 KiB): sender.test.ts, hostile-receivers.test.ts.
+ * - Responses too large to be recorded (outpost's 128 KiB): sender.test.ts, hostile-receivers.test.ts.
  * - Jobs that stay "running" after their worker died (river #1258): dispatch.test.ts.
  * - Recoveries that page by one column and sort by another (svix), or die with the process: recovery.test.ts.
  * - Retention blocked by foreign keys, or beside the log (convoy #2718, #2800, #2810): retention.test.ts.
- * - Twins after check-then-insert (convoy #2747): partner-api/create-order-idempotency.test.ts.
- * - Times with local offsets (outpost #715): partner-api/webhook-recovery-requests.test.ts.
+ * - Twins after check-then-insert (convoy #2747): api/partner/create-order-idempotency.test.ts.
+ * - Times with local offsets (outpost #715): api/partner/webhook-recovery-requests.test.ts.
  */
 
 /** Whether a request is signed with a secret; the library's own clock is not the test's. */

@@ -40,7 +40,7 @@ describe("chooseFacility", () => {
 
   it.each<[string, RoutableOrder, RatedFacility[], Availability, object]>([
     ["without any facility, nothing is chosen", one, [], MADE_TO_ORDER, { outcome: "unrouted" }],
-    ["a facility without rates serves nobody", one, [facility("a", "DE")], MADE_TO_ORDER, unserviceable],
+    ["a facility without rates serves no order", one, [facility("a", "DE")], MADE_TO_ORDER, unserviceable],
     [
       "a rate to another country does not count",
       one,
@@ -133,7 +133,7 @@ describe("chooseFacility", () => {
       routed("b", 6),
     ],
     [
-      "then the oldest, wherever it stands in the list",
+      "then the oldest, at any position in the list",
       one,
       [facility("b", "DE", rate("DE", 1_000, 6)), facility("a", "DE", rate("DE", 1_000, 6))],
       MADE_TO_ORDER,
@@ -163,19 +163,19 @@ describe("chooseFacility", () => {
   });
 
   it.each<[string, number | null, number, object]>([
-    ["below a step", 499, 1, routed("a", 1)],
+    ["below a rate bracket", 499, 1, routed("a", 1)],
     ["at a step", 500, 1, routed("a", 1)],
     ["above it: the next one", 501, 1, routed("a", 2)],
     ["at the last one", 1_000, 2, routed("a", 3)],
     ["above the last one", 1_001, 2, unserviceable],
-    ["without a weight: the lightest step", null, 100_000, routed("a", 1)],
+    ["without a weight: the lightest bracket", null, 100_000, routed("a", 1)],
     ["as heavy as an order can be", 2_000_000_000, 100_000, unserviceable],
-  ])("prices by the lightest step that takes the order: %s", (_title, weight, quantity, choice) => {
+  ])("prices by the lightest bracket that covers the order: %s", (_title, weight, quantity, choice) => {
     const steps = facility("a", "DE", rate("DE", 2_000, 3), rate("DE", 500, 1), rate("DE", 1_000, 2));
     expect(chooseFacility(order("DE", [["p", quantity, weight]]), [steps], MADE_TO_ORDER)).toEqual(choice);
   });
 
-  it("a heavier step may cost less: the lightest counts all the same", () => {
+  it("a heavier bracket may cost less: the lightest one still counts", () => {
     const steps = facility("a", "DE", rate("DE", 500, 9), rate("DE", 1_000, 2));
     expect(chooseFacility(one, [steps], MADE_TO_ORDER)).toEqual(routed("a", 9));
   });

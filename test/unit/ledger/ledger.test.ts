@@ -133,7 +133,7 @@ describe("the schedule", () => {
     expect(attemptAfter(declined, [declined], { ...asked, canceled: true })).toBeNull();
   });
 
-  it("ends where a charge was waived while a gateway was still asked about it", () => {
+  it("ends where a charge was waived during a request to the gateway", () => {
     const [declined, waived] = [entry("goods 2 failed"), entry("goods 3 canceled")];
     const asked = { canceled: false, payable: true, waitsMs, now: NOW };
     expect(attemptAfter(declined, [declined, waived], asked)).toBeNull();

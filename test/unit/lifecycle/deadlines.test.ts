@@ -18,11 +18,11 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
     ["at the deadline", {}, 0, "ACCEPTED"],
     ["after the deadline", {}, 60, "ACCEPTED"],
     ["held for another reason: a hold does not stop acceptance", { holdReasons: ["x"] }, 0, "ACCEPTED"],
-    ["payment failed: the clock stands still", { holdReasons: ["payment_failed"] }, 600, "NEW"],
+    ["payment failed: acceptance is suspended", { holdReasons: ["payment_failed"] }, 600, "NEW"],
     ["payment failed among others", { holdReasons: ["x", "payment_failed"] }, 600, "NEW"],
     ["PROCESSING never had a window", { status: "PROCESSING", acceptanceDueAt: null }, 600, "PROCESSING"],
     ["CANCELED stays so", { status: "CANCELED" }, 600, "CANCELED"],
-    ["a test order is never accepted by itself", { acceptanceDueAt: null, testMode: true }, 600, "NEW"],
+    ["a test order is never accepted automatically", { acceptanceDueAt: null, testMode: true }, 600, "NEW"],
   ])("%s", (_title, fields, minutes, status) => {
     const order = real(fields);
     const seen = asOf(order, at(minutes));
@@ -30,7 +30,7 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
     if (status === order.status) expect(seen).toBe(order);
   });
 
-  it("dates the change to the deadline, not to whoever looked first", () => {
+  it("dates the change to the deadline, not to the first read after it", () => {
     expect(asOf(real(), at(500)).updatedAt).toEqual(at(0));
   });
 
@@ -68,7 +68,7 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
     expect(outcome).toMatchObject({ outcome: "refused", rule: "not_cancelable", order });
   });
 
-  it("a cancel again answers the canceled order and publishes nothing", () => {
+  it("a repeated cancel returns the canceled order and publishes nothing", () => {
     const order = real({ status: "CANCELED" });
     const outcome = applyTransition(order, { name: "cancelByPartner" }, at(1));
     expect(outcome).toEqual({ outcome: "applied", from: order, order, facts: [] });

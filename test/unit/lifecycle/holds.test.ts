@@ -109,7 +109,7 @@ describe("a settled order", () => {
   });
 });
 
-it("a failed payment is the reason payment_failed, wherever it stands", () => {
+it("a failed payment is the reason payment_failed, at any position", () => {
   for (const letters of ["p", "ap", "pa"])
     expect(hasFailedPayment({ holdReasons: reasonsOf(letters) })).toBe(true);
   for (const letters of ["", "a"]) expect(hasFailedPayment({ holdReasons: reasonsOf(letters) })).toBe(false);

@@ -65,7 +65,7 @@ const always = (title: string, check: (change: Change) => void): void =>
     );
   });
 
-describe("whatever happens to an order", () => {
+describe("any history of an order", () => {
   always("a rejected transition leaves it as it stood at that moment", ({ before, now, outcome }) => {
     if (outcome.outcome === "refused") expect(outcome.order).toEqual(asOf(before, now));
   });

@@ -165,7 +165,7 @@ describe("shipping a real order", () => {
     expect(applyTransition(order, ship, NOW)).toMatchObject({ outcome: "refused", rule });
   });
 
-  it("is not asked of a test order", () => {
+  it("is not required of a test order", () => {
     const order = shippedOrder("nothing shipped", { status: "ACCEPTED", routedAt: null });
     expect(applyTransition(order, ship, NOW)).toMatchObject({ order: { status: "IN_PROGRESS" } });
   });

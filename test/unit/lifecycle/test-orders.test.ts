@@ -31,8 +31,8 @@ const PUBLISHED: Record<string, string[]> = {
 };
 
 /**
- * The whole state machine: a column for each status, a row for each transition. A cell is the status after it, or
- * the rule that refuses it; `=` leaves the status and tells nobody.
+ * The whole state machine: a column for each status, a row for each transition. A cell is the status after it, or the
+ * rule that rejects it; `=` keeps the status and publishes nothing.
  */
 const STATE_MACHINE: { shipped: Shipped; holdReasons: string[]; cells: string }[] = [
   {
@@ -158,7 +158,7 @@ describe("ship", () => {
     ["no line is named", "nothing shipped", []],
     ["the line named has a shipment", "one line shipped", ["line-1"]],
     ["one of the lines named has a shipment", "one line shipped", ["line-1", "line-2"]],
-  ])("is refused when %s", (_title, shipped, lineIds) => {
+  ])("is rejected when %s", (_title, shipped, lineIds) => {
     const order = shippedOrder(shipped, {});
     expect(ship(order, lineIds)).toEqual({ outcome: "refused", order, rule: "nothing_to_ship" });
   });

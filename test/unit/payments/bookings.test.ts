@@ -76,7 +76,7 @@ describe("what an account has room for", () => {
     expect(CREDIT_LIMIT_EXCEEDED).toBe("credit_limit_exceeded");
   });
 
-  it("is never exceeded, and never taken twice by one id, whatever comes", () => {
+  it("is never exceeded, and never charged twice for one id, in any sequence", () => {
     const anyBooking = fc
       .record({
         kind: fc.constantFrom<Booking["kind"]>("charge", "charge", "refund"),

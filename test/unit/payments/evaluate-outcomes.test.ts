@@ -118,7 +118,7 @@ describe("a canceled order", () => {
   });
 });
 
-describe("an operator is told of a declined entry without a further attempt that no hold shows", () => {
+describe("the operator gets a log line for a declined entry without a further attempt that no hold shows", () => {
   const lastCharge = outcomes(["goods 1 failed"], { declined: "1" });
   const lastRefund = outcomes(["goods 1 succeeded", "refund 1 failed entry-1"], { declined: "2" });
   const exhausted = (order: Order, recorded: RecordedOutcomes, retryMs: number[] = []) =>

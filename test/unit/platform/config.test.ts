@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/platform/config.ts";
 import { faultsOf, VARIABLES } from "../../support/config-variables.ts";
 
-/** Exactly one fault, about this variable. */
+/** Exactly one error, about this variable. */
 function expectFault(name: string, value: string): void {
   const faults = faultsOf({ [name]: value });
   expect(faults, `${name}=${value}`).toHaveLength(1);
@@ -63,7 +63,7 @@ describe.each(Object.entries(VARIABLES))("%s", (name, { taken, refused }) => {
     expect(readConfig({ [name]: ` ${value} ` })).toEqual({ ...readConfig({}), ...becomes });
   });
 
-  it.each(refused)("refuses %j with one fault that names it", (value) => {
+  it.each(refused)("rejects %j with one error that names it", (value) => {
     expectFault(name, value);
   });
 });
@@ -88,7 +88,7 @@ describe(".env.example", () => {
     [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
   );
 
-  /** The variables that the code asks for. */
+  /** The variables that the code reads. */
   function variablesRead(): string[] {
     const names = new Set<string>();
     const environment = new Proxy<Record<string, string>>(
@@ -112,7 +112,7 @@ describe(".env.example", () => {
     expect(Object.keys(VARIABLES).sort()).toEqual(variablesRead());
   });
 
-  it("holds the defaults", () => {
+  it("contains the defaults", () => {
     expect(readConfig(documented)).toEqual(readConfig({}));
   });
 

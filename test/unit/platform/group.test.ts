@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { groupCalls } from "../../../src/platform/database/group.ts";
 
-/** A group that is held up until it is told to end. */
+/** A group that waits until the test ends it. */
 function startGroups(besideMin: number) {
   const sizes: number[] = [];
   const end: (() => void)[] = [];

@@ -17,7 +17,7 @@ const UUID = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
 const TYPE_ID = "ord_01jthy2z0yfd99ykht3cp3tkjz";
 
 describe("a new id", () => {
-  it("sorts after those before it, also within a millisecond and when the clock steps back", () => {
+  it("sorts after those before it, also within a millisecond and when the clock is set back", () => {
     const clock = createTestClock();
     const newId = newIdsFrom(clock);
     const ids = [newId(), newId()];
@@ -29,7 +29,7 @@ describe("a new id", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("has the clock's time, and follows a clock that steps back by more than ten seconds", () => {
+  it("has the clock's time, and follows a clock that is set back by more than ten seconds", () => {
     const clock = createTestClock();
     const newId = newIdsFrom(clock);
     expect(momentOf(newId())).toEqual(clock.now());
@@ -65,7 +65,7 @@ describe("a TypeID", () => {
     expect(fromTypeId("ord", text)).toBeNull();
   });
 
-  it("tells a test order from a real one", () => {
+  it("distinguishes a test order from a real one", () => {
     expect(wireOrderId({ id: UUID, testMode: false })).toBe(TYPE_ID);
     expect(wireOrderId({ id: UUID, testMode: true })).toBe(TYPE_ID.replace("ord", "test"));
   });

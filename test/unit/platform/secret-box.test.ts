@@ -45,7 +45,7 @@ describe("a secret box", () => {
     const sealed = box.seal(SECRET, "endpoint-1");
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = `${sealed.slice(0, at)}${sealed[at] === "0" ? "1" : "0"}${sealed.slice(at + 1)}`;
-      // The last character of the text holds bits that stand for nothing.
+      // The last character of the text has unused bits.
       if (Buffer.from(changed.slice(12), "base64url").equals(Buffer.from(sealed.slice(12), "base64url")))
         if (changed.slice(0, 12) === sealed.slice(0, 12)) continue;
       errorOf(() => box.open(changed, "endpoint-1"));
@@ -53,7 +53,7 @@ describe("a secret box", () => {
   });
 
   it.each(["", "v1", "v1..", "v1.00000000.", "v1.00000000.AAAA", "v2.00000000.AAAA", SECRET])(
-    "tells that %j was never sealed",
+    "reports that %j is not an encrypted secret",
     (text) => {
       const box = createSecretBox([key()]);
       expect(errorOf(() => box.open(text, "")).code).toBe("malformed");
@@ -85,7 +85,7 @@ describe("several keys", () => {
     expect(one.keyId).toMatch(/^[0-9a-f]{8}$/);
   });
 
-  it("tell which key is missing", () => {
+  it("report which key is missing", () => {
     const [one, two] = [createSecretBox([key()]), createSecretBox([key()])];
     const error = errorOf(() => two.open(one.seal(SECRET, "e"), "e"));
     expect(error).toMatchObject({ code: "unknown-key", keyId: one.keyId });

@@ -52,7 +52,7 @@ describe("an endpoint that fails", () => {
     expect(fail(HEALTHY, at(1), true)).toMatchObject({ pause: "gone", warning: 3 });
   });
 
-  it("begins anew after a success", () => {
+  it("starts again after a success", () => {
     let health = HEALTHY;
     for (let hour = 1; hour <= 30; hour += 1) health = fail(health, at(hour)).health;
     const recovered = afterSuccess(health, at(31));
@@ -64,7 +64,7 @@ describe("an endpoint that fails", () => {
     });
   });
 
-  it("is held after ten failures in a row, for the first step of the schedule and then twice as long each time", () => {
+  it("backs off after ten failures in a row, for the first interval of the schedule and then twice as long each time", () => {
     let health = HEALTHY;
     const holds: (number | null)[] = [];
     let now = START.getTime();

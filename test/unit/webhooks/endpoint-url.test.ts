@@ -117,7 +117,7 @@ describe("a host that is an address", () => {
     ["Teredo", "[2001::7f00:1]"],
     ["unique local", "[fd00:ec2::254]"],
     ["link-local IPv6", "[fe80::1]"],
-  ])("is refused in every spelling: %s", async (_, host) => {
+  ])("is rejected in every spelling: %s", async (_, host) => {
     expect(await onTheInternet(`https://${host}/webhooks`, never)).toBe(NOT_PUBLIC);
     expect(await onTheInternet(`https://${host}:8443`, never)).toBe(NOT_PUBLIC);
   });
@@ -137,7 +137,7 @@ describe("a host that is a name", () => {
     "intranet",
     "ｌｏｃａｌｈｏｓｔ",
     "%6c%6f%63%61%6c%68%6f%73%74",
-  ])("of the local network is refused without a look-up: %s", async (host) => {
+  ])("of the local network is rejected without a lookup: %s", async (host) => {
     expect(await onTheInternet(`https://${host}/webhooks`, never)).toBe(NOT_PUBLIC);
   });
 
@@ -146,7 +146,7 @@ describe("a host that is a name", () => {
       expect(await onTheInternet(`https://${host}/`)).toBeNull();
   });
 
-  it("is refused when any one of its addresses is not public", async () => {
+  it("is rejected when any one of its addresses is not public", async () => {
     const url = "https://partner.example/";
     expect(await onTheInternet(url, answering("93.184.216.34", "2606:4700:4700::1111"))).toBeNull();
     expect(await onTheInternet(url, answering("127.0.0.1"))).toBe(NOT_PUBLIC);
@@ -178,7 +178,7 @@ describe("private networks, when they are allowed", () => {
     "https://[::1]/",
     "http://receiver/",
     "https://partner.example/",
-  ])("may hold the endpoint, also with http: %s", async (url) => {
+  ])("may be an endpoint's address, also with http: %s", async (url) => {
     expect(await onALaptop(url)).toBeNull();
   });
 

@@ -14,17 +14,20 @@ const mail = (facts: Partial<WarningFacts> = {}) =>
 const STAGES = [1, 2, 3] as const;
 
 describe("a warning about an endpoint", () => {
-  it.each(STAGES)("%i tells which endpoint of which connection, since when, and where to look", (stage) => {
-    const { subject, body } = mail({ stage });
-    expect(subject).toMatch(/: Web shop$/);
-    expect(body).toContain('"Web shop"');
-    expect(body).toContain("https://partner.example/webhooks");
-    expect(body).toContain("since 2026-03-02 09:30 UTC");
-    expect(body).toContain("GET /v1/deliveries?endpointId={id}");
-    expect(body).toContain("state of 2026-03-03 10:00 UTC");
-  });
+  it.each(STAGES)(
+    "%i names the endpoint, its connection, since when it fails, and where to look",
+    (stage) => {
+      const { subject, body } = mail({ stage });
+      expect(subject).toMatch(/: Web shop$/);
+      expect(body).toContain('"Web shop"');
+      expect(body).toContain("https://partner.example/webhooks");
+      expect(body).toContain("since 2026-03-02 09:30 UTC");
+      expect(body).toContain("GET /v1/deliveries?endpointId={id}");
+      expect(body).toContain("state of 2026-03-03 10:00 UTC");
+    },
+  );
 
-  it("tells by its subject how grave it is", () => {
+  it("shows in its subject how serious it is", () => {
     expect(STAGES.map((stage) => mail({ stage }).subject)).toEqual([
       "A webhook endpoint has been failing for a day: Web shop",
       "A webhook endpoint has been failing for three days: Web shop",
@@ -38,7 +41,7 @@ describe("a warning about an endpoint", () => {
       expect(mail({ stage }).body).toContain("without a success for five days is paused");
   });
 
-  it("at the pause tells how to resume, and from when to recover", () => {
+  it("at the pause says how to resume, and from when to recover", () => {
     const { body } = mail({ stage: 3 });
     expect(body).toContain("POST /v1/webhook-endpoints/{id}/resume");
     expect(body).toMatch(/\/recover\n {2}\{"since": "2026-03-02T09:30:00.000Z"\}/);
@@ -56,7 +59,7 @@ describe("a warning about an endpoint", () => {
     expect(subject + body).not.toMatch(/user:|password|token|secret|fragment|whsec_/);
   });
 
-  it("has a subject of one line, whatever the connection is called", () => {
+  it("has a subject of one line, whatever the connection's name", () => {
     const { subject } = mail({ connectionName: " Web\r\nBcc: all@shop.example\u0000 " });
     expect(subject).toMatch(/: Web Bcc: all@shop.example$/);
   });

@@ -5,7 +5,7 @@ import { isPublicAddress } from "../../../src/webhooks/endpoints/public-address.
 /** A block, and whether the addresses right before and right after it are public; null where there is none. */
 type Block = [cidr: string, before: boolean | null, after: boolean | null];
 
-/** Every block of the IANA IPv4 Special-Purpose Address Registry, and after them what else is nobody's server. */
+/** Every block of the IANA IPv4 Special-Purpose Address Registry, and then other addresses that belong to no server. */
 const IPV4_BLOCKS: Block[] = [
   ["0.0.0.0/8", null, true],
   ["0.0.0.0/32", null, false],
@@ -41,7 +41,7 @@ const IPV4_BLOCKS: Block[] = [
   ["192.0.0.192/32", false, false],
 ];
 
-/** Every block of the IANA IPv6 Special-Purpose Address Registry, and after them what else is nobody's server. */
+/** Every block of the IANA IPv6 Special-Purpose Address Registry, and then other addresses that belong to no server. */
 const IPV6_BLOCKS: Block[] = [
   ["::1/128", false, false],
   ["::/128", null, false],

@@ -58,7 +58,7 @@ describe("the schedule", () => {
     expect(waitMs({ attemptCount: 6, retryMs: retries })).toBeNull();
   });
 
-  it("spreads each step from 20 % less to 20 % more", () => {
+  it("varies each interval from 20 % less to 20 % more", () => {
     expect(waitMs({ attemptCount: 4, random: 0 })).toBe(480_000);
     expect(waitMs({ attemptCount: 4, random: 1 })).toBe(720_000);
     fc.assert(
@@ -108,7 +108,7 @@ describe("the erasure of a test order", () => {
     expect(waitMs({ notAfter: new Date(now.getTime() + erasedAfterMs) })).toBe(expected);
   });
 
-  it("also ends a wait that the receiver has asked for", () => {
+  it("also ends a wait that the receiver has requested", () => {
     const notAfter = new Date(now.getTime() + 30_000);
     expect(waitMs({ notAfter, responseStatus: 429, retryAfter: "29" })).toBe(29_000);
     expect(waitMs({ notAfter, responseStatus: 429, retryAfter: "30" })).toBeNull();
@@ -139,7 +139,7 @@ describe("Retry-After", () => {
     expect(obeyed("500", { attemptCount: 4, random: 1 })).toBe(720_000);
   });
 
-  it("is obeyed up to 60 s also where the step is shorter, then up to twice the step", () => {
+  it("is obeyed up to 60 s also where the interval is shorter, then up to twice the interval", () => {
     expect(obeyed("60")).toBe(60_000);
     expect(obeyed("3600")).toBe(60_000);
     expect(obeyed("60", { retryMs: [0] })).toBe(60_000);
@@ -174,7 +174,7 @@ describe("Retry-After", () => {
     expect(obeyed(text)).toBe(5_000);
   });
 
-  it("keeps every wait between the spread step and its own limit", () => {
+  it("keeps every wait between the varied interval and its own limit", () => {
     fc.assert(
       fc.property(
         retryMs,
