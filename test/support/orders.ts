@@ -143,6 +143,7 @@ export function expectProblem(answer: Answer, status: number, code: string, memb
   const { instance, ...others } = answer.body;
   expect(others).toEqual({
     type: `http://localhost:8081/errors/${code}`,
+    code,
     title: expect.stringMatching(/./),
     status,
     detail: expect.stringMatching(/./),

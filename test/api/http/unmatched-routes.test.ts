@@ -37,6 +37,7 @@ function expectNoRoute(answer: RawAnswer, method: string, path: string): void {
   expect(answer.headers["x-request-id"]).toMatch(/./);
   expect(JSON.parse(answer.body)).toEqual({
     type: "http://localhost:8081/errors/not-found",
+    code: "not-found",
     title: "Resource not found",
     status: 404,
     detail: `No route matches ${method} ${path}.`,

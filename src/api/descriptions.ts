@@ -1,0 +1,64 @@
+import { type Config, readVersion } from "../platform/config.ts";
+import { backOfficeRoutes } from "./back-office/routes.ts";
+import { describeApi } from "./http/openapi.ts";
+import type { Json } from "./http/openapi-components.ts";
+import { partnerRoutes } from "./partner/routes.ts";
+
+type Addresses = Pick<Config, "baseUrl" | "backOfficePort" | "errorsBaseUrl">;
+
+/** The OpenAPI document of the partner API. It contains nothing of the back office. */
+export const describePartnerApi = ({ baseUrl, errorsBaseUrl }: Addresses): Json =>
+  describeApi({
+    title: "Partner Orders",
+    description:
+      "Partners list the products that merchants have exposed to them, place and cancel orders, rehearse the life of an order with test orders, and receive every change as a signed webhook. Errors are problem documents (RFC 9457).",
+    version: readVersion(),
+    serverUrl: baseUrl,
+    routes: partnerRoutes,
+    tags: {
+      Orders: "Place, read and cancel orders.",
+      "Test orders": "Rehearse the life of an order. Test orders are never charged or shipped.",
+      Products: "The products that are exposed to the connection.",
+      Connection: "The connection that the key belongs to.",
+      "Webhook endpoints": "Where events are sent to.",
+      Deliveries: "What was sent to the endpoints, with each attempt.",
+      Events: "A feed of everything that has happened, to poll or to reconcile with.",
+    },
+    securitySchemes: {
+      connectionKey: { type: "http", scheme: "bearer", description: "A key of the connection." },
+      connectionKeyHeader: {
+        type: "apiKey",
+        in: "header",
+        name: "x-api-key",
+        description: "The same key, in a header field of its own.",
+      },
+    },
+    problems: ["rate-limited"],
+    errorsBaseUrl,
+  });
+
+/** The OpenAPI document of the back office API. */
+export const describeBackOffice = ({ backOfficePort, errorsBaseUrl }: Addresses): Json =>
+  describeApi({
+    title: "Partner Orders back office",
+    description:
+      "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. Errors are problem documents (RFC 9457).",
+    version: readVersion(),
+    serverUrl: `http://localhost:${backOfficePort}`,
+    routes: backOfficeRoutes,
+    tags: {
+      Merchants: "Companies whose products partners order.",
+      Money: "Merchants' accounts and payment methods.",
+      Connections: "Connections of merchants to partners.",
+      Keys: "The API keys of connections.",
+      Products: "Merchants' products, and which connections they are exposed to.",
+      Deliveries: "What was sent to the webhook endpoints of a connection.",
+      Orders: "Orders from review to return, with charges and timeline.",
+      Facilities: "Where orders are shipped from, with stock and shipping rates.",
+    },
+    securitySchemes: {
+      operatorToken: { type: "http", scheme: "bearer", description: "The operator's token." },
+    },
+    problems: ["forbidden"],
+    errorsBaseUrl,
+  });
