@@ -23,5 +23,5 @@ export const ProductChangeSchema = Type.Object(
     status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
     ...details,
   },
-  { title: "ProductChange" },
+  { title: "ProductUpdate" },
 );

@@ -10,8 +10,8 @@ type Operation = { responses: Record<string, { content?: Record<string, unknown>
 const checks = new Map<string, AnswerCheck>();
 
 /**
- * Checks every response of every test against the service's own OpenAPI description. There is one checker per
- * description, because its schemas take longer to compile than most tests to run.
+ * Checks every response of every test against the OpenAPI document of its listener. There is one checker per document,
+ * because its schemas take longer to compile than most tests to run.
  */
 export function answerCheckOf(description: string): AnswerCheck {
   const check = checks.get(description) ?? createAnswerCheck(JSON.parse(description));
@@ -37,6 +37,12 @@ function createAnswerCheck(description: { paths: Record<string, Record<string, O
     return known;
   }
 
+  function expectProblem(body: string): void {
+    expectValid(validator("/components/schemas/Problem"), body);
+    const { type, code } = JSON.parse(body);
+    expect(type.split("/").at(-1), "the last segment of a problem's type is its code").toBe(code);
+  }
+
   return (method, url, { status, headers, body }) => {
     const path = url.split("?")[0] ?? "";
     const found = templates.find(({ pattern }) => pattern.test(path));
@@ -44,13 +50,14 @@ function createAnswerCheck(description: { paths: Record<string, Record<string, O
     expect(headers["x-request-id"], `${method} ${path} has an x-request-id`).toBeTruthy();
     if (found === undefined || operation === undefined) {
       expect(status, `${method} ${path} is no route`).toBe(404);
-      return expectValid(validator("/components/schemas/Problem"), body);
+      return expectProblem(body);
     }
     expect(Object.keys(operation.responses), `${method} ${path} describes its status`).toContain(
       String(status),
     );
     const content = operation.responses[String(status)]?.content;
     if (content === undefined) return expect(body).toBe("");
+    if (status >= 400) expectProblem(body);
     const mediaType = String(headers["content-type"]).split(";")[0] ?? "";
     expect(Object.keys(content), `${method} ${path} describes its media type`).toContain(mediaType);
     const parts = [

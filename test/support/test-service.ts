@@ -100,12 +100,13 @@ export async function startTestService(
   const metrics = createMetrics();
   const partnerApi = createPartnerApi(context, metrics);
   const backOffice = createBackOffice(context, testAuthentication, metrics);
-  const check = answerCheckOf((await backOffice.inject("/openapi.json")).body);
+  const partnerCheck = answerCheckOf((await backOffice.inject("/openapi.json")).body);
+  const check = answerCheckOf((await backOffice.inject("/openapi-back-office.json")).body);
   return {
     context,
     clock,
     db,
-    partner: (key) => clientOf(partnerApi, key, check),
+    partner: (key) => clientOf(partnerApi, key, partnerCheck),
     backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
     backOfficeAs: (token) => clientOf(backOffice, token, check),
     backOfficeFor: (caller) =>

@@ -1,9 +1,9 @@
 import { Writable } from "node:stream";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { describePartnerApi } from "../../src/api/descriptions.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
-import { describeByDefault } from "../api/openapi/lint.ts";
 import { answerCheckOf } from "./answer-check.ts";
 import { readStoredOrders } from "./orders.ts";
 import { type PartnerListener, type RequestHeaders, startPartnerListener } from "./partner-listener.ts";
@@ -36,7 +36,7 @@ export async function startWatchedListener(): Promise<WatchedListener> {
   });
   const listener = await startPartnerListener({ log: createLog("warn", lines), metrics });
   const { test, partner, url, authorized, authorizedJson } = listener;
-  const check = answerCheckOf(JSON.stringify(describeByDefault()));
+  const check = answerCheckOf(JSON.stringify(describePartnerApi(test.context.config)));
 
   async function send(
     method: string,
@@ -70,14 +70,17 @@ export async function startWatchedListener(): Promise<WatchedListener> {
     request: (value: T) => Promise<RawAnswer>,
   ): Promise<void> {
     await expectStoredFor(async () => {
-      const answers: RawAnswer[] = [];
+      const answers: Promise<RawAnswer>[] = [];
       await fc.assert(
         fc.asyncProperty(arbitrary, async (value) => {
-          answers.push(await request(value));
+          const answer = request(value);
+          answers.push(answer);
+          await answer;
         }),
         RUNS,
       );
-      return answers;
+      // When its time is up, fast-check does not wait for the request under way; its order counts all the same.
+      return Promise.all(answers);
     });
   }
 

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { type Config, readVersion } from "../../platform/config.ts";
+import type { Config } from "../../platform/config.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
 import { PROBLEMS } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
+import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener } from "../http/listener.ts";
-import { describeApis } from "../http/openapi.ts";
-import { partnerRoutes } from "../partner/routes.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
@@ -34,8 +33,7 @@ export function createBackOffice(
     metrics: metrics.requests,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  const description = JSON.stringify(describeService(config));
-  app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(description));
+  addDescriptions(app, config);
   addHealthRoutes(app, context, metrics);
   addStripeWebhook(app, context);
   for (const [code, problem] of Object.entries(PROBLEMS)) {
@@ -46,22 +44,12 @@ export function createBackOffice(
   return app;
 }
 
-/** The OpenAPI description of both APIs, made from the tables of routes alone. */
-export function describeService(config: Config): Record<string, unknown> {
-  const { baseUrl, backOfficePort, errorsBaseUrl } = config;
-  const apis = [
-    {
-      serverUrl: baseUrl,
-      routes: partnerRoutes,
-      security: ["connectionKey", "connectionKeyHeader"],
-      problems: ["rate-limited" as const],
-    },
-    {
-      serverUrl: `http://localhost:${backOfficePort}`,
-      routes: backOfficeRoutes,
-      security: ["operatorToken"],
-      problems: ["forbidden" as const],
-    },
-  ];
-  return describeApis(apis, readVersion(), errorsBaseUrl);
+/** The OpenAPI documents: the partners' one, which is not on their own listener, and the back office's. */
+function addDescriptions(app: FastifyInstance, config: Config): void {
+  const documents = {
+    "/openapi.json": JSON.stringify(describePartnerApi(config)),
+    "/openapi-back-office.json": JSON.stringify(describeBackOffice(config)),
+  };
+  for (const [path, document] of Object.entries(documents))
+    app.get(path, async (_request, reply) => reply.type("application/json").send(document));
 }

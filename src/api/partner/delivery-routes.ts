@@ -32,7 +32,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
     path: "/v1/deliveries/{deliveryId}",
-    operationId: "readDelivery",
+    operationId: "getDelivery",
     tag,
     summary: "Read a delivery",
     params: DeliveryIdParams,
@@ -43,7 +43,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
   route({
     method: "POST",
     path: "/v1/deliveries/{deliveryId}/redeliver",
-    operationId: "redeliver",
+    operationId: "redeliverDelivery",
     tag,
     summary: "Send a delivery once more",
     description:

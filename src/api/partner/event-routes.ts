@@ -86,7 +86,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
     path: "/v1/events/{eventId}",
-    operationId: "readEvent",
+    operationId: "getEvent",
     tag,
     summary: "Read an event",
     params: Type.Object({ eventId: Type.String({ description: "The event's id." }) }),

@@ -50,7 +50,7 @@ export const meRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
     path: "/v1/me",
-    operationId: "readMe",
+    operationId: "getMe",
     tag: "Connection",
     summary: "Read the connection the key acts as",
     answers: { 200: { description: "The connection.", schema: MeSchema } },

@@ -56,7 +56,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
     path: "/v1/orders/{orderId}",
-    operationId: "readOrder",
+    operationId: "getOrder",
     tag: "Orders",
     summary: "Read an order",
     params: OrderIdParams,
@@ -91,7 +91,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/test/orders/{orderId}/transitions",
     operationId: "transitionTestOrder",
-    tag: "Sandbox",
+    tag: "Test orders",
     summary: "Drive a test order",
     description: "Applies one named transition and publishes the event that a real transition would publish.",
     params: OrderIdParams,

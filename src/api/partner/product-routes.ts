@@ -44,7 +44,7 @@ export const productRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
     path: "/v1/products/{id}",
-    operationId: "readProduct",
+    operationId: "getProduct",
     tag: "Products",
     summary: "Read a product",
     description: "A discontinued product still resolves.",

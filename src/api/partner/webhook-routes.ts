@@ -102,7 +102,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
     path: "/v1/webhook-endpoints/{endpointId}",
-    operationId: "readWebhookEndpoint",
+    operationId: "getWebhookEndpoint",
     tag,
     summary: "Read a webhook endpoint",
     params: EndpointIdParams,
@@ -117,7 +117,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
   route({
     method: "PATCH",
     path: "/v1/webhook-endpoints/{endpointId}",
-    operationId: "changeWebhookEndpoint",
+    operationId: "updateWebhookEndpoint",
     tag,
     summary: "Change a webhook endpoint",
     description:
@@ -211,7 +211,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
   route({
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/recover",
-    operationId: "recoverWebhookEndpoint",
+    operationId: "recoverDeliveries",
     tag,
     summary: "Send again what failed since a moment",
     description:

@@ -18,6 +18,18 @@ export function nullable<S extends TSchema>(schema: S, description?: string) {
   );
 }
 
+const USE = Symbol("use");
+
+/**
+ * A schema with a description of this use of it. What the schema says of itself stays: in an OpenAPI document both are
+ * shown, the use beside a reference to the schema.
+ */
+export const describedAs = <S extends TSchema>(schema: S, description: string) =>
+  Type.Unsafe<Static<S>>({ ...schema, [USE]: description });
+
+/** The description that `describedAs` has given to a use of a schema. */
+export const usedAs = (schema: { readonly [USE]?: string }): string | undefined => schema[USE];
+
 export const dateTime = (description?: string) =>
   Type.String({ format: "date-time", ...(description === undefined ? {} : { description }) });
 

@@ -47,7 +47,7 @@ export const EndpointChangeSchema = Type.Object(
     eventTypes: Type.Optional(eventTypesField),
     maxInFlight: Type.Optional(maxInFlightField),
   },
-  { title: "WebhookEndpointChange" },
+  { title: "WebhookEndpointUpdate" },
 );
 
 export const RotationSchema = Type.Object(

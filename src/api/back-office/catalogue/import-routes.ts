@@ -20,7 +20,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     path: "/api/merchants/{id}/products/import",
     operationId: "importProducts",
     admits: merchantSide,
-    tag: "Catalogue",
+    tag: "Products",
     summary: "Import products from CSV",
     description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product, where the file has a column; others create one. All rows are imported, or none: then \`errors\` tells each fault with its line.`,
     params: MerchantIdParams,

@@ -23,9 +23,9 @@ import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.t
 import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdParams } from "../lookups.ts";
 import { amountFaults, minorOf } from "../money/amounts.ts";
 
-const CatalogueProductSchema = Type.Object(
+const BackOfficeProductSchema = Type.Object(
   { ...PartnerProductSchema.properties, merchantId: Type.String(), price: MoneySchema },
-  { title: "CatalogueProduct" },
+  { title: "Product" },
 );
 
 const ExposureParams = Type.Object({
@@ -33,7 +33,7 @@ const ExposureParams = Type.Object({
   productId: Type.String({ description: "The product's UUID." }),
 });
 
-const toWireProduct = (product: Product): Static<typeof CatalogueProductSchema> => ({
+const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema> => ({
   ...toPartnerProduct(product),
   merchantId: toTypeId("mer", product.merchantId),
   price: formatMoney({ minor: product.priceMinor, currency: product.currency }),
@@ -49,11 +49,11 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     path: "/api/merchants/{id}/products",
     operationId: "createProduct",
     admits: merchantSide,
-    tag: "Catalogue",
+    tag: "Products",
     summary: "Create a product",
     params: MerchantIdParams,
     body: ProductRequestSchema,
-    answers: { 201: { description: "The product was created.", schema: CatalogueProductSchema } },
+    answers: { 201: { description: "The product was created.", schema: BackOfficeProductSchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async ({ caller, params, body }, { context }) =>
       priceFaults(body, await findMerchant(context, caller, params.id)),
@@ -69,9 +69,9 @@ export const productRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/merchants/{id}/products",
-    operationId: "listCatalogue",
+    operationId: "listProducts",
     admits: everyone,
-    tag: "Catalogue",
+    tag: "Products",
     summary: "List a merchant's products",
     params: MerchantIdParams,
     query: Type.Object({
@@ -87,7 +87,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     answers: {
       200: {
         description: "A page, oldest first.",
-        schema: pageOf(CatalogueProductSchema, "CataloguePage"),
+        schema: pageOf(BackOfficeProductSchema, "ProductPage"),
       },
     },
     problems: ["not-found", "validation-failed"],
@@ -109,12 +109,12 @@ export const productRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/products/{id}",
-    operationId: "readCatalogueProduct",
+    operationId: "getProduct",
     admits: everyone,
-    tag: "Catalogue",
+    tag: "Products",
     summary: "Read a product",
     params: ProductIdParams,
-    answers: { 200: { description: "The product.", schema: CatalogueProductSchema } },
+    answers: { 200: { description: "The product.", schema: BackOfficeProductSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const product = await findProduct(context, caller, params.id);
@@ -124,14 +124,14 @@ export const productRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "PATCH",
     path: "/api/products/{id}",
-    operationId: "changeProduct",
+    operationId: "updateProduct",
     admits: merchantSide,
-    tag: "Catalogue",
+    tag: "Products",
     summary: "Change a product",
     description: "Orders that exist already keep the price they were placed at.",
     params: ProductIdParams,
     body: ProductChangeSchema,
-    answers: { 200: { description: "The product as changed.", schema: CatalogueProductSchema } },
+    answers: { 200: { description: "The product as changed.", schema: BackOfficeProductSchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async ({ caller, params, body }, { context }) =>
       priceFaults(body, await findProduct(context, caller, params.id)),
@@ -148,12 +148,12 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     path: "/api/connections/{id}/products/{productId}",
     operationId: "exposeProduct",
     admits: merchantSide,
-    tag: "Catalogue",
+    tag: "Products",
     summary: "Expose a product to a connection",
     description:
       "Publishes `product.published`, once. A product of another merchant answers as a missing one.",
     params: ExposureParams,
-    answers: { 200: { description: "The product is exposed.", schema: CatalogueProductSchema } },
+    answers: { 200: { description: "The product is exposed.", schema: BackOfficeProductSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
@@ -168,7 +168,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     path: "/api/connections/{id}/products/{productId}",
     operationId: "withdrawProduct",
     admits: merchantSide,
-    tag: "Catalogue",
+    tag: "Products",
     summary: "Withdraw a product from a connection",
     description: "Orders that exist already are not touched. Withdrawing it again answers the same.",
     params: ExposureParams,

@@ -75,7 +75,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/facilities/{id}",
-    operationId: "readFacility",
+    operationId: "getFacility",
     admits: warehouse,
     tag: "Facilities",
     summary: "Read a facility",
@@ -90,12 +90,12 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "PATCH",
     path: "/api/facilities/{id}",
-    operationId: "changeFacility",
+    operationId: "updateFacility",
     admits: warehouse,
     tag: "Facilities",
     summary: "Rename a facility",
     params: FacilityIdParams,
-    body: Type.Object({ name: Type.Optional(shortText()) }, { title: "FacilityChange" }),
+    body: Type.Object({ name: Type.Optional(shortText()) }, { title: "FacilityUpdate" }),
     answers: { 200: { description: "The facility as changed.", schema: FacilitySchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ params, body: { name } }, { context }) => {

@@ -91,7 +91,7 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/facilities/{id}/rates",
-    operationId: "readRates",
+    operationId: "getRates",
     admits: warehouse,
     tag: "Facilities",
     summary: "Read what shipping from a facility costs",

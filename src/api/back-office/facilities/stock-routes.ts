@@ -92,7 +92,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/facilities/{id}/stock/{productId}",
-    operationId: "readStock",
+    operationId: "getStock",
     admits: warehouse,
     tag: "Facilities",
     summary: "Read the stock of a product at a facility",

@@ -93,7 +93,7 @@ const policyFaults = (body: unknown, holder: { readonly currency: string } | nul
 
 const ConnectionChangeSchema = Type.Object(
   { name: Type.Optional(shortText()), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
-  { title: "ConnectionChange" },
+  { title: "ConnectionUpdate" },
 );
 
 export const connectionRoutes: readonly BackOfficeRoute[] = [
@@ -150,7 +150,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/connections/{id}",
-    operationId: "readConnection",
+    operationId: "getConnection",
     admits: everyone,
     tag: "Connections",
     summary: "Read a connection",
@@ -167,7 +167,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "PATCH",
     path: "/api/connections/{id}",
-    operationId: "changeConnection",
+    operationId: "updateConnection",
     admits: merchantSide,
     tag: "Connections",
     summary: "Change a connection",

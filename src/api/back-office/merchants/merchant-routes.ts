@@ -60,7 +60,7 @@ const MerchantChangeSchema = Type.Object(
     creditLimit: Type.Optional(nullable(MoneyRequestSchema, "Null: unlimited.")),
     completeWhenShipped: Type.Optional(Type.Boolean()),
   },
-  { title: "MerchantChange" },
+  { title: "MerchantUpdate" },
 );
 
 const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
@@ -136,7 +136,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "PATCH",
     path: "/api/merchants/{id}",
-    operationId: "changeMerchant",
+    operationId: "updateMerchant",
     admits: operatorOnly,
     tag: "Merchants",
     summary: "Change a merchant",
@@ -167,7 +167,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/merchants/{id}",
-    operationId: "readMerchant",
+    operationId: "getMerchant",
     admits: everyone,
     tag: "Merchants",
     summary: "Read a merchant",

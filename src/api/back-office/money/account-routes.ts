@@ -82,7 +82,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/merchants/{id}/account",
-    operationId: "readAccount",
+    operationId: "getAccount",
     admits: merchantSide,
     tag: "Money",
     summary: "Read a merchant's account",

@@ -43,7 +43,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/merchants/{id}/stripe",
-    operationId: "readStripeMethod",
+    operationId: "getStripeMethod",
     admits: merchantSide,
     tag: "Money",
     summary: "Read what a merchant is charged to at Stripe",
@@ -81,7 +81,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "DELETE",
     path: "/api/merchants/{id}/stripe",
-    operationId: "endStripeMethod",
+    operationId: "deleteStripeMethod",
     admits: operatorOnly,
     tag: "Money",
     summary: "Charge a merchant on its account again",

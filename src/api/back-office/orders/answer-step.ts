@@ -4,14 +4,14 @@ import { isProblem, notFound, type Problem } from "../../../platform/wire/proble
 import type { Answer } from "../../http/route.ts";
 import type { BackOfficeCaller } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
-import { OrderDetailSchema } from "./order-schemas.ts";
+import { BackOfficeOrderSchema } from "./order-schemas.ts";
 
 /** What the rows of all steps of a real order have in common. */
 export const stepRow = {
   method: "POST",
-  tag: "Real orders",
+  tag: "Orders",
   params: OrderIdParams,
-  answers: { 200: { description: "The order after the step.", schema: OrderDetailSchema } },
+  answers: { 200: { description: "The order after the step.", schema: BackOfficeOrderSchema } },
   problems: ["not-found", "validation-failed", "transition-refused"],
 } as const;
 

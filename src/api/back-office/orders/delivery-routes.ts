@@ -21,7 +21,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/connections/{id}/deliveries",
-    operationId: "listConnectionDeliveries",
+    operationId: "listDeliveries",
     admits: merchantSide,
     tag,
     summary: "List a connection's deliveries",
@@ -39,7 +39,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/connections/{id}/deliveries/{deliveryId}",
-    operationId: "readConnectionDelivery",
+    operationId: "getDelivery",
     admits: merchantSide,
     tag,
     summary: "Read a delivery",
@@ -55,7 +55,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",
     path: "/api/connections/{id}/deliveries/{deliveryId}/redeliver",
-    operationId: "redeliverConnectionDelivery",
+    operationId: "redeliverDelivery",
     admits: merchantSide,
     tag,
     summary: "Send a delivery once more",

@@ -8,7 +8,7 @@ import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { type BackOfficeCaller, maySee } from "../access.ts";
-import { toOrderDetail } from "./order-schemas.ts";
+import { toBackOfficeOrder } from "./order-schemas.ts";
 
 export const OrderIdParams = Type.Object({ id: Type.String({ description: "The order's id." }) });
 
@@ -36,5 +36,5 @@ export async function describeOrder({ db }: Context, { order, place }: FoundOrde
     readLedger(db, order, order.id),
     readTimeline(db, order, order.id),
   ]);
-  return toOrderDetail(order, place, { prices, charges, timeline });
+  return toBackOfficeOrder(order, place, { prices, charges, timeline });
 }

@@ -19,7 +19,7 @@ import {
 import { idFaults, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
-import { OrderDetailSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
+import { BackOfficeOrderSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
 
 const OrderQuery = Type.Object({
   limit: limitField,
@@ -50,7 +50,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     path: "/api/orders",
     operationId: "listOrders",
     admits: everyone,
-    tag: "Real orders",
+    tag: "Orders",
     summary: "List orders",
     description: "Of all connections, newest first. A filter that names nothing answers an empty list.",
     query: OrderQuery,
@@ -70,13 +70,13 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/orders/{id}",
-    operationId: "readOrderDetail",
+    operationId: "getOrder",
     admits: everyone,
-    tag: "Real orders",
+    tag: "Orders",
     summary: "Read an order",
     description: "With its charges, shipments, holds and timeline.",
     params: OrderIdParams,
-    answers: { 200: { description: "The order.", schema: OrderDetailSchema } },
+    answers: { 200: { description: "The order.", schema: BackOfficeOrderSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const found = await findOrder(context, caller, params.id);

@@ -7,7 +7,7 @@ import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { dateTime, nullable } from "../../../platform/wire/schemas.ts";
+import { dateTime, describedAs, nullable } from "../../../platform/wire/schemas.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
 
 const place = {
@@ -23,18 +23,24 @@ const routing = {
   routedAt: nullable(dateTime(), "Since when it can be shipped; null while it waits for a facility."),
 };
 
-export const HouseShipmentSchema = Type.Object(
+export const BackOfficeShipmentSchema = Type.Object(
   {
     ...ShipmentSchema.properties,
     orderId: Type.String(),
     carrier: nullable(Type.String(), "As the warehouse names it."),
   },
-  { title: "HouseShipment" },
+  { title: "Shipment" },
 );
 
 /** An order in a list of the back office: as partners see it, and whose it is. */
 export const OrderSummarySchema = Type.Object(
-  { ...orderFields, ...place, ...routing, lines: partnerLines, shipments: Type.Array(HouseShipmentSchema) },
+  {
+    ...orderFields,
+    ...place,
+    ...routing,
+    lines: Type.Array(Type.Object(partnerLines.items.properties, { title: "OrderSummaryLine" })),
+    shipments: Type.Array(BackOfficeShipmentSchema),
+  },
   { title: "OrderSummary" },
 );
 
@@ -45,7 +51,7 @@ const LineSchema = Type.Object(
     name: Type.String(),
     unitPrice: MoneySchema,
   },
-  { title: "HouseOrderLine" },
+  { title: "OrderLine" },
 );
 
 const HoldSchema = Type.Object(
@@ -75,19 +81,22 @@ const TimelineEntrySchema = Type.Object(
 );
 
 /** An order with all that the house knows of it. */
-export const OrderDetailSchema = Type.Object(
+export const BackOfficeOrderSchema = Type.Object(
   {
     ...OrderSummarySchema.properties,
     lines: Type.Array(LineSchema),
-    goods: Type.Unsafe<Static<typeof MoneySchema>>({ ...MoneySchema, description: "Value of the goods." }),
+    goods: describedAs(MoneySchema, "Value of the goods."),
     charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
     holds: Type.Array(HoldSchema),
     timeline: Type.Array(TimelineEntrySchema, { description: "Oldest first." }),
   },
-  { title: "OrderDetail" },
+  { title: "Order" },
 );
 
-export const toHouseShipment = (order: Order, shipment: Shipment): Static<typeof HouseShipmentSchema> => ({
+export const toBackOfficeShipment = (
+  order: Order,
+  shipment: Shipment,
+): Static<typeof BackOfficeShipmentSchema> => ({
   ...toWireShipment(order, shipment),
   orderId: wireOrderId(order),
   carrier: shipment.carrier,
@@ -102,7 +111,7 @@ export const toOrderSummary = (order: Order, at: OrderPlace): Static<typeof Orde
   connectionName: at.connectionName,
   facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
   routedAt: order.routedAt?.toISOString() ?? null,
-  shipments: order.shipments.map((shipment) => toHouseShipment(order, shipment)),
+  shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
 });
 
 /** What is kept of an order beside the order itself. */
@@ -112,11 +121,11 @@ type OrderRecords = {
   readonly timeline: readonly TimelineEntry[];
 };
 
-export function toOrderDetail(
+export function toBackOfficeOrder(
   order: Order,
   at: OrderPlace,
   { prices, charges, timeline }: OrderRecords,
-): Static<typeof OrderDetailSchema> {
+): Static<typeof BackOfficeOrderSchema> {
   const { currency } = prices;
   const summary = toOrderSummary(order, at);
   return {

@@ -31,7 +31,7 @@ const WhyBody = Type.Object(
       Type.String({ minLength: 1, maxLength: 1_000, format: "text", description: "For the timeline." }),
     ),
   },
-  { title: "StepRequest" },
+  { title: "ReasonRequest" },
 );
 
 /** Review, holds and cancellation of real orders, on the lifecycle that the sandbox rehearses. */
@@ -68,7 +68,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
   route({
     ...stepRow,
     path: "/api/orders/{id}/cancel",
-    operationId: "cancelRealOrder",
+    operationId: "cancelOrder",
     admits: merchantSide,
     summary: "Cancel an order",
     description:
@@ -134,14 +134,14 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
   route({
     ...stepRow,
     path: "/api/orders/{id}/release-hold",
-    operationId: "releaseHold",
+    operationId: "releaseOrderHold",
     admits: everyone,
     summary: "Release a hold",
     description:
       "Of an order without a hold it changes nothing. A failed payment is released by its name only, and by the operator; what was declined is then not charged any more. People of a merchant can release `merchant_request` only.",
     body: Type.Object(
       { reasons: reasons("Only these. Default: all that the caller may release, but no failed payment.") },
-      { title: "ReleaseRequest" },
+      { title: "ReleaseHoldRequest" },
     ),
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
     handle: async ({ caller, params, body }, { context }) => {

@@ -18,7 +18,7 @@ import { nullable, shortText } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
 import { findOrder } from "./find-order.ts";
-import { HouseShipmentSchema, toHouseShipment } from "./order-schemas.ts";
+import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 
 const urlField = Type.String({
   maxLength: 2_000,
@@ -62,7 +62,7 @@ const ShipmentBody = Type.Object(
     trackingUrl: Type.Optional(nullable(urlField)),
     status: Type.Optional(Type.Enum(["pending", "shipped", "delivered"])),
   },
-  { title: "ShipmentRequest" },
+  { title: "ShipmentUpdate" },
 );
 
 /** The warehouse's steps: parcels go out, get their tracking, and come back. */
@@ -117,15 +117,15 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "PATCH",
     path: "/api/shipments/{id}",
-    operationId: "changeShipment",
+    operationId: "updateShipment",
     admits: warehouse,
-    tag: "Real orders",
+    tag: "Orders",
     summary: "Change a shipment",
     description:
       "Tracking that arrives later, or the parcel's progress. Changed tracking is told with `order.shipmentUpdated` to endpoints that name it.",
     params: Type.Object({ id: Type.String({ description: "The shipment's id." }) }),
     body: ShipmentBody,
-    answers: { 200: { description: "The shipment as changed.", schema: HouseShipmentSchema } },
+    answers: { 200: { description: "The shipment as changed.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
     handle: async ({ caller, params, body }, { context }) => {
       const id = fromTypeId("shp", params.id);
@@ -144,7 +144,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const shipment = taken.shipments.find((one) => one.id === id);
       return shipment === undefined
         ? notFound("shipment")
-        : { status: 200, body: toHouseShipment(taken, shipment) };
+        : { status: 200, body: toBackOfficeShipment(taken, shipment) };
     },
   }),
 ];

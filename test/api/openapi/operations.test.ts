@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { DOCUMENTS, type Operation, operationsOf, PARTNER, SPECIFIED } from "../../support/openapi.ts";
+
+const operationOf = (name: string): Operation => {
+  const found = operationsOf(PARTNER).find(([other]) => other === name);
+  if (found === undefined) throw new Error(`${name} is not described.`);
+  return found[1];
+};
+
+const IMPORT = "POST /api/merchants/{id}/products/import";
+const BODIES_OF_OPTIONAL_FIELDS = [
+  "PATCH /v1/webhook-endpoints/{endpointId}",
+  "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
+  "POST /api/connections/{id}/keys",
+  "PATCH /api/connections/{id}",
+  "PATCH /api/products/{id}",
+  "PATCH /api/facilities/{id}",
+  "PATCH /api/merchants/{id}",
+  "PATCH /api/shipments/{id}",
+  ...["approve", "reject", "cancel", "hold", "release-hold", "ship", "return"].map(
+    (step) => `POST /api/orders/{id}/${step}`,
+  ),
+];
+
+describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
+  const operations = () => operationsOf(document);
+
+  it("has an id of its own, a summary and a tag", () => {
+    const ids = operations().map(([, { operationId }]) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [name, { summary, tags }] of operations()) {
+      expect(summary, name).toMatch(/^[A-Z].*[^.]$/);
+      expect(tags, name).toHaveLength(1);
+    }
+  });
+
+  it("needs a connection's key in one of two headers, or the operator's token", () => {
+    for (const [name, { security }] of operations())
+      expect(security, name).toEqual(
+        name.includes(" /v1/")
+          ? [{ connectionKey: [] }, { connectionKeyHeader: [] }]
+          : [{ operatorToken: [] }],
+      );
+    expect(PARTNER.components.securitySchemes).toMatchObject({
+      connectionKey: { type: "http", scheme: "bearer" },
+      connectionKeyHeader: { type: "apiKey", in: "header", name: "x-api-key" },
+    });
+  });
+
+  it("describes its path's parameters, and no others", () => {
+    for (const [name, { parameters }] of operations()) {
+      const inPath = [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      const described = parameters.filter((parameter) => parameter.in === "path");
+      expect(
+        described.map((parameter) => parameter.name),
+        name,
+      ).toEqual(inPath);
+      for (const { required } of described) expect(required, name).toBe(true);
+    }
+  });
+
+  it("describes each response, every error as a problem document", () => {
+    for (const [name, { responses }] of operations()) {
+      const statuses = Object.keys(responses);
+      expect(statuses, name).toEqual(expect.arrayContaining(["400", "401", "500", "503"]));
+      expect(statuses.filter((status) => status.startsWith("2")).length, name).toBeGreaterThan(0);
+      for (const [status, { description: words, headers, content }] of Object.entries(responses)) {
+        expect(words, `${name} ${status}`).not.toBe("");
+        expect(Object.keys(headers), `${name} ${status}`).toContain("X-Request-Id");
+        if (Number(status) < 400) continue;
+        expect(content, `${name} ${status}`).toEqual({
+          "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
+        });
+      }
+    }
+  });
+
+  it("accepts only JSON, or CSV for an import, where it takes a body, which may be omitted if all of its fields may; then it may return 413, 415 and 422", () => {
+    for (const [name, { requestBody, responses }] of operations()) {
+      if (requestBody === undefined) continue;
+      const taken = name === IMPORT ? "text/csv" : "application/json";
+      expect(Object.keys(requestBody.content), name).toEqual([taken]);
+      expect(requestBody.required, name).toBe(!BODIES_OF_OPTIONAL_FIELDS.includes(name));
+      expect(Object.keys(responses), name).toEqual(expect.arrayContaining(["413", "415", "422"]));
+    }
+  });
+
+  it("describes the header fields that errors have", () => {
+    const { responses } = operationOf("GET /v1/me");
+    const fields = (status: string) => Object.keys(responses[status]?.headers ?? {}).sort();
+    expect(fields("401")).toEqual(["WWW-Authenticate", "X-Request-Id"]);
+    expect(fields("429")).toEqual(["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"]);
+    expect(fields("503")).toEqual(["Retry-After", "X-Request-Id"]);
+  });
+
+  it("of partners may return 429", () => {
+    for (const [name, { responses }] of operations())
+      expect("429" in responses, name).toBe(name.includes(" /v1/"));
+  });
+});
+
+describe("the specification's limits", () => {
+  const parameter = (operation: string, name: string) =>
+    operationOf(operation).parameters.find((one) => one.name === name);
+
+  it("are described: a page of 1 to 100 products, 50 by default", () => {
+    expect(parameter("GET /v1/products", "limit")).toMatchObject({
+      in: "query",
+      required: false,
+      schema: { type: "integer", minimum: 1, maximum: 100, default: 50 },
+    });
+    for (const name of ["cursor", "sku"])
+      expect(parameter("GET /v1/products", name)).toMatchObject({ in: "query", required: false });
+  });
+
+  it("are described: an Idempotency-Key of 1 to 255 characters", () => {
+    expect(parameter("POST /v1/orders", "Idempotency-Key")).toMatchObject({
+      in: "header",
+      required: false,
+      schema: { type: "string", minLength: 1, maxLength: 255 },
+    });
+  });
+
+  it("are described: an order id of 1 to 200 characters", () => {
+    for (const name of SPECIFIED.filter((name) => name.includes("{orderId}")))
+      expect(parameter(name, "orderId")).toMatchObject({
+        schema: { type: "string", minLength: 1, maxLength: 200 },
+      });
+  });
+
+  it("are described: the names of the transitions", () => {
+    const { TransitionRequest } = PARTNER.components.schemas as {
+      TransitionRequest: { properties: { transition: { enum: string[] } } };
+    };
+    expect(TransitionRequest.properties.transition.enum).toEqual([
+      "process",
+      "accept",
+      "hold",
+      "releaseHold",
+      "ship",
+      "returnShipment",
+      "complete",
+      "cancel",
+    ]);
+  });
+});

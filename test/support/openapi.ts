@@ -1,0 +1,54 @@
+import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
+import { describeBackOffice, describePartnerApi } from "../../src/api/descriptions.ts";
+import { partnerRoutes } from "../../src/api/partner/routes.ts";
+import { readConfig } from "../../src/platform/config.ts";
+
+type Response = { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> };
+export type Operation = {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security: Record<string, unknown>[];
+  parameters: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
+  requestBody?: { required: boolean; content: Record<string, unknown> };
+  responses: Record<string, Response>;
+};
+export type Description = {
+  openapi: string;
+  servers: { url: string }[];
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
+};
+
+// Documents are made of what describes the routes; their types say what the tests read of them.
+export const PARTNER = describePartnerApi(readConfig({})) as Description;
+export const BACK_OFFICE = describeBackOffice(readConfig({})) as Description;
+
+/** The document of each listener, and the routes that it describes. */
+export const DOCUMENTS = [
+  ["the partner API", PARTNER, partnerRoutes],
+  ["the back office", BACK_OFFICE, backOfficeRoutes],
+] as const;
+
+const METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
+
+/** Every operation as "GET /v1/me", with what is said of it. */
+export const operationsOf = (description: Description): [name: string, operation: Operation][] =>
+  Object.entries(description.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method): [string, Operation][] => {
+      const operation = item[method];
+      return operation === undefined ? [] : [[`${method.toUpperCase()} ${path}`, operation]];
+    }),
+  );
+
+/** Specification, part 4. */
+export const SPECIFIED = [
+  "POST /v1/orders",
+  "GET /v1/orders/{orderId}",
+  "POST /v1/orders/{orderId}/cancel",
+  "GET /v1/products",
+  "GET /v1/products/{id}",
+  "GET /v1/me",
+  "POST /v1/test/orders/{orderId}/transitions",
+];
