@@ -60,9 +60,8 @@ create table orders (
 -- an order whose payment failed is not: its clock stands still (decision 0011).
 create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_at)
   where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}';
--- What the house looks for: the review queue, what is to be shipped, what is done; and what is held. New orders are
--- found by the two other indexes, so that creating one keeps neither of these.
-create index orders_connection_idx on orders (connection_id, id) where status <> 'NEW' and not test_mode;
+-- For the lists of the back office: the review queue, what can be shipped, what is done, and what is on hold. New
+-- orders are found by orders_acceptance_due_idx, so that creating an order writes to neither of these.
 create index orders_status_idx on orders (connection_id, status, id) where status <> 'NEW' and not test_mode;
 create index orders_held_idx on orders (connection_id, id) where hold_reasons <> '{}' and not test_mode;
 create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;

@@ -1,4 +1,4 @@
-import type { OrderStatus } from "../../lifecycle/order.ts";
+import { ORDER_STATUSES, type OrderStatus } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
@@ -54,34 +54,55 @@ const statusCondition = (status: OrderStatus, testMode: boolean): string => {
 
 const READY = `o.status in ('ACCEPTED', 'IN_PROGRESS') and o.routed_at is not null and o.hold_reasons = '{}'
           and exists (
-            select from order_lines l where l.merchant_id = c.merchant_id and l.order_id = o.id and l.shipment_id is null)`;
+            select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)`;
 
 const SEARCHED = `(
             strpos(lower(o.external_order_id), $7) > 0 or strpos(lower(o.first_name || ' ' || o.last_name), $7) > 0
             or strpos(lower(o.name), $7) > 0 or strpos(lower(o.company), $7) > 0
             or exists (
               select from shipments s
-              where s.merchant_id = c.merchant_id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
+              where s.merchant_id = o.merchant_id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
 
 /** All that is still NEW in the table, in a form that PostgreSQL can answer from the same two indexes. */
 const STORED_NEW = `(o.status = 'NEW' and not o.hold_reasons @> '{payment_failed}'
             or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
 
-/**
- * Orders of every status are listed in two parts, each by an index of its own: orders_connection_idx has no new orders,
- * so that creating one does not write to it.
- */
-const partsOf = ({ status, testMode }: OrderFilter): string[] =>
-  status === null && !testMode ? ["o.status <> 'NEW'", STORED_NEW] : ["true"];
+/** No filter that an index other than the primary key serves: every status, held or not, ready or not. */
+const isUnfiltered = ({ status, onHold, ready, testMode }: OrderFilter): boolean =>
+  status === null && onHold !== true && ready !== true && !testMode;
 
-/** The newest orders of the connection `c` that fit the filter and one of its parts. */
-const newestOf = (filter: OrderFilter, part: string): string => `(
-          select o.id
+/** The statuses that orders_status_idx finds: all but NEW, so that creating an order does not write to it. */
+const INDEXED_STATUSES = ORDER_STATUSES.filter((status) => status !== "NEW");
+
+/** Orders of every status of one connection are read in parts, each by an index. */
+const partsOf = (filter: OrderFilter): string[] =>
+  isUnfiltered(filter)
+    ? [STORED_NEW, ...INDEXED_STATUSES.map((status) => `o.status = '${status}'`)]
+    : ["true"];
+
+/** The newest orders that fit the filter, a part of it, and the scope: a merchant or a connection. */
+const newestOf = (filter: OrderFilter, scope: string, part = "true"): string => `(
+          select o.id, o.connection_id
           from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id < $1 and ${part}
+          where ${scope} and o.id < $1 and ${part}
             and ${conditionsOf(filter).join("\n            and ")}
           order by o.id desc
           limit $2 + 1)`;
+
+/** Merchants give their newest orders by the primary key. */
+const fromMerchants = (filter: OrderFilter): string => `
+      from merchants m
+      cross join lateral ${newestOf(filter, "o.merchant_id = m.id")} as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
+
+/** Connections give their newest orders by the indexes that begin with the connection. */
+const fromConnections = (filter: OrderFilter): string => `
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      cross join lateral (
+        ${partsOf(filter)
+          .map((part) => newestOf(filter, "o.merchant_id = c.merchant_id and o.connection_id = c.id", part))
+          .join("\n        union all ")}) as found`;
 
 function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderFilter): string[] {
   return [
@@ -95,8 +116,8 @@ function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderF
 }
 
 /**
- * Orders of all connections that fit, the newest first; one more than the page, if there is one. Each connection gives
- * its newest by its own index, so the cost grows with the number of connections and not with that of orders.
+ * Orders of all merchants that fit the filter, newest first; one more than the page, if there is one. Each merchant or
+ * connection gives its newest by an index, so the cost grows with their number and not with the number of orders.
  */
 export async function listOrderPlaces(
   db: Queryable,
@@ -111,13 +132,8 @@ export async function listOrderPlaces(
       -- Every text has the same parameters, though not every one uses all of them.
       with parameters as (select $5::timestamptz, $6::uuid, $7::text)
       select found.id, c.id as connection_id, c.name as connection_name, m.id as merchant_id, m.name as merchant_name
-      from connections c
-      join merchants m on m.id = c.merchant_id
-      cross join lateral (
-        ${partsOf(filter)
-          .map((part) => newestOf(filter, part))
-          .join("\n        union all ")}) as found
-      where ($3::uuid is null or c.merchant_id = $3) and ($4::uuid is null or c.id = $4)
+      ${filter.connectionId === null && isUnfiltered(filter) ? fromMerchants(filter) : fromConnections(filter)}
+      where ($3::uuid is null or m.id = $3) and ($4::uuid is null or c.id = $4)
       order by found.id desc
       limit $2 + 1`,
     values: [afterId, limit, filter.merchantId, filter.connectionId, now, filter.orderId, filter.text],
