@@ -54,14 +54,24 @@ export async function runInTurn<Key>(
   return count;
 }
 
-/** Lists the keys again before each pass, so that a key that becomes due during the run joins the next pass. */
+/**
+ * Lists the keys again before each pass, so that a key that becomes due during the run joins the next pass. Keys are plain
+ * data, read from the database each time. A key equal to an earlier one is returned as the same object, by which the run
+ * recognizes the keys that failed.
+ */
 export function listedEachPass<Key>(list: () => Promise<readonly Key[]>): NextPass<Key> {
+  const seen = new Map<string, Key>();
   let batches = 0;
   return async () => {
     if (batches >= BATCHES_MAX) return [];
     const keys = await list();
     batches += keys.length;
-    return keys;
+    return keys.map((key) => {
+      const text = JSON.stringify(key);
+      const first = seen.get(text) ?? key;
+      seen.set(text, first);
+      return first;
+    });
   };
 }
 

@@ -90,6 +90,20 @@ describe("a run", () => {
     expect(batches).toEqual(["broken", "sound", "sound", "sound", "sound"]);
   });
 
+  it("recognizes a failed key that later passes list as another object", async () => {
+    const batches: string[] = [];
+    const run = runInTurn(
+      listedEachPass(async () => [{ connectionId: "broken" }, { connectionId: "sound" }]),
+      async ({ connectionId }) => {
+        batches.push(connectionId);
+        if (connectionId === "broken") throw new Error("broken");
+        return batches.length < 5 ? 1 : 0;
+      },
+    );
+    await expect(run).rejects.toMatchObject({ errors: [{ message: "broken" }] });
+    expect(batches).toEqual(["broken", "sound", "sound", "sound", "sound"]);
+  });
+
   it("throws at its end what batches skipped, and continues with their keys until then", async () => {
     let batches = 0;
     const run = runInTurn(
