@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
 import { betweenTransactions } from "../support/between-transactions.ts";
+import { blockOrderChanges } from "../support/blocked-orders.ts";
 import { placeOrder } from "../support/builders.ts";
 import { acceptAll, createSibling, routeAll, setStock } from "../support/facilities.ts";
-import { refuseOrders } from "../support/refused-orders.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 
 // Decision 0046: goods go to those who have waited, also when they arrive in the middle of a round.
@@ -42,7 +42,7 @@ describe("goods that arrive in the middle of a round", () => {
 
   it("go to them also when another order that waits cannot be stored", async () => {
     const [refused = "", waiting = ""] = await room.placeWaiting(1, 2);
-    await refuseOrders(test, refused);
+    await blockOrderChanges(test, refused);
     await placeBacklog(2);
     const late = await room.place(room.partner);
     await acceptAll(test);
@@ -56,7 +56,7 @@ describe("goods that arrive in the middle of a round", () => {
 describe("a round", () => {
   it("reads the orders that wait for the same supply change once, however often one of them fails", async () => {
     const [refused = ""] = await room.placeWaiting(1);
-    await refuseOrders(test, refused);
+    await blockOrderChanges(test, refused);
     await setStock(test, room.facility, room.product, 2);
     await placeBacklog(2);
     await acceptAll(test);
@@ -73,7 +73,7 @@ describe("a round", () => {
     await placeBacklog(1);
     const ids = [await room.place(room.partner), await room.place(sibling)];
     await acceptAll(test);
-    await refuseOrders(test, refused);
+    await blockOrderChanges(test, refused);
     await expect(routeAll(test)).rejects.toMatchObject({
       errors: [{ message: `Order ${refused} could not be routed.` }],
     });

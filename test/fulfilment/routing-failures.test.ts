@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
+import { blockOrderChanges } from "../support/blocked-orders.ts";
 import {
   acceptAll,
   createSibling,
@@ -10,7 +11,6 @@ import {
   routeAll,
   setStock,
 } from "../support/facilities.ts";
-import { refuseOrders } from "../support/refused-orders.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 
 let room: WaitingRoom;
@@ -34,7 +34,7 @@ describe("an order that cannot be stored", () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await room.place(room.partner));
     await acceptAll(test);
-    const repair = await refuseOrders(test, ids[1] ?? "");
+    const repair = await blockOrderChanges(test, ids[1] ?? "");
     expect(await told(routeAll(test))).toEqual([`Order ${ids[1]} could not be routed.`]);
     expect(await room.isRouted(...ids)).toEqual([true, false, true]);
     await repair();
@@ -47,7 +47,7 @@ describe("an order that cannot be stored", () => {
     const ids: string[] = [];
     for (let count = 0; count < 102; count += 1) ids.push(await room.place(room.partner));
     await acceptAll(test);
-    await refuseOrders(test, ids[0] ?? "", ids[100]);
+    await blockOrderChanges(test, ids[0] ?? "", ids[100]);
     await expect(routeAll(test)).rejects.toThrow();
     expect(await room.isRouted(...ids)).toEqual(ids.map((_, index) => index > 100));
   });
@@ -59,7 +59,7 @@ describe("an order that cannot be stored", () => {
     for (const by of [room.partner, room.partner, sibling, room.partner]) ids.push(await room.place(by));
     await acceptAll(test);
     await routeAll(test);
-    const repair = await refuseOrders(test, ids[0] ?? "");
+    const repair = await blockOrderChanges(test, ids[0] ?? "");
     await setStock(test, room.facility, room.product, 4);
     expect(await told(routeAll(test))).toEqual([`Order ${ids[0]} could not be routed.`]);
     expect(await room.isRouted(...ids)).toEqual([false, true, true, true]);

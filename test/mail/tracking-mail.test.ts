@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
 import { type MailServer, startMailServer } from "../support/mail-server.ts";
-import { placeAcceptedOrder, stepTaken } from "../support/real-orders.ts";
+import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -23,7 +23,11 @@ const patch = (test: TestService, id: string, body: object) =>
 it("tracking that is known at once goes to the merchant's account address, with the details that a merchant needs", async () => {
   const { test, partner, server } = await start();
   const { id, externalOrderId, lines } = await placeAcceptedOrder(test, partner, twoLines(partner));
-  await stepTaken(test, id, "ship", { lineIds: [lines[1].id], carrier: "DHL", trackingNumber: "JD01" });
+  await operationApplied(test, id, "ship", {
+    lineIds: [lines[1].id],
+    carrier: "DHL",
+    trackingNumber: "JD01",
+  });
   await runJob(test, "send-mails");
   expect(server.mails).toHaveLength(1);
   const [mail] = server.mails;
@@ -36,8 +40,8 @@ it("tracking that is known at once goes to the merchant's account address, with 
 it("there is one mail for each shipment, when its tracking becomes known, whatever changes later", async () => {
   const { test, partner, server } = await start();
   const { id, lines } = await placeAcceptedOrder(test, partner, twoLines(partner));
-  const first = (await stepTaken(test, id, "ship", { lineIds: [lines[0].id] })).shipments[0];
-  const second = (await stepTaken(test, id, "ship")).shipments[1];
+  const first = (await operationApplied(test, id, "ship", { lineIds: [lines[0].id] })).shipments[0];
+  const second = (await operationApplied(test, id, "ship")).shipments[1];
   await runJob(test, "send-mails");
   expect(server.mails).toHaveLength(0);
   await Promise.all(
@@ -55,7 +59,7 @@ it("there is one mail for each shipment, when its tracking becomes known, whatev
 it("a rejected transition sends nothing, nor does a test order's shipment", async () => {
   const { test, partner, server } = await start();
   const { id } = await placeAcceptedOrder(test, partner);
-  await stepTaken(test, id, "hold");
+  await operationApplied(test, id, "hold");
   const tracking = { carrier: "DHL", trackingNumber: "1" };
   expect((await test.backOffice.post(`/api/orders/${id}/ship`, tracking)).status).toBe(409);
   await transition(partner, (await placeTestOrder(partner)).id, "ship");

@@ -7,7 +7,7 @@ import { storeEndpoint } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
 import { connectionKey, transition } from "../support/orders.ts";
 import { scriptedGateway, settleWith } from "../support/payments.ts";
-import { stepTaken } from "../support/real-orders.ts";
+import { operationApplied } from "../support/real-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const DUE = "partner_orders_webhook_deliveries_due";
@@ -88,7 +88,7 @@ describe("the metrics of what waits", () => {
     const lines = [{ productId: partner.productIds[0], quantity: 1 }];
     const holds = [["out_of_stock"], ["out_of_stock", "customs"], ["strike"]];
     for (const reasons of holds)
-      await stepTaken(test, (await placeOrder(partner, { lines })).id, "hold", { reasons });
+      await operationApplied(test, (await placeOrder(partner, { lines })).id, "hold", { reasons });
     await placeOrder(partner, { lines: [{ ...lines[0], quantity: 2 }] });
     await transition(partner, (await placeTestOrder(partner, { lines })).id, "hold");
     const held = (reason: string) => `partner_orders_orders_held{reason="${reason}"}`;

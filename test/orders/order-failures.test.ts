@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { blockOrderChanges } from "../support/blocked-orders.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { createSibling } from "../support/facilities.ts";
 import { runJob, storedStatuses } from "../support/jobs.ts";
-import { placeAcceptedOrder, readDetail, stepTaken } from "../support/real-orders.ts";
-import { refuseOrders } from "../support/refused-orders.ts";
+import { operationApplied, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 // One order that cannot be stored keeps no other waiting; routing has tests of its own for that.
@@ -31,7 +31,7 @@ describe("an order that cannot be accepted", () => {
   it("delays no other, is reported by its id, and is accepted once that is possible", async () => {
     const sibling = await createSibling(test, partner);
     const ids = [await place(), await place(), await place(), await place(sibling)];
-    const repair = await refuseOrders(test, ids[1] ?? "");
+    const repair = await blockOrderChanges(test, ids[1] ?? "");
     test.clock.advance({ hours: 2 });
     expect(await told("accept-orders")).toEqual([`Order ${ids[1]} could not be accepted.`]);
     expect(await storedStatuses(test)).toEqual(["ACCEPTED", "NEW", "ACCEPTED", "ACCEPTED"]);
@@ -45,7 +45,7 @@ describe("an order that cannot be accepted", () => {
     await Promise.all(Array.from({ length: 498 }, () => placeOrder(partner)));
     const last = await place();
     await place();
-    await refuseOrders(test, first, last);
+    await blockOrderChanges(test, first, last);
     test.clock.advance({ hours: 2 });
     expect(await told("accept-orders")).toHaveLength(10); // The first of them: a log has to stay readable.
     const statuses = await storedStatuses(test);
@@ -63,11 +63,11 @@ describe("an order that cannot be completed", () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) {
       const { id } = await placeAcceptedOrder(test, partner);
-      await stepTaken(test, id, "ship");
+      await operationApplied(test, id, "ship");
       ids.push(id);
     }
     await runJob(test, "process-payments");
-    const repair = await refuseOrders(test, ids[1] ?? "");
+    const repair = await blockOrderChanges(test, ids[1] ?? "");
     const statuses = () => Promise.all(ids.map(async (id) => (await readDetail(test, id)).status));
     expect(await told("complete-shipped-orders")).toEqual([`Order ${ids[1]} could not be completed.`]);
     expect(await statuses()).toEqual(["COMPLETED", "IN_PROGRESS", "COMPLETED"]);

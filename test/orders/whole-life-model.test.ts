@@ -5,7 +5,7 @@ import { createFacility, expectStockAddsUp, putStock, readStock } from "../suppo
 import { runJob } from "../support/jobs.ts";
 import { cancelOrder, readOrder, readOrderEvents } from "../support/orders.ts";
 import { balanceOf, payIn, setCreditLimit } from "../support/payments.ts";
-import { readDetail, takeHouseStep } from "../support/real-orders.ts";
+import { readDetail, requestOperation } from "../support/real-orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
@@ -29,7 +29,7 @@ const LEADS_TO: Record<string, string[]> = {
   RETURNED: ["RETURNED"],
 };
 
-const HOUSE_STEPS = [
+const BACK_OFFICE_OPERATIONS = [
   "approve",
   "reject",
   "cancel",
@@ -48,7 +48,7 @@ const JOBS = ["accept-orders", "route-orders", "process-payments", "complete-shi
 type Step =
   | { name: "place"; quantity: number }
   | { name: "partnerCancel"; order: number }
-  | { name: "house"; step: (typeof HOUSE_STEPS)[number]; order: number }
+  | { name: "back office"; step: (typeof BACK_OFFICE_OPERATIONS)[number]; order: number }
   | { name: "job"; job: (typeof JOBS)[number] }
   | { name: "stock"; onHand: number }
   | { name: "limit"; minor: number }
@@ -64,15 +64,15 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 9,
     arbitrary: fc.record({
-      name: fc.constant("house" as const),
-      step: fc.constantFrom(...HOUSE_STEPS),
+      name: fc.constant("back office" as const),
+      step: fc.constantFrom(...BACK_OFFICE_OPERATIONS),
       order: anyOrder,
     }),
   },
   {
     weight: 3,
     arbitrary: fc.record({
-      name: fc.constant("house" as const),
+      name: fc.constant("back office" as const),
       step: fc.constant("releasePayment" as const),
       order: anyOrder,
     }),
@@ -130,8 +130,8 @@ async function take(world: World, step: Step): Promise<void> {
       if (id !== undefined) expect([200, 409]).toContain((await cancelOrder(partner, id)).status);
       return;
     }
-    case "house":
-      return takeInHouse(orders[step.order], step.step);
+    case "back office":
+      return applyInBackOffice(orders[step.order], step.step);
     case "job":
       await runJob(test, step.job);
       return;
@@ -149,7 +149,10 @@ async function take(world: World, step: Step): Promise<void> {
   }
 }
 
-async function takeInHouse(id: string | undefined, step: (typeof HOUSE_STEPS)[number]): Promise<void> {
+async function applyInBackOffice(
+  id: string | undefined,
+  step: (typeof BACK_OFFICE_OPERATIONS)[number],
+): Promise<void> {
   if (id === undefined) return;
   const bodies: Partial<Record<typeof step, object>> = {
     restock: { restock: true },
@@ -163,7 +166,7 @@ async function takeInHouse(id: string | undefined, step: (typeof HOUSE_STEPS)[nu
     ...{ restock: "return", shipFirst: "ship", releasePayment: "release-hold" },
   };
   const route = routes[step] ?? step;
-  const { status } = await takeHouseStep(test, id, route, bodies[step] ?? {});
+  const { status } = await requestOperation(test, id, route, bodies[step] ?? {});
   expect([200, 409], step).toContain(status);
 }
 

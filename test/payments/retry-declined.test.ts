@@ -20,7 +20,7 @@ import {
   settle,
   settleWith,
 } from "../support/payments.ts";
-import { stepTaken } from "../support/real-orders.ts";
+import { operationApplied } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -123,7 +123,7 @@ describe("orders that were given up", () => {
   it("are charged when the merchant has paid also after their order was completed", async () => {
     const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
     const { partner, id } = await shipUnpaid(test);
-    await stepTaken(test, id, "complete");
+    await operationApplied(test, id, "complete");
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 failed"]);
     await payIn(test, partner, "50.00");
     await settle(test);

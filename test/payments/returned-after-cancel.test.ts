@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createPartner } from "../support/builders.ts";
 import { moves, type ScriptedGateway, scriptedGateway, settleWith } from "../support/payments.ts";
-import { placeAcceptedOrder, stepTaken } from "../support/real-orders.ts";
+import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 /**
@@ -12,14 +12,14 @@ async function cancelAndReturnMeanwhile(fields: Partial<ScriptedGateway> = {}) {
   const test = await startServiceForTest({ config: { paymentRetryMs: [3_600_000] } });
   const partner = await createPartner(test);
   const { id } = await placeAcceptedOrder(test, partner);
-  await stepTaken(test, id, "ship");
+  await operationApplied(test, id, "ship");
   let meanwhile: Promise<unknown> | undefined;
   const gateway = scriptedGateway(test, {
     ...fields,
     afterMove: async () => {
       meanwhile ??= (async () => {
-        await stepTaken(test, id, "cancel");
-        expect(await stepTaken(test, id, "return")).toMatchObject({ status: "RETURNED" });
+        await operationApplied(test, id, "cancel");
+        expect(await operationApplied(test, id, "return")).toMatchObject({ status: "RETURNED" });
       })();
       await meanwhile;
     },
@@ -49,7 +49,7 @@ it("a refund that was declined can still be requested again", async () => {
   await settleWith(test, gateway);
   expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 failed", "refund 2 failed"]);
   gateway.decide = () => "succeeded";
-  await stepTaken(test, id, "retry-payment");
+  await operationApplied(test, id, "retry-payment");
   await settleWith(test, gateway);
   expect((await moves(test, partner, id)).at(-1)).toBe("refund 3 succeeded");
 });

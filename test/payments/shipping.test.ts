@@ -5,7 +5,7 @@ import { createPartner, type Partner, placeOrder } from "../support/builders.ts"
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { cancelOrder, connectionKey, readOrder } from "../support/orders.ts";
 import { balanceOf, moves, orderUuid, payIn, setCreditLimit, settle } from "../support/payments.ts";
-import { readDetail, stepTaken, takeHouseStep } from "../support/real-orders.ts";
+import { operationApplied, readDetail, requestOperation } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -79,12 +79,12 @@ describe("the charge for shipping", () => {
     await settle(test);
     await acceptAll(test);
     await routeAll(test);
-    await stepTaken(test, order.id, "ship", {
+    await operationApplied(test, order.id, "ship", {
       lineIds: [(await readDetail(test, order.id)).lines[0].id],
     });
     await settle(test);
     expect((await readOrder(partner, order.id)).onHoldReasons).toEqual(["payment_failed"]);
-    expect((await takeHouseStep(test, order.id, "ship")).body).toMatchObject({ rule: "order_on_hold" });
+    expect((await requestOperation(test, order.id, "ship")).body).toMatchObject({ rule: "order_on_hold" });
   });
 
   it("of two that are declined both have to be paid before the hold is lifted", async () => {

@@ -11,7 +11,7 @@ import {
   settle,
   settleWith,
 } from "../support/payments.ts";
-import { readDetail, stepTaken } from "../support/real-orders.ts";
+import { operationApplied, readDetail } from "../support/real-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -22,7 +22,8 @@ beforeEach(async () => {
   await setCreditLimit(test, partner, 0n);
 });
 
-const releasePayment = (id: string) => stepTaken(test, id, "release-hold", { reasons: ["payment_failed"] });
+const releasePayment = (id: string) =>
+  operationApplied(test, id, "release-hold", { reasons: ["payment_failed"] });
 /** An order whose goods remain unpaid; its shipping is paid. */
 async function placeWaived(): Promise<{ id: string }> {
   await createFacility(test);
@@ -90,7 +91,7 @@ describe("a failed payment that the operator has released (decision 0041)", () =
     test.clock.advance({ hours: 1 });
     const beforeMove = async () => {
       await releasePayment(id);
-      await stepTaken(test, id, "hold", { reasons: ["payment_failed"] });
+      await operationApplied(test, id, "hold", { reasons: ["payment_failed"] });
     };
     await settleWith(test, scriptedGateway(test, { beforeMove, decide: () => "declined" }));
     expect(await reasonsOf(id)).toEqual(["payment_failed"]);
@@ -107,7 +108,7 @@ describe("a failed payment that the operator has released (decision 0041)", () =
 
   it("gives back, when it is canceled later, only what was really charged", async () => {
     const { id } = await placeWaived();
-    await stepTaken(test, id, "cancel");
+    await operationApplied(test, id, "cancel");
     await settle(test);
     expect(await balanceOf(test, partner)).toBe(5_000n);
   });

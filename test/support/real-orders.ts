@@ -11,7 +11,7 @@ export async function readDetail(test: TestService, orderId: string, client: Cli
 }
 
 /** An operation of the back office on an order, by the operator or by another caller. */
-export const takeHouseStep = (
+export const requestOperation = (
   test: TestService,
   orderId: string,
   step: string,
@@ -20,8 +20,8 @@ export const takeHouseStep = (
 ): Promise<Answer> => client.post(`/api/orders/${orderId}/${step}`, body);
 
 /** The same; it must be taken. */
-export async function stepTaken(test: TestService, orderId: string, step: string, body: object = {}) {
-  const answer = await takeHouseStep(test, orderId, step, body);
+export async function operationApplied(test: TestService, orderId: string, step: string, body: object = {}) {
+  const answer = await requestOperation(test, orderId, step, body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body;
 }
@@ -34,7 +34,7 @@ export async function placeAcceptedOrder(test: TestService, partner: Partner, fi
   return readDetail(test, id);
 }
 
-export function expectRefused(answer: Answer, rule: string, transition: string, orderStatus?: string): void {
+export function expectRejected(answer: Answer, rule: string, transition: string, orderStatus?: string): void {
   expect(answer.body, JSON.stringify(answer.body)).toMatchObject({
     status: 409,
     rule,

@@ -27,7 +27,7 @@ export async function applied(
 }
 
 /** Requests a transition that must be rejected, and checks that nothing was stored. */
-export async function expectRefused(
+export async function expectRejected(
   test: TestService,
   partner: Partner,
   orderId: string,

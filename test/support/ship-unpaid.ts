@@ -1,7 +1,7 @@
 import { createPartner, type Partner, placeOrder } from "./builders.ts";
 import { acceptAll, createFacility, routeAll } from "./facilities.ts";
 import { setCreditLimit, settle } from "./payments.ts";
-import { stepTaken } from "./real-orders.ts";
+import { operationApplied } from "./real-orders.ts";
 import type { TestService } from "./test-service.ts";
 
 /** An order that has left whole before its shipping was declined; its goods, of EUR 10, are paid for. */
@@ -13,7 +13,7 @@ export async function shipUnpaid(test: TestService): Promise<{ partner: Partner;
   await settle(test);
   await acceptAll(test);
   await routeAll(test);
-  await stepTaken(test, id, "ship");
+  await operationApplied(test, id, "ship");
   await settle(test);
   return { partner, id };
 }

@@ -3,7 +3,7 @@ import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { createPartner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { received, sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionKey } from "../support/orders.ts";
-import { placeAcceptedOrder, stepTaken } from "../support/real-orders.ts";
+import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -65,7 +65,7 @@ it("test orders publish no acceptance to any endpoint", async () => {
 it("an endpoint that names order.shipmentUpdated receives tracking that was added or changed, and nothing else", async () => {
   const { test, partner, receiver } = await start(["order.shipmentUpdated", "order.inProgress"]);
   const { id } = await placeAcceptedOrder(test, partner);
-  const [shipment] = (await stepTaken(test, id, "ship")).shipments;
+  const [shipment] = (await operationApplied(test, id, "ship")).shipments;
   const patch = (body: object) => test.backOffice.request("PATCH", `/api/shipments/${shipment.id}`, { body });
   await patch({ status: "shipped" });
   await patch({ carrier: "Local Bikes" });

@@ -89,7 +89,7 @@ describe("POST /api/merchants/{id}/account/payments", () => {
     ["too many decimals", { amount: euros("1.001") }, ["/amount"]],
     ["no reference", { reference: "" }, ["/reference"]],
     ["all at once", { amount: euros("0"), reference: 1, note: "" }, ["/amount", "/note", "/reference"]],
-  ])("refuses %s", async (_, fields, pointers) => {
+  ])("rejects %s", async (_, fields, pointers) => {
     const before = await dumpTables(test);
     const { status, body } = await pay(fields);
     expect(status).toBe(422);

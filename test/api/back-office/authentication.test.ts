@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type BackOfficeRequest,
+  createMerchantResources,
+  requestsOf,
+} from "../../support/back-office-resources.ts";
 import type { Partner } from "../../support/builders.ts";
-import { createHouse, type HouseRequest, requestsOf } from "../../support/house.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
 let partner: Partner;
-let requests: HouseRequest[];
+let requests: BackOfficeRequest[];
 beforeAll(async () => {
   test = await startTestService();
-  const house = await createHouse(test);
+  const house = await createMerchantResources(test);
   partner = house.partner;
   requests = requestsOf(house);
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import {
-  createHouse,
-  type House,
-  type HouseRequest,
+  type BackOfficeRequest,
+  createMerchantResources,
+  type MerchantResources,
   personOf,
   requestsOf,
   warehouseOf,
-} from "../../support/house.ts";
+} from "../../support/back-office-resources.ts";
 import { withoutItsOwn } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
@@ -71,18 +71,18 @@ const OPERATOR_ONLY = [
 ];
 
 let test: TestService;
-let house: House;
-let requests: HouseRequest[];
+let resources: MerchantResources;
+let requests: BackOfficeRequest[];
 let warehouse: Client;
 let owner: Client;
 let stranger: Client;
 beforeAll(async () => {
   test = await startTestService();
-  house = await createHouse(test);
-  const other = await createHouse(test);
-  requests = requestsOf(house);
+  resources = await createMerchantResources(test);
+  const other = await createMerchantResources(test);
+  requests = requestsOf(resources);
   warehouse = warehouseOf(test);
-  owner = personOf(test, house.partner.merchantId);
+  owner = personOf(test, resources.partner.merchantId);
   stranger = personOf(test, other.partner.merchantId);
 });
 afterAll(() => test.close());
@@ -112,7 +112,7 @@ describe("whom a route admits", () => {
   });
 
   it("is the same for resources that exist and for those that do not", async () => {
-    const missing = requestsOf({ ...house, ids: MISSING });
+    const missing = requestsOf({ ...resources, ids: MISSING });
     for (const { operationId, send } of requestsFor(...WAREHOUSE_NOT_MERCHANTS)) {
       const there = await send(owner);
       const nowhere = await missing.find((other) => other.operationId === operationId)?.send(owner);
@@ -144,7 +144,7 @@ describe("a person of another merchant", () => {
 
   it("gets exactly the response for a missing resource, and changes nothing", async () => {
     const before = await dumpTables(test);
-    const missing = requestsOf({ ...house, ids: MISSING });
+    const missing = requestsOf({ ...resources, ids: MISSING });
     expect(named().length).toBeGreaterThanOrEqual(14);
     for (const { operationId, send } of named()) {
       const foreign = await send(stranger);
@@ -159,7 +159,7 @@ describe("a person of another merchant", () => {
     const wrong = { amount: "1.00", currency: "JPY" };
     const product = { sku: "S", name: "N", price: wrong };
     const policy = { reviewPolicy: { maxOrderValue: wrong } };
-    const { merchants, connections, products } = house.ids;
+    const { merchants, connections, products } = resources.ids;
     const sent: [method: string, path: string, body: object][] = [
       ["POST", `/api/merchants/${merchants}/products`, product],
       ["POST", `/api/merchants/${merchants}/connections`, { name: "N", ...policy }],
@@ -174,12 +174,12 @@ describe("a person of another merchant", () => {
 
   it("has lists of its own resources only", async () => {
     expect((await stranger.get("/api/merchants")).body.data).toHaveLength(1);
-    const { merchants, connections, orders } = house.ids;
+    const { merchants, connections, orders } = resources.ids;
     for (const query of ["", `merchantId=${merchants}`, `connectionId=${connections}`, `q=${orders}`]) {
       const { status, body } = await stranger.get(`/api/orders?${query}`);
       expect(status).toBe(200);
-      expect(JSON.stringify(body), query).not.toContain(house.ids["orders"]);
+      expect(JSON.stringify(body), query).not.toContain(resources.ids["orders"]);
     }
-    expect(JSON.stringify((await owner.get("/api/orders")).body)).toContain(house.ids["orders"]);
+    expect(JSON.stringify((await owner.get("/api/orders")).body)).toContain(resources.ids["orders"]);
   });
 });

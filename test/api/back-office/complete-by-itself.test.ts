@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPartner, type Partner } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
 import { readOrderEvents } from "../../support/orders.ts";
-import { operationsOf, placeAcceptedOrder, readDetail, stepTaken } from "../../support/real-orders.ts";
+import { operationApplied, operationsOf, placeAcceptedOrder, readDetail } from "../../support/real-orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -26,10 +26,10 @@ const lines = () => ({ lines: partner.productIds.map((productId) => ({ productId
 
 it("an order completes once its last line has shipped and its charges are paid", async () => {
   const order = await placeAcceptedOrder(test, partner, lines());
-  await stepTaken(test, order.id, "ship", { lineIds: [order.lines[0].id] });
+  await operationApplied(test, order.id, "ship", { lineIds: [order.lines[0].id] });
   await pay();
   expect(await complete()).toBe(0);
-  await stepTaken(test, order.id, "ship");
+  await operationApplied(test, order.id, "ship");
   expect(await complete()).toBe(1);
   const detail = await readDetail(test, order.id);
   expect(detail.status).toBe("COMPLETED");
@@ -40,7 +40,7 @@ it("an order completes once its last line has shipped and its charges are paid",
 
 it("not before it is paid", async () => {
   const { id } = await placeAcceptedOrder(test, partner, lines());
-  await stepTaken(test, id, "ship");
+  await operationApplied(test, id, "ship");
   expect(await complete()).toBe(0);
   await pay();
   expect(await complete()).toBe(1);
@@ -48,17 +48,17 @@ it("not before it is paid", async () => {
 
 it("not while it is held", async () => {
   const { id } = await placeAcceptedOrder(test, partner, lines());
-  await stepTaken(test, id, "ship");
+  await operationApplied(test, id, "ship");
   await pay();
-  await stepTaken(test, id, "hold");
+  await operationApplied(test, id, "hold");
   expect(await complete()).toBe(0);
-  await stepTaken(test, id, "release-hold");
+  await operationApplied(test, id, "release-hold");
   expect(await complete()).toBe(1);
 });
 
 it("not unless its merchant wants it so", async () => {
   const { id } = await placeAcceptedOrder(test, partner, lines());
-  await stepTaken(test, id, "ship");
+  await operationApplied(test, id, "ship");
   await pay();
   await setting(false);
   expect(await complete()).toBe(0);

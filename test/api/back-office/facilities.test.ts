@@ -49,7 +49,7 @@ describe("POST /api/facilities", () => {
     ["a name with a NUL", { name: "\u0000", countryCode: "DE" }, ["/name"]],
     ["a country of three letters", { name: "x", countryCode: "DEU" }, ["/countryCode"]],
     ["a country that is a number", { name: "x", countryCode: 49 }, ["/countryCode"]],
-  ])("refuses %s", async (_title, body, pointers) => {
+  ])("rejects %s", async (_title, body, pointers) => {
     expect(pointersOf(await unchanged(() => create(body)))).toEqual(pointers);
   });
 });
@@ -234,7 +234,7 @@ describe("PUT /api/facilities/{id}/rates", () => {
       [aRate(), aRate(), aRate({ country: "x" }), aRate({ country: "FR", amount: "1.234" })],
       ["/rates/1", "/rates/2/countryCode", "/rates/3/price"],
     ],
-  ])("refuses %s", async (_title, rates, pointers) => {
+  ])("rejects %s", async (_title, rates, pointers) => {
     const facility = await createFacility(test);
     expect(pointersOf(await unchanged(() => put(ratesPath(facility), { rates })))).toEqual(pointers);
   });

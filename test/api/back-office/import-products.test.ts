@@ -41,7 +41,7 @@ async function listProducts(merchant = merchantId): Promise<Answer["body"][]> {
 }
 
 /** Rejected with exactly these errors, and nothing was stored. */
-async function expectRefused(csv: string | Buffer, faults: object[], merchant = merchantId): Promise<void> {
+async function expectRejected(csv: string | Buffer, faults: object[], merchant = merchantId): Promise<void> {
   const before = await dumpTables(test);
   const answer = await importInto(merchant, csv);
   expectProblem(answer, 422, "validation-failed", { errors: faults, errorCount: faults.length });
@@ -52,17 +52,17 @@ const HEADER = "sku,name,price";
 
 describe("POST /api/merchants/{id}/products/import rejects", () => {
   it("a file without a first row", async () => {
-    for (const csv of ["", "\n\n", "\uFEFF"]) await expectRefused(csv, [{ line: 1, detail: words }]);
+    for (const csv of ["", "\n\n", "\uFEFF"]) await expectRejected(csv, [{ line: 1, detail: words }]);
   });
 
   it("columns that it does not know, so that a typing error loses no data", async () => {
-    await expectRefused(`${HEADER},weightgrams\na,b,1,2\n`, [
+    await expectRejected(`${HEADER},weightgrams\na,b,1,2\n`, [
       { line: 1, column: "weightgrams", detail: expect.stringContaining("weightGrams") },
     ]);
   });
 
   it("a header with missing or duplicate columns, and reports all of them", async () => {
-    await expectRefused("name,name,status\n", [
+    await expectRejected("name,name,status\n", [
       { line: 1, column: "name", detail: "is a duplicate column" },
       { line: 1, column: "sku", detail: expect.stringMatching(/required/) },
       { line: 1, column: "price", detail: expect.stringMatching(/required/) },
@@ -83,7 +83,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
       "good,but the id is of nobody,1.00,,,,01a00000-0000-7000-8000-000000000000",
     ].join("\r\n");
     const at = (line: number, column: string) => ({ line, column, detail: words });
-    await expectRefused(csv, [
+    await expectRejected(csv, [
       ...["sku", "name", "price"].map((column) => ({ ...at(4, column), detail: "is required" })),
       at(5, "weightGrams"),
       { line: 5, column: "price", detail: "must be an amount in EUR" },
@@ -97,20 +97,20 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
   });
 
   it("a NUL character, which no text of a product may have", async () => {
-    await expectRefused(`${HEADER}\na\u0000,b,1`, [{ line: 2, column: "sku", detail: words }]);
+    await expectRejected(`${HEADER}\na\u0000,b,1`, [{ line: 2, column: "sku", detail: words }]);
   });
 
   it("another merchant's product, with the same text as one that does not exist", async () => {
     const foreign = await createProduct(test, await aMerchant());
     const missing = "01a00000-0000-7000-8000-000000000000";
     const fault = (line: number) => ({ line, column: "id", detail: "is not a product of the merchant" });
-    await expectRefused(`${HEADER},id\na,b,1,${foreign}\nc,d,1,${missing}`, [fault(2), fault(3)]);
+    await expectRejected(`${HEADER},id\na,b,1,${foreign}\nc,d,1,${missing}`, [fault(2), fault(3)]);
   });
 
   it("a duplicate id, in upper or lower case", async () => {
     const id = await createProduct(test, merchantId);
     const csv = `${HEADER},id\na,b,1,${id}\nc,d,2,${id.toUpperCase()}`;
-    await expectRefused(csv, [{ line: 3, column: "id", detail: words }]);
+    await expectRejected(csv, [{ line: 3, column: "id", detail: words }]);
   });
 
   it.each([
@@ -119,7 +119,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     ["a quote inside a cell without quotes", `${HEADER}\na,5" nail,1\n`, 2],
     ["text behind a closing quote", `${HEADER}\na,"b\r\nb",1\r\na,"b"x,1\n`, 4],
   ])("%s, and says that it read no further", async (_title, csv, line) => {
-    await expectRefused(csv, [{ line, detail: expect.stringMatching(/not read$/) }]);
+    await expectRejected(csv, [{ line, detail: expect.stringMatching(/not read$/) }]);
   });
 
   it("a file that is not UTF-8, with the same response for any position of the error", async () => {
@@ -216,7 +216,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
 
   it("reads prices in the merchant's currency", async () => {
     const [yen, dinar] = [await aMerchant("JPY"), await aMerchant("BHD")];
-    await expectRefused(`${HEADER}\na,b,1.5`, [{ line: 2, column: "price", detail: words }], yen);
+    await expectRejected(`${HEADER}\na,b,1.5`, [{ line: 2, column: "price", detail: words }], yen);
     expect((await importInto(dinar, `${HEADER}\na,b,1.505`)).status).toBe(200);
     expect(await listProducts(dinar)).toMatchObject([{ price: { amount: "1.505", currency: "BHD" } }]);
   });

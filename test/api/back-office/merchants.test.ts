@@ -123,7 +123,7 @@ describe("POST /api/merchants", () => {
       { name: "", accountEmail: "x", currency: "x", creditLimit: {} },
       ["/accountEmail", "/creditLimit/amount", "/creditLimit/currency", "/currency", "/name"],
     ],
-  ])("refuses %s", async (_title, fields, pointers) => {
+  ])("rejects %s", async (_title, fields, pointers) => {
     expect(await faultsOf(fields)).toEqual(pointers);
   });
 
@@ -142,7 +142,7 @@ describe("POST /api/merchants", () => {
     ["not JSON", "{", "application/json", 400],
     ["no JSON type", "{}", "text/plain", 415],
     ["a body over 256 KiB", JSON.stringify({ x: "x".repeat(256 * 1024) }), "application/json", 413],
-  ])("refuses %s", async (_title, rawBody, contentType, status) => {
+  ])("rejects %s", async (_title, rawBody, contentType, status) => {
     const options = { rawBody, headers: { "content-type": contentType } };
     expect((await test.backOffice.request("POST", "/api/merchants", options)).status).toBe(status);
   });

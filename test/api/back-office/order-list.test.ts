@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
-import { stepTaken } from "../../support/real-orders.ts";
+import { operationApplied } from "../../support/real-orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -21,9 +21,9 @@ beforeAll(async () => {
   test.clock.advance({ hours: 2 });
   await runJob(test, "accept-orders");
   await place("held", one);
-  await stepTaken(test, String(ids["held"]), "hold", { reasons: ["merchant_request"] });
+  await operationApplied(test, String(ids["held"]), "hold", { reasons: ["merchant_request"] });
   await place("canceled", one);
-  await stepTaken(test, String(ids["canceled"]), "cancel");
+  await operationApplied(test, String(ids["canceled"]), "cancel");
   await place("new", one);
   await place("reviewed", other, { lines: [{ productId: other.productIds[0], quantity: 2 }] });
   ids["test"] = (await placeTestOrder(one)).id;
@@ -96,7 +96,7 @@ describe("GET /api/orders", () => {
   it("shows an order as new past its deadline while its payment has failed", async () => {
     const poor = await createPartner(test);
     const { id } = await placeOrder(poor);
-    await stepTaken(test, id, "hold", { reasons: ["payment_failed"] });
+    await operationApplied(test, id, "hold", { reasons: ["payment_failed"] });
     test.clock.advance({ hours: 2 });
     const query = `connectionId=${poor.connectionId}`;
     expect((await list(`${query}&status=NEW`)).data).toMatchObject([{ id, status: "NEW" }]);
@@ -130,7 +130,7 @@ describe("GET /api/orders", () => {
     ["q=%00", "q"],
     ["limit=101", "limit"],
     ["cursor=nonsense", "cursor"],
-  ])("refuses %s", async (query, parameter) => {
+  ])("rejects %s", async (query, parameter) => {
     const { status, body } = await test.backOffice.get(`/api/orders?${query}`);
     expect(status).toBe(422);
     expect(body.errors).toMatchObject([{ parameter }]);

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
-import { personOf, warehouseOf } from "../../support/house.ts";
 import { runJob } from "../../support/jobs.ts";
 import { cancelOrder, failPayment, readOrder, readOrderEvents } from "../../support/orders.ts";
 import {
-  expectRefused,
+  expectRejected,
+  operationApplied,
   operationsOf,
   placeAcceptedOrder,
   readDetail,
-  stepTaken,
-  takeHouseStep,
+  requestOperation,
 } from "../../support/real-orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
@@ -30,7 +30,7 @@ const typesOf = async (orderId: string) =>
 describe("review (specification, part 3; decision 0013)", () => {
   it("approves: the order is accepted, and no event is published", async () => {
     const { id } = await placeReviewed();
-    const approved = await stepTaken(test, id, "approve", { reason: "A known buyer." });
+    const approved = await operationApplied(test, id, "approve", { reason: "A known buyer." });
     expect(approved).toMatchObject({ id, status: "ACCEPTED", cancelableUntil: null });
     expect(approved.timeline.at(-1)).toEqual({
       at: test.clock.now().toISOString(),
@@ -47,7 +47,7 @@ describe("review (specification, part 3; decision 0013)", () => {
 
   it("rejects: the order is canceled, and its partner gets an event", async () => {
     const { id } = await placeReviewed();
-    const rejected = await stepTaken(test, id, "reject", { reason: "Too many." });
+    const rejected = await operationApplied(test, id, "reject", { reason: "Too many." });
     expect(rejected).toMatchObject({ status: "CANCELED" });
     expect(rejected.timeline.at(-1)).toMatchObject({ operation: "reject", detail: "Too many." });
     expect(await typesOf(id)).toEqual(["order.created", "order.canceled"]);
@@ -55,15 +55,15 @@ describe("review (specification, part 3; decision 0013)", () => {
 
   it.each(["approve", "reject"])("%s is for orders under review only", async (step) => {
     const { id } = await placeOrder(partner, lines(1));
-    expectRefused(await takeHouseStep(test, id, step), "not_in_review", step, "NEW");
-    await stepTaken(test, id, "cancel");
-    expectRefused(await takeHouseStep(test, id, step), "order_settled", step, "CANCELED");
+    expectRejected(await requestOperation(test, id, step), "not_in_review", step, "NEW");
+    await operationApplied(test, id, "cancel");
+    expectRejected(await requestOperation(test, id, step), "order_settled", step, "CANCELED");
   });
 
   it("is decided once, however many decide at the same time", async () => {
     const { id } = await placeReviewed();
     const steps = ["approve", "reject", "approve", "reject", "approve", "reject"];
-    const answers = await Promise.all(steps.map((step) => takeHouseStep(test, id, step)));
+    const answers = await Promise.all(steps.map((step) => requestOperation(test, id, step)));
     const won = answers.filter(({ status }) => status === 200);
     expect(won.map(({ body }) => body.status)).toContain((await readDetail(test, id)).status);
     // Approving and then rejecting fails, and so does the other way round.
@@ -73,8 +73,8 @@ describe("review (specification, part 3; decision 0013)", () => {
 
   it("may happen while the order is held; the hold stays", async () => {
     const { id } = await placeReviewed();
-    await stepTaken(test, id, "hold", { reasons: ["merchant_request"] });
-    expect(await stepTaken(test, id, "approve")).toMatchObject({
+    await operationApplied(test, id, "hold", { reasons: ["merchant_request"] });
+    expect(await operationApplied(test, id, "approve")).toMatchObject({
       status: "ACCEPTED",
       onHoldReasons: ["merchant_request"],
     });
@@ -85,16 +85,18 @@ describe("holds", () => {
   it("are placed and released, each published once, with the time since when", async () => {
     const { id } = await placeOrder(partner, lines(1));
     const since = test.clock.now().toISOString();
-    const held = await stepTaken(test, id, "hold", {
+    const held = await operationApplied(test, id, "hold", {
       reasons: ["merchant_request", "address_unserviceable"],
     });
     expect(held).toMatchObject({ status: "NEW", onHold: true });
     test.clock.advance({ minutes: 1 });
-    const less = await stepTaken(test, id, "release-hold", { reasons: ["merchant_request", "unknown"] });
+    const less = await operationApplied(test, id, "release-hold", {
+      reasons: ["merchant_request", "unknown"],
+    });
     expect(less.holds).toEqual([{ reason: "address_unserviceable", since }]);
-    expect(await stepTaken(test, id, "release-hold")).toMatchObject({ onHold: false, holds: [] });
+    expect(await operationApplied(test, id, "release-hold")).toMatchObject({ onHold: false, holds: [] });
     const before = await dumpTables(test);
-    expect(await stepTaken(test, id, "release-hold")).toMatchObject({ onHold: false });
+    expect(await operationApplied(test, id, "release-hold")).toMatchObject({ onHold: false });
     expect(await dumpTables(test)).toEqual(before);
     expect(await typesOf(id)).toEqual([
       "order.created",
@@ -107,11 +109,11 @@ describe("holds", () => {
   it("of a failed payment stays under another hold, and goes when it is released by name", async () => {
     const { id } = await placeOrder(partner, lines(1));
     await failPayment(test, partner, id);
-    expect(await stepTaken(test, id, "hold", { reasons: ["out_of_stock"] })).toMatchObject({
+    expect(await operationApplied(test, id, "hold", { reasons: ["out_of_stock"] })).toMatchObject({
       onHoldReasons: ["payment_failed", "out_of_stock"],
     });
     test.clock.advance({ hours: 3 });
-    expect(await stepTaken(test, id, "release-hold", { reasons: ["payment_failed"] })).toMatchObject({
+    expect(await operationApplied(test, id, "release-hold", { reasons: ["payment_failed"] })).toMatchObject({
       status: "ACCEPTED",
       onHoldReasons: ["out_of_stock"],
     });
@@ -121,14 +123,14 @@ describe("holds", () => {
     const owner = personOf(test, partner.merchantId);
     const { id } = await placeOrder(partner, lines(1));
     await failPayment(test, partner, id);
-    const held = await takeHouseStep(test, id, "hold", {}, owner);
+    const held = await requestOperation(test, id, "hold", {}, owner);
     expect(held.body).toMatchObject({ onHoldReasons: ["payment_failed", "merchant_request"] });
     expect(held.body.timeline.at(-1).actor).toEqual({ kind: "merchant", name: "Mia Merchant" });
-    const released = await takeHouseStep(test, id, "release-hold", {}, owner);
+    const released = await requestOperation(test, id, "release-hold", {}, owner);
     expect(released.body).toMatchObject({ onHoldReasons: ["payment_failed"] });
     for (const step of ["hold", "release-hold"]) {
       const reasons = ["merchant_request", "payment_failed"];
-      const refused = await takeHouseStep(test, id, step, { reasons }, owner);
+      const refused = await requestOperation(test, id, step, { reasons }, owner);
       expect(refused.status).toBe(422);
       expect(refused.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
     }
@@ -137,11 +139,11 @@ describe("holds", () => {
   it("of the service and the warehouse outlive every change by a merchant's staff", async () => {
     const owner = personOf(test, partner.merchantId);
     const { id } = await placeOrder(partner, lines(1));
-    await stepTaken(test, id, "hold", { reasons: ["fraud_suspected"] });
-    expect((await takeHouseStep(test, id, "hold", {}, owner)).body).toMatchObject({
+    await operationApplied(test, id, "hold", { reasons: ["fraud_suspected"] });
+    expect((await requestOperation(test, id, "hold", {}, owner)).body).toMatchObject({
       onHoldReasons: ["fraud_suspected", "merchant_request"],
     });
-    expect((await takeHouseStep(test, id, "release-hold", {}, owner)).body).toMatchObject({
+    expect((await requestOperation(test, id, "release-hold", {}, owner)).body).toMatchObject({
       onHoldReasons: ["fraud_suspected"],
     });
   });
@@ -149,13 +151,15 @@ describe("holds", () => {
   it("of a failed payment are lifted by name only, and by the operator", async () => {
     const { id } = await placeOrder(partner, lines(1));
     await failPayment(test, partner, id);
-    await stepTaken(test, id, "hold", { reasons: ["out_of_stock"] });
-    expect(await stepTaken(test, id, "release-hold")).toMatchObject({ onHoldReasons: ["payment_failed"] });
+    await operationApplied(test, id, "hold", { reasons: ["out_of_stock"] });
+    expect(await operationApplied(test, id, "release-hold")).toMatchObject({
+      onHoldReasons: ["payment_failed"],
+    });
     const reasons = ["out_of_stock", "payment_failed"];
-    const refused = await takeHouseStep(test, id, "release-hold", { reasons }, warehouseOf(test));
+    const refused = await requestOperation(test, id, "release-hold", { reasons }, warehouseOf(test));
     expect(refused.status).toBe(422);
     expect(refused.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
-    expect(await stepTaken(test, id, "release-hold", { reasons })).toMatchObject({ onHold: false });
+    expect(await operationApplied(test, id, "release-hold", { reasons })).toMatchObject({ onHold: false });
   });
 
   it.each([
@@ -167,7 +171,7 @@ describe("holds", () => {
     ["a text", { reasons: "out_of_stock" }, ["/reasons"]],
   ])("are rejected with %s", async (_title, body, pointers) => {
     const { id } = await placeOrder(partner, lines(1));
-    const refused = await takeHouseStep(test, id, "hold", body);
+    const refused = await requestOperation(test, id, "hold", body);
     expect(refused.status).toBe(422);
     expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
     expect(await readDetail(test, id)).toMatchObject({ onHold: false });
@@ -180,7 +184,7 @@ describe("cancelling from the back office", () => {
     test.clock.advance({ hours: 3 });
     await runJob(test, "accept-orders");
     expect((await cancelOrder(partner, id)).status).toBe(409);
-    const canceled = await stepTaken(test, id, "cancel", { reason: "The buyer called." });
+    const canceled = await operationApplied(test, id, "cancel", { reason: "The buyer called." });
     expect(canceled).toMatchObject({ status: "CANCELED" });
     expect(operationsOf(canceled).slice(0, 2)).toEqual(["create by partner", "accept by service"]);
     expect(canceled.timeline.at(-1)).toMatchObject({ operation: "cancel", detail: "The buyer called." });
@@ -190,7 +194,7 @@ describe("cancelling from the back office", () => {
   it("records the acceptance that only the deadline had seen to", async () => {
     const { id } = await placeOrder(partner, lines(1));
     test.clock.advance({ hours: 3 });
-    expect(operationsOf(await stepTaken(test, id, "cancel"))).toEqual([
+    expect(operationsOf(await operationApplied(test, id, "cancel"))).toEqual([
       "create by partner",
       "accept by service",
       "cancel by operator",
@@ -200,16 +204,16 @@ describe("cancelling from the back office", () => {
   it("is the operator's alone once something has been shipped", async () => {
     const { id } = await placeAcceptedOrder(test, partner, lines(1));
     const owner = personOf(test, partner.merchantId);
-    await stepTaken(test, id, "ship");
-    const refused = await takeHouseStep(test, id, "cancel", {}, owner);
-    expectRefused(refused, "already_shipped", "cancel", "IN_PROGRESS");
-    await stepTaken(test, id, "cancel");
+    await operationApplied(test, id, "ship");
+    const refused = await requestOperation(test, id, "cancel", {}, owner);
+    expectRejected(refused, "already_shipped", "cancel", "IN_PROGRESS");
+    await operationApplied(test, id, "cancel");
   });
 
   it("is rejected when the order is settled", async () => {
     const { id } = await placeOrder(partner, lines(1));
     await cancelOrder(partner, id);
-    expectRefused(await takeHouseStep(test, id, "cancel"), "order_settled", "cancel", "CANCELED");
+    expectRejected(await requestOperation(test, id, "cancel"), "order_settled", "cancel", "CANCELED");
   });
 });
 
@@ -220,7 +224,7 @@ describe("what a transition cannot name", () => {
       const { id: testId } = await placeTestOrder(partner);
       const { externalOrderId } = await placeOrder(partner, lines(1));
       for (const id of ["ord_01m7y7np16fe68bxp4h91tdmdn", testId, externalOrderId, "ord_x", "%20"]) {
-        const { status, body } = await takeHouseStep(test, id, step);
+        const { status, body } = await requestOperation(test, id, step);
         expect(status, id).toBe(404);
         expect(body.detail).toBe("No such order.");
       }
@@ -242,6 +246,6 @@ describe("what a transition cannot name", () => {
 
 it("the warehouse's staff apply transitions under their own names", async () => {
   const { id } = await placeReviewed();
-  const { body } = await takeHouseStep(test, id, "approve", {}, warehouseOf(test));
+  const { body } = await requestOperation(test, id, "approve", {}, warehouseOf(test));
   expect(body.timeline.at(-1).actor).toEqual({ kind: "warehouse", name: "Wilma Packer" });
 });

@@ -3,12 +3,12 @@ import { createPartner, type Partner, placeOrder } from "../../support/builders.
 import { runJob } from "../../support/jobs.ts";
 import { cancelOrder, readOrder, readOrderEvents } from "../../support/orders.ts";
 import {
-  expectRefused,
+  expectRejected,
+  operationApplied,
   operationsOf,
   placeAcceptedOrder,
   readDetail,
-  stepTaken,
-  takeHouseStep,
+  requestOperation,
 } from "../../support/real-orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -31,16 +31,21 @@ describe("shipping", () => {
   it("ships line by line: IN_PROGRESS with the first shipment, complete after the last", async () => {
     const { id, lines } = await placeTwoLines();
     const [first, second] = lines.map((line: { id: string }) => line.id);
-    const begun = await stepTaken(test, id, "ship", { lineIds: [second] });
+    const begun = await operationApplied(test, id, "ship", { lineIds: [second] });
     expect(begun).toMatchObject({
       status: "IN_PROGRESS",
       shipments: [{ status: "pending", lineIds: [second] }],
     });
-    expectRefused(await takeHouseStep(test, id, "complete"), "unshipped_lines", "complete", "IN_PROGRESS");
-    const shipped = await stepTaken(test, id, "ship");
+    expectRejected(
+      await requestOperation(test, id, "complete"),
+      "unshipped_lines",
+      "complete",
+      "IN_PROGRESS",
+    );
+    const shipped = await operationApplied(test, id, "ship");
     expect(shipped.shipments[1].lineIds).toEqual([first]);
-    expectRefused(await takeHouseStep(test, id, "ship"), "nothing_to_ship", "ship");
-    expect(await stepTaken(test, id, "complete")).toMatchObject({ status: "COMPLETED" });
+    expectRejected(await requestOperation(test, id, "ship"), "nothing_to_ship", "ship");
+    expect(await operationApplied(test, id, "complete")).toMatchObject({ status: "COMPLETED" });
     expect(await typesOf(id)).toEqual([
       "order.created",
       "order.shipmentCreated",
@@ -60,34 +65,34 @@ describe("shipping", () => {
   it("goes as soon as the deadline has passed, before any worker has looked", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 2 });
-    expect(await stepTaken(test, id, "ship")).toMatchObject({ status: "IN_PROGRESS" });
+    expect(await operationApplied(test, id, "ship")).toMatchObject({ status: "IN_PROGRESS" });
     expect(await runJob(test, "accept-orders")).toBe(0);
   });
 
   it("waits for the acceptance: the partner may still cancel", async () => {
     const { id } = await placeOrder(partner);
-    expectRefused(await takeHouseStep(test, id, "ship"), "not_accepted", "ship", "NEW");
+    expectRejected(await requestOperation(test, id, "ship"), "not_accepted", "ship", "NEW");
     expect((await cancelOrder(partner, id)).body).toMatchObject({ status: "CANCELED" });
-    expectRefused(await takeHouseStep(test, id, "ship"), "order_settled", "ship", "CANCELED");
+    expectRejected(await requestOperation(test, id, "ship"), "order_settled", "ship", "CANCELED");
   });
 
   it("waits for the end of a hold", async () => {
     const { id } = await placeTwoLines();
-    await stepTaken(test, id, "hold");
-    expectRefused(await takeHouseStep(test, id, "ship"), "order_on_hold", "ship", "ACCEPTED");
-    await stepTaken(test, id, "release-hold");
-    await stepTaken(test, id, "ship");
+    await operationApplied(test, id, "hold");
+    expectRejected(await requestOperation(test, id, "ship"), "order_on_hold", "ship", "ACCEPTED");
+    await operationApplied(test, id, "release-hold");
+    await operationApplied(test, id, "ship");
   });
 
   it("takes each line once, however many workers reach for it at the same time", async () => {
     const { id, lines } = await placeTwoLines();
     const lineIds = [lines[0].id];
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => takeHouseStep(test, id, "ship", { lineIds })),
+      Array.from({ length: 8 }, () => requestOperation(test, id, "ship", { lineIds })),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200))
-      expectRefused(answer, "nothing_to_ship", "ship");
+      expectRejected(answer, "nothing_to_ship", "ship");
     const detail = await readDetail(test, id);
     expect(detail.shipments).toHaveLength(1);
     expect(await typesOf(id)).toEqual(["order.created", "order.shipmentCreated"]);
@@ -96,8 +101,8 @@ describe("shipping", () => {
   it("and a cancel from the back office: one comes after the other, and nothing is shipped of a canceled order", async () => {
     const { id } = await placeTwoLines();
     const [shipped, canceled] = await Promise.all([
-      takeHouseStep(test, id, "ship"),
-      takeHouseStep(test, id, "cancel"),
+      requestOperation(test, id, "ship"),
+      requestOperation(test, id, "cancel"),
     ]);
     expect(canceled.status).toBe(200);
     const { status, shipments } = await readDetail(test, id);
@@ -112,7 +117,7 @@ describe("shipping", () => {
     ["empty texts", { carrier: "", trackingNumber: "" }, ["/carrier", "/trackingNumber"]],
   ])("is rejected with %s", async (_title, body, pointers) => {
     const { id } = await placeTwoLines();
-    const { status, body: problem } = await takeHouseStep(test, id, "ship", body);
+    const { status, body: problem } = await requestOperation(test, id, "ship", body);
     expect(status).toBe(422);
     expect(problem.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
     expect(await readDetail(test, id)).toMatchObject({ status: "ACCEPTED", shipments: [] });
@@ -120,14 +125,17 @@ describe("shipping", () => {
 
   it("with no lines at all ships nothing", async () => {
     const { id } = await placeTwoLines();
-    expectRefused(await takeHouseStep(test, id, "ship", { lineIds: [] }), "nothing_to_ship", "ship");
+    expectRejected(await requestOperation(test, id, "ship", { lineIds: [] }), "nothing_to_ship", "ship");
   });
 });
 
 describe("tracking", () => {
   it("may be known at once; the address comes from carrier and number", async () => {
     const { id } = await placeTwoLines();
-    const { shipments } = await stepTaken(test, id, "ship", { carrier: "U.P.S.", trackingNumber: "1Z 999" });
+    const { shipments } = await operationApplied(test, id, "ship", {
+      carrier: "U.P.S.",
+      trackingNumber: "1Z 999",
+    });
     const trackingUrl = "https://www.ups.com/track?tracknum=1Z999";
     expect(shipments).toMatchObject([{ carrier: "U.P.S.", trackingNumber: "1Z 999", trackingUrl }]);
     expect((await readOrder(partner, id)).shipments).toMatchObject([
@@ -140,10 +148,10 @@ describe("tracking", () => {
 
   it("is on the timeline with the parcel that it is about, like its shipping and its return", async () => {
     const { id, lines } = await placeTwoLines();
-    const first = (await stepTaken(test, id, "ship", { lineIds: [lines[0].id] })).shipments[0].id;
-    const second = (await stepTaken(test, id, "ship")).shipments[1].id;
+    const first = (await operationApplied(test, id, "ship", { lineIds: [lines[0].id] })).shipments[0].id;
+    const second = (await operationApplied(test, id, "ship")).shipments[1].id;
     await patchShipment(first, { trackingNumber: "77" });
-    await stepTaken(test, id, "return", { shipmentId: second });
+    await operationApplied(test, id, "return", { shipmentId: second });
     const { timeline } = await readDetail(test, id);
     expect(timeline.slice(-4)).toMatchObject([
       { operation: "ship", shipmentId: first },
@@ -156,8 +164,8 @@ describe("tracking", () => {
 
   it("may come later, also when the order is complete", async () => {
     const { id } = await placeTwoLines();
-    const { shipments } = await stepTaken(test, id, "ship");
-    await stepTaken(test, id, "complete");
+    const { shipments } = await operationApplied(test, id, "ship");
+    await operationApplied(test, id, "complete");
     const { status, body } = await patchShipment(shipments[0].id, { carrier: "DHL", trackingNumber: "77" });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -176,7 +184,7 @@ describe("tracking", () => {
   it("keeps an address of its own until the number changes", async () => {
     const { id } = await placeTwoLines();
     const own = { carrier: "Local Bikes", trackingNumber: "1", trackingUrl: "https://bikes.example/1" };
-    const [shipment] = (await stepTaken(test, id, "ship", own)).shipments;
+    const [shipment] = (await operationApplied(test, id, "ship", own)).shipments;
     const patched = async (body: object) => (await patchShipment(shipment.id, body)).body;
     expect(await patched({ status: "shipped" })).toMatchObject({ ...own, status: "shipped" });
     expect(await patched({ carrier: "Local Bikes Ltd" })).toMatchObject({ trackingUrl: own.trackingUrl });
@@ -191,7 +199,8 @@ describe("tracking", () => {
 
   it("that stays the same changes nothing", async () => {
     const { id } = await placeTwoLines();
-    const [shipment] = (await stepTaken(test, id, "ship", { carrier: "DPD", trackingNumber: "5" })).shipments;
+    const [shipment] = (await operationApplied(test, id, "ship", { carrier: "DPD", trackingNumber: "5" }))
+      .shipments;
     const before = await readDetail(test, id);
     test.clock.advance({ minutes: 1 });
     expect((await patchShipment(shipment.id, { trackingNumber: "5", status: "pending" })).status).toBe(200);
@@ -205,7 +214,7 @@ describe("tracking", () => {
     ["trackingUrl", { trackingUrl: "ftp://x" }],
   ])("is rejected with a bad %s", async (field, body) => {
     const { id } = await placeTwoLines();
-    const [shipment] = (await stepTaken(test, id, "ship")).shipments;
+    const [shipment] = (await operationApplied(test, id, "ship")).shipments;
     const refused = await patchShipment(shipment.id, body);
     expect(refused.status).toBe(422);
     expect(refused.body.errors).toMatchObject([{ pointer: `/${field}` }]);
@@ -220,12 +229,17 @@ describe("tracking", () => {
 describe("returns", () => {
   it("set RETURNED, also on a completed order, and the parcel is back for good", async () => {
     const { id } = await placeTwoLines();
-    const [shipment] = (await stepTaken(test, id, "ship")).shipments;
-    await stepTaken(test, id, "complete");
-    const returned = await stepTaken(test, id, "return", { shipmentId: shipment.id });
+    const [shipment] = (await operationApplied(test, id, "ship")).shipments;
+    await operationApplied(test, id, "complete");
+    const returned = await operationApplied(test, id, "return", { shipmentId: shipment.id });
     expect(returned).toMatchObject({ status: "RETURNED", shipments: [{ status: "returned" }] });
-    expectRefused(await takeHouseStep(test, id, "return"), "no_shipment_out", "returnShipment", "RETURNED");
-    expectRefused(
+    expectRejected(
+      await requestOperation(test, id, "return"),
+      "no_shipment_out",
+      "returnShipment",
+      "RETURNED",
+    );
+    expectRejected(
       await patchShipment(shipment.id, { status: "shipped" }),
       "no_shipment_out",
       "updateShipment",
@@ -235,16 +249,23 @@ describe("returns", () => {
 
   it("need a parcel that is out", async () => {
     const { id } = await placeTwoLines();
-    expectRefused(await takeHouseStep(test, id, "return"), "no_shipment_out", "returnShipment", "ACCEPTED");
-    const unknown = await takeHouseStep(test, id, "return", { shipmentId: "shp_01m7y7np16fe68bxp4h91tdmdn" });
+    expectRejected(
+      await requestOperation(test, id, "return"),
+      "no_shipment_out",
+      "returnShipment",
+      "ACCEPTED",
+    );
+    const unknown = await requestOperation(test, id, "return", {
+      shipmentId: "shp_01m7y7np16fe68bxp4h91tdmdn",
+    });
     expect(unknown.status).toBe(422);
     expect(unknown.body.errors).toMatchObject([{ pointer: "/shipmentId" }]);
   });
 
   it("happen once, however many hands take the parcel", async () => {
     const { id } = await placeTwoLines();
-    await stepTaken(test, id, "ship");
-    const answers = await Promise.all(Array.from({ length: 6 }, () => takeHouseStep(test, id, "return")));
+    await operationApplied(test, id, "ship");
+    const answers = await Promise.all(Array.from({ length: 6 }, () => requestOperation(test, id, "return")));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect((await typesOf(id)).filter((type) => type === "order.shipmentReturned")).toHaveLength(1);
   });

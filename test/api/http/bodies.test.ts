@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BODY_LIMIT_BYTES } from "../../../src/api/http/body.ts";
 import { anOrder, placeOrder, placeTestOrder } from "../../support/builders.ts";
-import { expectRefusal, startWire, type Wire } from "../../support/refusals.ts";
+import { expectRejection, startWire, type Wire } from "../../support/rejections.ts";
 import { exchange, requestText } from "../../support/sockets.ts";
 
 let wire: Wire;
@@ -32,20 +32,20 @@ describe("a body that cannot be read", () => {
     ["compressed bytes", Buffer.from([0x1f, 0x8b, 0x08, 0x00])],
     ["brackets that never close", "[".repeat(100_000)],
   ])("is malformed: %s", async (_name, body) => {
-    expectRefusal(await orderOf(body), "malformed-request", "/v1/orders");
+    expectRejection(await orderOf(body), "malformed-request", "/v1/orders");
   });
 
   it("is malformed when there is none, with or without a media type", async () => {
-    expectRefusal(await order(), "malformed-request", "/v1/orders");
-    expectRefusal(await wire.send("POST /v1/orders"), "malformed-request", "/v1/orders");
-    expectRefusal(
+    expectRejection(await order(), "malformed-request", "/v1/orders");
+    expectRejection(await wire.send("POST /v1/orders"), "malformed-request", "/v1/orders");
+    expectRejection(
       await wire.chunked("POST /v1/orders", wire.authorizedJson(), "0\r\n\r\n"),
       "malformed-request",
       "/v1/orders",
     );
     const { id } = await placeTestOrder(wire.partner);
     const path = `/v1/test/orders/${id}/transitions`;
-    expectRefusal(await wire.send(`POST ${path}`), "malformed-request", path);
+    expectRejection(await wire.send(`POST ${path}`), "malformed-request", path);
   });
 
   it("does not repeat what was sent", async () => {
@@ -95,11 +95,11 @@ describe("a media type", () => {
     ";;;",
     "",
   ])("%j is rejected with 415", async (type) => {
-    expectRefusal(await orderAs(type), "unsupported-media-type", "/v1/orders");
+    expectRejection(await orderAs(type), "unsupported-media-type", "/v1/orders");
   });
 
   it("that is missing is rejected with 415", async () => {
-    expectRefusal(await orderAs(null), "unsupported-media-type", "/v1/orders");
+    expectRejection(await orderAs(null), "unsupported-media-type", "/v1/orders");
   });
 
   it.each([
@@ -136,12 +136,12 @@ describe("a body of 256 KiB", () => {
 
   it("is the limit: one byte more is rejected with 413", async () => {
     const body = padded(BODY_LIMIT_BYTES + 1);
-    expectRefusal(
+    expectRejection(
       await wire.send("POST /v1/orders", wire.authorizedJson(), body),
       "payload-too-large",
       "/v1/orders",
     );
-    expectRefusal(
+    expectRejection(
       await wire.chunked("POST /v1/orders", wire.authorizedJson(), asChunks(body)),
       "payload-too-large",
       "/v1/orders",
@@ -150,19 +150,19 @@ describe("a body of 256 KiB", () => {
 
   it("is the most by its announced length already: the rest is not waited for", async () => {
     const headers = { ...wire.authorizedJson(), "content-length": String(10 ** 12) };
-    expectRefusal(await wire.send("POST /v1/orders", headers), "payload-too-large", "/v1/orders");
+    expectRejection(await wire.send("POST /v1/orders", headers), "payload-too-large", "/v1/orders");
   });
 
   it("counts bytes, not characters", async () => {
     const order = anOrder(wire.partner, { note: "é".repeat(BODY_LIMIT_BYTES / 2) });
-    expectRefusal(await wire.postOrder(order), "payload-too-large", "/v1/orders");
+    expectRejection(await wire.postOrder(order), "payload-too-large", "/v1/orders");
   });
 
   it("is the most also where the body does not matter", async () => {
     const { id } = await placeOrder(wire.partner);
     const path = `/v1/orders/${id}/cancel`;
     const body = "x".repeat(BODY_LIMIT_BYTES + 1);
-    expectRefusal(await wire.send(`POST ${path}`, wire.authorizedJson(), body), "payload-too-large", path);
+    expectRejection(await wire.send(`POST ${path}`, wire.authorizedJson(), body), "payload-too-large", path);
     expect((await wire.partner.client.get(`/v1/orders/${id}`)).body.status).toBe("NEW");
     // Described for that route as well: the client of the tests checks it.
     await wire.partner.client.request("POST", path, { rawBody: body });
@@ -170,6 +170,6 @@ describe("a body of 256 KiB", () => {
 
   it("is reported only with a valid key", async () => {
     const body = "x".repeat(BODY_LIMIT_BYTES + 1);
-    expectRefusal(await wire.send("POST /v1/orders", {}, body), "unauthorized", "/v1/orders");
+    expectRejection(await wire.send("POST /v1/orders", {}, body), "unauthorized", "/v1/orders");
   });
 });

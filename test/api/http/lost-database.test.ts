@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../../../src/platform/database/database.ts";
 import { anOrder, createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
-import { ERRORS_BASE_URL, expectRefusal } from "../../support/refusals.ts";
+import { ERRORS_BASE_URL, expectRejection } from "../../support/rejections.ts";
 import { createDatabase, startTestService, type TestService } from "../../support/test-service.ts";
 
 describe("a database that is gone", () => {
@@ -50,7 +50,7 @@ describe("a database that is gone", () => {
     for (const [method, path, body] of all) {
       const answer = await served.client.request(method, path, body && { body });
       const { status, headers } = answer;
-      expectRefusal({ status, headers, document: answer.body }, "unavailable", path);
+      expectRejection({ status, headers, document: answer.body }, "unavailable", path);
       expect(headers["retry-after"], `${method} ${path}`).toBe("5");
     }
     const readiness = await service.backOffice.get("/api/merchants");

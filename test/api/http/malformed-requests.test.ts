@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { anAddress, anOrder } from "../../support/builders.ts";
-import { expectRefusal, startWire, type Wire } from "../../support/refusals.ts";
+import { expectRejection, startWire, type Wire } from "../../support/rejections.ts";
 import { exchange, openConnection, requestText } from "../../support/sockets.ts";
 
 let wire: Wire;
@@ -75,11 +75,11 @@ describe("what is not HTTP/1.1", () => {
       "/v1/orders",
     ],
   ])("is malformed: %s", async (_name, bytes, instance) => {
-    expectRefusal(await wire.sendRaw(bytes), "malformed-request", instance);
+    expectRejection(await wire.sendRaw(bytes), "malformed-request", instance);
   });
 
   it("is malformed in the middle of a body", async () => {
-    expectRefusal(
+    expectRejection(
       await wire.chunked("POST /v1/orders", wire.authorizedJson(), "not a size\r\n"),
       "malformed-request",
       "/v1/orders",
@@ -130,7 +130,7 @@ describe("what is not HTTP/1.1", () => {
   it("does not take any value of it for an expectation (RFC 9110, section 10.1.1)", async () => {
     for (const expectation of ["100-continue", "something", "100-continue, something"]) {
       const headers = { ...wire.authorizedJson(), expect: expectation };
-      expectRefusal(await wire.send("POST /v1/orders", headers, "{}"), "validation-failed", "/v1/orders");
+      expectRejection(await wire.send("POST /v1/orders", headers, "{}"), "validation-failed", "/v1/orders");
     }
   });
 });

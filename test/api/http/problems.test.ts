@@ -11,11 +11,11 @@ import { ENDPOINTS_MAX } from "../../../src/webhooks/endpoints/create-endpoint.t
 import { anOrder, createPartner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import {
   ERRORS_BASE_URL,
-  expectRefusal,
-  type Refused,
+  expectRejection,
+  type Rejected,
   startWire,
   type Wire,
-} from "../../support/refusals.ts";
+} from "../../support/rejections.ts";
 import { OPERATOR_TOKEN, startServiceForTest } from "../../support/test-service.ts";
 import {
   anEndpoint,
@@ -33,7 +33,7 @@ afterAll(() => wire.close());
 
 describe("every code of the table", () => {
   /** A request that causes the code, and the path that the problem names. */
-  const PROVOCATIONS: Record<ProblemCode, () => Promise<[answer: Refused, instance: string]>> = {
+  const PROVOCATIONS: Record<ProblemCode, () => Promise<[answer: Rejected, instance: string]>> = {
     "malformed-request": async () => [
       await wire.send("POST /v1/orders", wire.authorizedJson(), "{"),
       "/v1/orders",
@@ -126,7 +126,7 @@ describe("every code of the table", () => {
 
   it.each(codes)("%s is returned as the table says, and reveals nothing internal", async (code) => {
     const [answer, instance] = await PROVOCATIONS[code]();
-    expectRefusal(answer, code, instance);
+    expectRejection(answer, code, instance);
     expect(answer.status).toBe(STATUSES[code]);
     const base = ["code", "detail", "instance", "status", "title", "type"];
     expect(Object.keys(answer.document).sort()).toEqual([...base, ...(MEMBERS[code] ?? [])].sort());
@@ -165,7 +165,7 @@ describe("every code of the table", () => {
     expect(answer.body.type).toBe(`${ERRORS_BASE_URL}/not-found`);
   });
 
-  async function provokeRateLimit(): Promise<[Refused, string]> {
+  async function provokeRateLimit(): Promise<[Rejected, string]> {
     const config = { ...wire.test.context.config, rateLimitPerMinute: 1 };
     const limited = createPartnerApi({ ...wire.test.context, config }, createMetrics());
     expect((await inject(limited, "/v1/me")).status).toBe(200);
@@ -175,8 +175,8 @@ describe("every code of the table", () => {
 
 describe("a problem document", () => {
   it("names the path as it was sent, without its query", async () => {
-    expectRefusal(await wire.send("GET /v1/orders/a%2Fb?key=secret"), "not-found", "/v1/orders/a%2Fb");
-    expectRefusal(await wire.send("GET /v1/products?limit=0"), "validation-failed", "/v1/products");
+    expectRejection(await wire.send("GET /v1/orders/a%2Fb?key=secret"), "not-found", "/v1/orders/a%2Fb");
+    expectRejection(await wire.send("GET /v1/products?limit=0"), "validation-failed", "/v1/products");
   });
 
   it("keeps a request id that the client sent, when it is short and harmless", async () => {
@@ -201,7 +201,7 @@ describe("a problem document", () => {
 
   it("writes any content of the path as JSON", async () => {
     const path = `/v1/"quoted"\\<b>&'{}`;
-    expectRefusal(await wire.send(`GET ${path}`), "not-found", path);
+    expectRejection(await wire.send(`GET ${path}`), "not-found", path);
   });
 
   it("does not say by what the service is made", async () => {
@@ -219,7 +219,7 @@ describe("an internal error", () => {
 });
 
 /** The statement fails in a way that no operation foresees. */
-async function provokeInternalError(): Promise<[Refused, string]> {
+async function provokeInternalError(): Promise<[Rejected, string]> {
   const broken = await startServiceForTest({ config: { errorsBaseUrl: ERRORS_BASE_URL } });
   const { client } = await createPartner(broken);
   await broken.db.runScript("alter table exposed_products rename to secret_table");
@@ -228,7 +228,7 @@ async function provokeInternalError(): Promise<[Refused, string]> {
 }
 
 /** Nothing listens at the database's address. */
-async function provokeUnavailable(): Promise<[Refused, string]> {
+async function provokeUnavailable(): Promise<[Rejected, string]> {
   const db = openDatabase({
     url: "postgres://user:password@127.0.0.1:1/nowhere",
     connectionsMax: 1,
@@ -239,7 +239,7 @@ async function provokeUnavailable(): Promise<[Refused, string]> {
   return [answer, "/v1/me"];
 }
 
-async function inject(listener: Wire["app"], path: string): Promise<Refused> {
+async function inject(listener: Wire["app"], path: string): Promise<Rejected> {
   const { statusCode, headers, body } = await listener.inject({ url: path, headers: wire.authorized() });
   const texts = headers as Record<string, string>; // None of its fields is repeated.
   return { status: statusCode, headers: texts, document: JSON.parse(body) };

@@ -16,7 +16,7 @@ afterAll(() => test.close());
 const cancel = (orderId: string): Promise<Answer> => partner.client.post(`/v1/orders/${orderId}/cancel`);
 
 /** A cancel that must be rejected with 409 and change nothing; returns the problem without its path. */
-async function refusalOf(orderId: string): Promise<object> {
+async function rejectionOf(orderId: string): Promise<object> {
   const before = await dumpTables(test);
   const { status, body } = await cancel(orderId);
   expect(status, JSON.stringify(body)).toBe(409);
@@ -58,10 +58,10 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     const real = await placeOrder(partner, { lines });
     const rehearsed = await placeTestOrder(partner, { lines });
     expect([real.status, rehearsed.status]).toEqual(["PROCESSING", "PROCESSING"]);
-    const refusal = await refusalOf(rehearsed.id);
-    expect(refusal).toEqual(await refusalOf(real.id));
-    expect(refusal).toMatchObject({ title: "Order cannot be canceled", orderStatus: "PROCESSING" });
-    expect(refusal).toMatchObject({ detail: expect.stringContaining("never had a cancel window") });
+    const rejection = await rejectionOf(rehearsed.id);
+    expect(rejection).toEqual(await rejectionOf(real.id));
+    expect(rejection).toMatchObject({ title: "Order cannot be canceled", orderStatus: "PROCESSING" });
+    expect(rejection).toMatchObject({ detail: expect.stringContaining("never had a cancel window") });
   });
 
   it("rejects one moved to PROCESSING with that text too", async () => {
@@ -69,7 +69,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     const real = await placeOrder(partner, { lines });
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, "process");
-    expect(await refusalOf(id)).toEqual(await refusalOf(real.id));
+    expect(await rejectionOf(id)).toEqual(await rejectionOf(real.id));
   });
 
   it("rejects one moved past its window with the text for a real order whose window has closed", async () => {
@@ -78,9 +78,9 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     await cancel(real.id); // Stores the acceptance, so that the rejection compared below changes nothing.
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, "accept");
-    const refusal = await refusalOf(id);
-    expect(refusal).toEqual(await refusalOf(real.id));
-    expect(refusal).toMatchObject({ detail: expect.stringContaining("window has closed") });
+    const rejection = await rejectionOf(id);
+    expect(rejection).toEqual(await rejectionOf(real.id));
+    expect(rejection).toMatchObject({ detail: expect.stringContaining("window has closed") });
   });
 
   it.each([
@@ -93,7 +93,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
   ])("rejects with 409 order-not-cancelable: %s after %j", async (orderStatus, steps) => {
     const { id } = await placeTestOrder(partner);
     for (const step of steps) await applied(partner, id, step);
-    expect(await refusalOf(id)).toMatchObject({ status: 409, orderStatus });
+    expect(await rejectionOf(id)).toMatchObject({ status: 409, orderStatus });
   });
 
   it.each([[[]], [["process"]], [["accept"]], [["ship"]]])(
@@ -113,7 +113,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     await applied(partner, id, "accept");
     await applied(partner, id, "hold", { reasons: ["payment_failed"] });
     await applied(partner, id, "releaseHold");
-    expect(await refusalOf(id)).toMatchObject({ orderStatus: "ACCEPTED" });
+    expect(await rejectionOf(id)).toMatchObject({ orderStatus: "ACCEPTED" });
   });
 
   it("does not cancel it once other reasons have replaced the failed payment", async () => {
@@ -121,7 +121,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     await applied(partner, id, "process");
     await applied(partner, id, "hold", { reasons: ["payment_failed"] });
     await applied(partner, id, "hold");
-    expect(await refusalOf(id)).toMatchObject({ orderStatus: "PROCESSING" });
+    expect(await rejectionOf(id)).toMatchObject({ orderStatus: "PROCESSING" });
   });
 
   it("a held NEW one can be canceled", async () => {

@@ -23,7 +23,7 @@ const createTo = (address: object) => create({ shippingAddress: anAddress(addres
 const createRaw = (rawBody: string | Buffer, headers = {}) =>
   partner.client.request("POST", "/v1/orders", { rawBody, headers });
 
-async function expectRefused(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
+async function expectRejected(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
   expectFaults(
     await answer,
     pointers.map((pointer) => ({ pointer })),
@@ -36,12 +36,12 @@ describe("POST /v1/orders, text that cannot be kept unchanged", () => {
 
   it.each(TEXTS)("rejects NUL and lone surrogates in the address's %s", async (field) => {
     for (const text of UNSTORABLE)
-      await expectRefused(createTo({ [field]: text }), `/shippingAddress/${field}`);
+      await expectRejected(createTo({ [field]: text }), `/shippingAddress/${field}`);
   });
 
   it("rejects NUL and lone surrogates in externalOrderId", async () => {
     for (const externalOrderId of UNSTORABLE)
-      await expectRefused(create({ externalOrderId }), "/externalOrderId");
+      await expectRejected(create({ externalOrderId }), "/externalOrderId");
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe("POST /v1/orders, hostile field names", () => {
   it("does not take a required field from __proto__", async () => {
     const { lines, shippingAddress } = anOrder(partner);
     const rawBody = `{"__proto__":${JSON.stringify({ lines })},"shippingAddress":${JSON.stringify(shippingAddress)}}`;
-    await expectRefused(createRaw(rawBody), "/lines");
+    await expectRejected(createRaw(rawBody), "/lines");
   });
 });
 

@@ -31,7 +31,7 @@ const createUnder = (key: string | string[], fields: object = { externalOrderId:
 const createRaw = (rawBody: string | Buffer, headers = {}) =>
   partner.client.request("POST", "/v1/orders", { rawBody, headers });
 
-async function expectRefused(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
+async function expectRejected(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
   expectFaults(
     await answer,
     pointers.map((pointer) => ({ pointer })),
@@ -41,15 +41,15 @@ async function expectRefused(answer: Promise<Answer>, ...pointers: string[]): Pr
 
 describe("POST /v1/orders, required fields", () => {
   it.each(["shippingAddress", "lines"])("rejects a request without %s", async (field) => {
-    await expectRefused(create({ [field]: undefined }), `/${field}`);
+    await expectRejected(create({ [field]: undefined }), `/${field}`);
   });
 
   it.each([...REQUIRED_TEXTS, "countryCode"])("rejects a shippingAddress without %s", async (field) => {
-    await expectRefused(createTo({ [field]: undefined }), `/shippingAddress/${field}`);
+    await expectRejected(createTo({ [field]: undefined }), `/shippingAddress/${field}`);
   });
 
   it("rejects a line without productId or quantity", async () => {
-    await expectRefused(create({ lines: [{}] }), "/lines/0/productId", "/lines/0/quantity");
+    await expectRejected(create({ lines: [{}] }), "/lines/0/productId", "/lines/0/quantity");
   });
 
   it("reports all errors at once, each with its pointer", async () => {
@@ -59,7 +59,7 @@ describe("POST /v1/orders, required fields", () => {
       shippingAddress: { firstName: 1, countryCode: "GBR", phone: "" },
       lines: [{ productId: partner.productIds[0], quantity: 1 }, { quantity: 0 }, null],
     };
-    await expectRefused(
+    await expectRejected(
       partner.client.post("/v1/orders", request),
       "/externalOrderId",
       "/testMode",
@@ -79,7 +79,7 @@ describe("POST /v1/orders, required fields", () => {
   it.each(["[]", "null", '"order"', "1", "true"])(
     "rejects the body %s, which is not an object",
     async (body) => {
-      await expectRefused(createRaw(body), "");
+      await expectRejected(createRaw(body), "");
     },
   );
 });
@@ -95,7 +95,7 @@ describe("POST /v1/orders, shippingAddress", () => {
 
   it.each(TEXTS)("rejects a %s that is empty, has 256 characters, or is not text", async (field) => {
     for (const value of ["", "x".repeat(256), 1, null, ["x"]]) {
-      await expectRefused(createTo({ [field]: value }), `/shippingAddress/${field}`);
+      await expectRejected(createTo({ [field]: value }), `/shippingAddress/${field}`);
     }
   });
 
@@ -119,7 +119,7 @@ describe("POST /v1/orders, shippingAddress", () => {
   it.each(["", "G", "GBR", "G1", "ÄÖ", "ß", "GB\n", 44, null])(
     "rejects the countryCode %j",
     async (countryCode) => {
-      await expectRefused(createTo({ countryCode }), "/shippingAddress/countryCode");
+      await expectRejected(createTo({ countryCode }), "/shippingAddress/countryCode");
     },
   );
 });
@@ -138,11 +138,11 @@ describe("POST /v1/orders, lines", () => {
 
   it.each([0, 101])("rejects %i lines", async (count) => {
     const lines = Array.from({ length: count }, () => ({ productId: partner.productIds[0], quantity: 1 }));
-    await expectRefused(create({ lines }), "/lines");
+    await expectRejected(create({ lines }), "/lines");
   });
 
   it.each([{}, "line", null])("rejects lines that are not an array: %j", async (lines) => {
-    await expectRefused(create({ lines }), "/lines");
+    await expectRejected(create({ lines }), "/lines");
   });
 
   it.each([1, 100_000])("takes a quantity of %i", async (quantity) => {
@@ -154,13 +154,13 @@ describe("POST /v1/orders, lines", () => {
   it.each([0, -1, 100_001, 1.5, "2", 1e300, 2 ** 53, null, true, [1]])(
     "rejects the quantity %j",
     async (quantity) => {
-      await expectRefused(createOf(quantity), "/lines/0/quantity");
+      await expectRejected(createOf(quantity), "/lines/0/quantity");
     },
   );
 
   it("rejects a quantity beyond every number: 1e400", async () => {
     const rawBody = JSON.stringify(anOrder(partner)).replace('"quantity":1', '"quantity":1e400');
-    await expectRefused(createRaw(rawBody), "/lines/0/quantity");
+    await expectRejected(createRaw(rawBody), "/lines/0/quantity");
   });
 
   it("takes the largest order there is: 100 lines of 100 000 pieces", async () => {
@@ -180,7 +180,7 @@ describe("POST /v1/orders, lines", () => {
     "01890a5d-ac96-774b-bcce-b302099a805",
     "\u0000",
   ])("rejects the productId %j, which is not a UUID", async (productId) => {
-    await expectRefused(create({ lines: [{ productId, quantity: 1 }] }), "/lines/0/productId");
+    await expectRejected(create({ lines: [{ productId, quantity: 1 }] }), "/lines/0/productId");
   });
 });
 
@@ -197,12 +197,12 @@ describe("POST /v1/orders, externalOrderId and testMode", () => {
   it.each(["", "x".repeat(201), "😀".repeat(201), 7, null])(
     "rejects the externalOrderId %j",
     async (externalOrderId) => {
-      await expectRefused(create({ externalOrderId }), "/externalOrderId");
+      await expectRejected(create({ externalOrderId }), "/externalOrderId");
     },
   );
 
   it.each(["true", 1, null])("rejects the testMode %j", async (testMode) => {
-    await expectRefused(create({ testMode }), "/testMode");
+    await expectRejected(create({ testMode }), "/testMode");
   });
 });
 

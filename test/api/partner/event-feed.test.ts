@@ -140,7 +140,7 @@ describe("GET /v1/events", () => {
     "cursor=",
     "cursor=x",
     `cursor=${"A".repeat(501)}`,
-  ])("refuses %s", async (query) => {
+  ])("rejects %s", async (query) => {
     const partner = await createPartner(test);
     const [parameter = ""] = query.split("=");
     expectFaults(await partner.client.get(`/v1/events?${query}`), [{ parameter }]);

@@ -106,7 +106,7 @@ describe("GET /v1/deliveries", () => {
     "limit=101",
     "cursor=x",
     "cursor=",
-  ])("refuses %s", async (query) => {
+  ])("rejects %s", async (query) => {
     const { partner } = await aSender(test);
     const [parameter = ""] = query.split("=");
     expectFaults(await partner.client.get(`/v1/deliveries?${query}`), [{ parameter }]);

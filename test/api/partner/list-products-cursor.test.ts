@@ -18,7 +18,7 @@ describe("a cursor that is not one of this list", () => {
     cursor = String((await readPage(partner, "?limit=1")).nextCursor);
   });
 
-  const expectRefused = async (text: string) => {
+  const expectRejected = async (text: string) => {
     const answer = await partner.client.get(`/v1/products?cursor=${encodeURIComponent(text)}`);
     expectFaults(answer, [{ parameter: "cursor" }]);
   };
@@ -29,7 +29,7 @@ describe("a cursor that is not one of this list", () => {
       for (const flip of [0x01, 0x80, 0xff]) {
         const changed = Buffer.from(bytes);
         changed[place] = (changed[place] ?? 0) ^ flip;
-        await expectRefused(changed.toString("base64url"));
+        await expectRejected(changed.toString("base64url"));
       }
     }
   });
@@ -37,12 +37,12 @@ describe("a cursor that is not one of this list", () => {
   it("is rejected with 422 when any character of it is changed", async () => {
     for (let place = 0; place < cursor.length; place += 1) {
       const other = cursor[place] === "A" ? "B" : "A";
-      await expectRefused(`${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
+      await expectRejected(`${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
     }
   });
 
   it("is rejected with 422 when it is cut short", async () => {
-    for (let length = 0; length < cursor.length; length += 1) await expectRefused(cursor.slice(0, length));
+    for (let length = 0; length < cursor.length; length += 1) await expectRejected(cursor.slice(0, length));
   });
 
   it("is rejected with 422 when something is added to it", async () => {
@@ -54,7 +54,7 @@ describe("a cursor that is not one of this list", () => {
       ` ${cursor}`,
       cursor + cursor,
     ])
-      await expectRefused(text);
+      await expectRejected(text);
   });
 
   it.each([
@@ -72,7 +72,7 @@ describe("a cursor that is not one of this list", () => {
     "A".repeat(500),
     "A".repeat(501),
     "A".repeat(5_000),
-  ])("is rejected with 422: %j", expectRefused);
+  ])("is rejected with 422: %j", expectRejected);
 
   it("is rejected with 422 when it is sent twice", async () => {
     expectFaults(await partner.client.get(`/v1/products?cursor=${cursor}&cursor=${cursor}`), [
@@ -91,7 +91,7 @@ describe("a cursor that is not one of this list", () => {
     ]) {
       const { body } = await test.backOffice.get(`${path}?limit=1`);
       expect(body.nextCursor, path).toEqual(expect.any(String));
-      await expectRefused(body.nextCursor);
+      await expectRejected(body.nextCursor);
     }
   });
 });

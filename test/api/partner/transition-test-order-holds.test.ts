@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeTestOrder } from "../../support/builders.ts";
 import { readOrder } from "../../support/orders.ts";
-import { applied, eventsOf, expectRefused, typesOf } from "../../support/sandbox.ts";
+import { applied, eventsOf, expectRejected, typesOf } from "../../support/sandbox.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -80,21 +80,21 @@ describe("rule 1: a held order does not ship", () => {
   ])("%s: rejected with order_on_hold", async (orderStatus, steps) => {
     const id = await placed();
     for (const step of [...steps, "hold"]) await applied(partner, id, step);
-    await expectRefused(test, partner, id, "ship", { orderStatus, rule: "order_on_hold" });
+    await expectRejected(test, partner, id, "ship", { orderStatus, rule: "order_on_hold" });
   });
 
   it("for any reason, and also when its lines are named", async () => {
     const id = await placed();
     const { lines } = await applied(partner, id, "hold", { reasons: ["something new"] });
     const expected = { orderStatus: "NEW", rule: "order_on_hold" };
-    await expectRefused(test, partner, id, "ship", expected, { lineIds: [lines[0].id] });
+    await expectRejected(test, partner, id, "ship", expected, { lineIds: [lines[0].id] });
   });
 
   it("a held order whose lines are all shipped is rejected for its hold", async () => {
     const id = await placed();
     for (const step of ["ship", "hold"]) await applied(partner, id, step);
     const expected = { orderStatus: "IN_PROGRESS", rule: "order_on_hold" };
-    await expectRefused(test, partner, id, "ship", expected);
+    await expectRejected(test, partner, id, "ship", expected);
   });
 
   it("ships again once the hold is cleared", async () => {

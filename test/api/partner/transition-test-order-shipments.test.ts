@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeTestOrder } from "../../support/builders.ts";
 import { readOrder } from "../../support/orders.ts";
-import { applied, eventsOf, expectRefused, typesOf } from "../../support/sandbox.ts";
+import { applied, eventsOf, expectRejected, typesOf } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -93,20 +93,20 @@ describe("ship", () => {
       const { id } = await threeLines();
       await applied(partner, id, "ship");
       const expected = { orderStatus: "IN_PROGRESS", rule: "nothing_to_ship" };
-      await expectRefused(test, partner, id, "ship", expected);
+      await expectRejected(test, partner, id, "ship", expected);
     });
 
     it("when no line is named", async () => {
       const { id } = await threeLines();
       const expected = { orderStatus: "NEW", rule: "nothing_to_ship" };
-      await expectRefused(test, partner, id, "ship", expected, { lineIds: [] });
+      await expectRejected(test, partner, id, "ship", expected, { lineIds: [] });
     });
 
     it("as a whole, when one of the lines named has a shipment", async () => {
       const { id, lines } = await threeLines();
       await applied(partner, id, "ship", { lineIds: [lines[0]] });
       const expected = { orderStatus: "IN_PROGRESS", rule: "nothing_to_ship" };
-      await expectRefused(test, partner, id, "ship", expected, { lineIds: [lines[0], lines[1]] });
+      await expectRejected(test, partner, id, "ship", expected, { lineIds: [lines[0], lines[1]] });
       expect(shipmentIdsOf(await readOrder(partner, id)).slice(1)).toEqual([null, null]);
     });
 
@@ -114,7 +114,7 @@ describe("ship", () => {
       const { id } = await threeLines();
       for (const step of ["ship", "accept"]) await applied(partner, id, step);
       const expected = { orderStatus: "ACCEPTED", rule: "nothing_to_ship" };
-      await expectRefused(test, partner, id, "ship", expected);
+      await expectRejected(test, partner, id, "ship", expected);
     });
   });
 });
@@ -167,7 +167,7 @@ describe("returnShipment", () => {
     const order = await applied(partner, id, "returnShipment");
     expect(shipmentIdsOf(order)).toEqual([order.shipments[0].id, null, null]);
     const expected = { orderStatus: "RETURNED", rule: "order_settled" };
-    await expectRefused(test, partner, id, "ship", expected);
+    await expectRejected(test, partner, id, "ship", expected);
   });
 
   describe("is rejected with no_shipment_out", () => {
@@ -180,14 +180,14 @@ describe("returnShipment", () => {
       const { id } = await threeLines();
       for (const step of steps) await applied(partner, id, step);
       const expected = { orderStatus, rule: "no_shipment_out" };
-      await expectRefused(test, partner, id, "returnShipment", expected);
+      await expectRejected(test, partner, id, "returnShipment", expected);
     });
 
     it("when everything has come back", async () => {
       const { id } = await threeLines();
       for (const step of ["ship", "returnShipment"]) await applied(partner, id, step);
       const expected = { orderStatus: "RETURNED", rule: "no_shipment_out" };
-      await expectRefused(test, partner, id, "returnShipment", expected);
+      await expectRejected(test, partner, id, "returnShipment", expected);
     });
 
     it("when the named shipment has come back, although others are out", async () => {
@@ -195,7 +195,7 @@ describe("returnShipment", () => {
       const fields = { shipmentId: parcels[0] };
       await applied(partner, id, "returnShipment", fields);
       const expected = { orderStatus: "RETURNED", rule: "no_shipment_out" };
-      await expectRefused(test, partner, id, "returnShipment", expected, fields);
+      await expectRejected(test, partner, id, "returnShipment", expected, fields);
     });
   });
 });
@@ -224,14 +224,14 @@ describe("complete", () => {
     ])("%s after %j: rejected with unshipped_lines", async (orderStatus, steps) => {
       const { id } = await threeLines();
       for (const step of steps) await applied(partner, id, step);
-      await expectRefused(test, partner, id, "complete", { orderStatus, rule: "unshipped_lines" });
+      await expectRejected(test, partner, id, "complete", { orderStatus, rule: "unshipped_lines" });
     });
 
     it("also when a single line is left", async () => {
       const { id, lines } = await threeLines();
       await applied(partner, id, "ship", { lineIds: lines.slice(1) });
       const expected = { orderStatus: "IN_PROGRESS", rule: "unshipped_lines" };
-      await expectRefused(test, partner, id, "complete", expected);
+      await expectRejected(test, partner, id, "complete", expected);
     });
   });
 });

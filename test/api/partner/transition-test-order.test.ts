@@ -4,7 +4,7 @@ import { readOrder } from "../../support/orders.ts";
 import {
   applied,
   eventsOf,
-  expectRefused,
+  expectRejected,
   transition,
   transitionPath,
   typesOf,
@@ -91,7 +91,7 @@ describe("rule 3: a settled order accepts nothing further except returnShipment"
       `${settled} rejects %s with order_settled`,
       async (name) => {
         const id = await testOrderThat(...(WAYS[settled] ?? []));
-        await expectRefused(test, partner, id, name, { orderStatus: settled, rule: "order_settled" });
+        await expectRejected(test, partner, id, name, { orderStatus: settled, rule: "order_settled" });
       },
     );
   }
@@ -100,7 +100,7 @@ describe("rule 3: a settled order accepts nothing further except returnShipment"
     const id = await testOrderThat("ship", "complete");
     const lineIds = [(await readOrder(partner, id)).lines[0].id];
     const expected = { orderStatus: "COMPLETED", rule: "order_settled" };
-    await expectRefused(test, partner, id, "ship", expected, { lineIds });
+    await expectRejected(test, partner, id, "ship", expected, { lineIds });
   });
 });
 

@@ -41,7 +41,7 @@ describe("GET /v1/webhook-endpoints", () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it.each(["limit=0", "limit=101", "limit=x", "cursor=x", "cursor="])("refuses %s", async (query) => {
+  it.each(["limit=0", "limit=101", "limit=x", "cursor=x", "cursor="])("rejects %s", async (query) => {
     const [parameter = ""] = query.split("=");
     expectFaults(await partner.client.get(`${ENDPOINTS}?${query}`), [{ parameter }]);
   });

@@ -22,7 +22,7 @@ const UNIQUE = "23505";
 const CHECK = "23514";
 
 /** What the database says to a statement that would make something false true. */
-async function refusalOf(sql: string): Promise<string | null> {
+async function rejectionOf(sql: string): Promise<string | null> {
   try {
     await test.db.runScript(sql);
     return null;
@@ -79,6 +79,6 @@ describe("facts that no code can make false", () => {
     ["a stream has one head", () => "insert into due_deliveries select * from due_deliveries", UNIQUE],
     ["a paused endpoint has a reason", () => "update webhook_endpoints set status = 'paused'", CHECK],
   ])("%s", async (_, sql, state) => {
-    expect(await refusalOf(sql())).toBe(state);
+    expect(await rejectionOf(sql())).toBe(state);
   });
 });

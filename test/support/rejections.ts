@@ -5,24 +5,24 @@ import { exchange, requestText } from "./sockets.ts";
 
 export const ERRORS_BASE_URL = "https://docs.example/errors";
 
-export type Refused = { status: number; headers: Record<string, string | undefined>; document: Document };
+export type Rejected = { status: number; headers: Record<string, string | undefined>; document: Document };
 type Document = Record<string, unknown> & { type: string; detail: string };
 
 /** A listener, and ways to send it requests that it must reject. */
 export type Wire = PartnerListener & {
   /** Sends a request as bytes over a connection of its own. */
-  sendRaw(bytes: string | Buffer): Promise<Refused>;
+  sendRaw(bytes: string | Buffer): Promise<Rejected>;
   /** Sends a request by its method and path; without given header fields, it sends the key. */
-  send(line: string, headers?: RequestHeaders, body?: string | Buffer): Promise<Refused>;
+  send(line: string, headers?: RequestHeaders, body?: string | Buffer): Promise<Rejected>;
   /** The same with a body in chunks, as they stand on the wire. */
-  chunked(line: string, headers: Record<string, string>, chunks: string): Promise<Refused>;
-  postOrder(order: object, headers?: Record<string, string>): Promise<Refused>;
+  chunked(line: string, headers: Record<string, string>, chunks: string): Promise<Rejected>;
+  postOrder(order: object, headers?: Record<string, string>): Promise<Rejected>;
 };
 
 export async function startWire(): Promise<Wire> {
   const listener = await startPartnerListener({ config: { errorsBaseUrl: ERRORS_BASE_URL } });
   const { url, authorized, authorizedJson } = listener;
-  const sendRaw = async (bytes: string | Buffer): Promise<Refused> => {
+  const sendRaw = async (bytes: string | Buffer): Promise<Rejected> => {
     const { status, headers, body } = await exchange(url, bytes);
     return { status, headers, document: JSON.parse(body) };
   };
@@ -42,7 +42,7 @@ export async function startWire(): Promise<Wire> {
 }
 
 /** The response is this problem, complete and well-formed, and reveals nothing internal. */
-export function expectRefusal(answer: Refused, code: ProblemCode, instance: string): void {
+export function expectRejection(answer: Rejected, code: ProblemCode, instance: string): void {
   const { status, headers, document } = answer;
   expect(document, JSON.stringify(document)).toMatchObject({
     type: `${ERRORS_BASE_URL}/${code}`,

@@ -4,7 +4,7 @@ import type { TestService } from "./test-service.ts";
 /**
  * From now on no order up to this one can be changed, oldest first; returns a function that makes it possible again.
  */
-export async function refuseOrders(
+export async function blockOrderChanges(
   test: TestService,
   oldest: string,
   newest = oldest,

@@ -13,7 +13,7 @@ afterAll(() => at.test.close());
 const cli = (args: string, input?: string) => at.cli(args, input);
 
 /** Ended with this code; nothing on standard output; nothing stored. */
-async function expectRefused(args: string, code: number, errors: RegExp): Promise<void> {
+async function expectRejected(args: string, code: number, errors: RegExp): Promise<void> {
   const before = await dumpTables(at.test);
   const result = await cli(args);
   expect(result.errors).toMatch(errors);
@@ -42,7 +42,7 @@ describe("the command line fails with exit code 2", () => {
     ["order export --merchant con_01m7y7np16fe68bxp4h91tdmdn", /begins with mer_/],
     ["product import /no/such/file.csv --merchant m", /cannot be read: ENOENT/],
     ["product import src --merchant m", /src is a folder/],
-  ])("%s", (args, errors) => expectRefused(args, 2, errors));
+  ])("%s", (args, errors) => expectRejected(args, 2, errors));
 
   it("an invalid configuration, with all its errors", async () => {
     const faulty = { ...at.environment, PORT: "x", LOG_LEVEL: "loud" };
@@ -65,7 +65,7 @@ describe("the command line fails with exit code 1", () => {
     ["merchant list --limit 101", /limit: must be at most 100/],
     ['merchant create --name "" --account-email nobody', /- \/name: .*\n {2}- \/accountEmail: /],
     ["product import - --merchant mer_01m7y7np16fe68bxp4h91tdmdn", /No such merchant/],
-  ])("%s", (args, errors) => expectRefused(args, 1, errors));
+  ])("%s", (args, errors) => expectRejected(args, 1, errors));
 
   it("with --json the problem document itself, on standard error", async () => {
     const { code, output, errors } = await cli("merchant show x --json");

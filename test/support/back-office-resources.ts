@@ -5,10 +5,10 @@ import type { Client, RequestOptions, TestService } from "./test-service.ts";
 import { createEndpoint } from "./webhooks.ts";
 
 /** One of everything that a path of the back office can name, all of one merchant. */
-export type House = { partner: Partner; ids: Record<string, string> };
+export type MerchantResources = { partner: Partner; ids: Record<string, string> };
 
 /** An order in review, so that every route finds the resources that it names. */
-export async function createHouse(test: TestService): Promise<House> {
+export async function createMerchantResources(test: TestService): Promise<MerchantResources> {
   const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
   const { id: keyId } = await createKey(test, partner.connectionId);
   await createEndpoint(partner);
@@ -48,7 +48,7 @@ const BODIES: Record<string, object> = {
   createProduct: { sku: "NEW", name: "New", price },
 };
 
-export type HouseRequest = {
+export type BackOfficeRequest = {
   operationId: string;
   method: string;
   path: string;
@@ -59,7 +59,7 @@ export type HouseRequest = {
 const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { "content-type": "text/csv" } };
 
 /** A request for every route of the back office, with the ids of one merchant's resources. */
-export const requestsOf = ({ ids }: House): HouseRequest[] =>
+export const requestsOf = ({ ids }: MerchantResources): BackOfficeRequest[] =>
   backOfficeRoutes.map(({ operationId, method, path: template, body: schema }) => {
     const [, , things = ""] = template.split("/");
     const path = template
