@@ -1,20 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { uuidAt } from "../../../src/platform/ids.ts";
-import { createPartner, type Partner, placeOrder, readEvents } from "../../support/builders.ts";
-import { sendDue, startDispatcher, startReceiverForTest } from "../../support/dispatch.ts";
+import { DAY_MS } from "../../../src/platform/time.ts";
+import { createPartner, type Partner, readEvents } from "../../support/builders.ts";
 import { connectionUuid, expectFaults, expectProblem } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
-import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
-import {
-  createEndpoint,
-  deliveryOf,
-  endpointPath,
-  pauseEndpoint,
-  readRows,
-  uuidIn,
-} from "../../support/webhooks.ts";
-
-const DAY_MS = 86_400_000;
+import { startTestService, type TestService } from "../../support/test-service.ts";
+import { createEndpoint, endpointPath, pauseEndpoint, readRows, uuidIn } from "../../support/webhooks.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -30,7 +21,7 @@ const post = (endpointId: string, step: string, body?: object) =>
 const inMs = (ms: number) => new Date(test.clock.now().getTime() + ms);
 
 /** The connections whose dispatchers were woken since. */
-function watchWaking(): string[] {
+function watchSignals(): string[] {
   const woken: string[] = [];
   vi.spyOn(test.context.signals, "send").mockImplementation(
     (_signal, connections) => void woken.push(...[...connections].map(({ connectionId }) => connectionId)),
@@ -52,7 +43,7 @@ async function expectHealthy(endpointId: string): Promise<void> {
 
 describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
   it("returns 202 with a delivery that is due at once, and signals the dispatchers", async () => {
-    const woken = watchWaking();
+    const woken = watchSignals();
     const endpoint = await createEndpoint(partner, { eventTypes: ["product.published"] });
     const { status, body } = await post(endpoint.id, "ping");
     const now = test.clock.now().toISOString();
@@ -122,7 +113,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
   it("is rejected on a paused endpoint, and nothing is stored", async () => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id);
-    const woken = watchWaking();
+    const woken = watchSignals();
     const before = await dumpTables(test);
     expectProblem(await post(id, "ping"), 409, "endpoint-paused");
     expect(await dumpTables(test)).toEqual(before);
@@ -136,7 +127,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     test.clock.advance({ hours: 100 });
     await pauseEndpoint(test, endpoint.id);
     test.clock.advance({ hours: 1 });
-    const woken = watchWaking();
+    const woken = watchSignals();
     const { status, body } = await post(endpoint.id, "resume");
     expect(status).toBe(200);
     expect(body).toEqual({ ...endpoint, updatedAt: test.clock.now().toISOString() });
@@ -176,7 +167,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
 describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
   it("returns 202 with what will be sent again, which is left to a worker", async () => {
     const { id } = await createEndpoint(partner);
-    const woken = watchWaking();
+    const woken = watchSignals();
     const since = inMs(-DAY_MS);
     const { status, body } = await post(id, "recover", { since: since.toISOString() });
     expect(status, JSON.stringify(body)).toBe(202);
@@ -244,59 +235,5 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     const before = await dumpTables(test);
     expectFaults(await post(id, "recover", { since: since() }), [{ pointer: "/since" }]);
     expect(await dumpTables(test)).toEqual(before);
-  });
-});
-
-describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
-  it("gives up what was to be sent, and keeps the log; the secrets go", async () => {
-    const local = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
-    const { url } = await startReceiverForTest();
-    const own = await createPartner(local);
-    const { id } = await createEndpoint(own, { url });
-    const { id: otherId } = await createEndpoint(own, { url });
-    const order = await placeOrder(own);
-    await sendDue(startDispatcher(local));
-    await own.client.post(endpointPath(id, "rotate-secret"));
-    for (const pinged of [id, otherId]) await own.client.post(endpointPath(pinged, "ping"));
-
-    const { status, body } = await own.client.request("DELETE", endpointPath(id));
-    expect([status, body]).toEqual([204, undefined]);
-    expect(await readRows(local, "due_deliveries", id)).toEqual([]);
-    expect(await readRows(local, "webhook_secrets", id)).toEqual([]);
-    const log = (await own.client.get(`/v1/deliveries?endpointId=${id}`)).body.data;
-    expect(log.map(({ eventType, status }: Record<string, string>) => [eventType, status]).sort()).toEqual([
-      ["order.created", "succeeded"],
-      ["webhook.ping", "failed"],
-    ]);
-    const done = await deliveryOf(own, id, order.id);
-    expect((await own.client.get(`/v1/deliveries/${done}`)).status).toBe(200);
-    expect(await readRows(local, "due_deliveries", otherId)).toHaveLength(1);
-    expect(await readRows(local, "webhook_secrets", otherId)).toHaveLength(1);
-  });
-
-  it("deletes a paused endpoint too, and a repeat is 404", async () => {
-    const { id } = await createEndpoint(partner);
-    await pauseEndpoint(test, id);
-    expect((await partner.client.request("DELETE", endpointPath(id))).status).toBe(204);
-    expectProblem(await partner.client.request("DELETE", endpointPath(id)), 404, "not-found");
-  });
-
-  it("happens once when it is requested many times at once", async () => {
-    const { id } = await createEndpoint(partner);
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => partner.client.request("DELETE", endpointPath(id))),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(404)]);
-  });
-
-  it("leaves nothing due when pings come at the same time", async () => {
-    const { id } = await createEndpoint(partner);
-    await Promise.all([
-      ...Array.from({ length: 10 }, () => post(id, "ping")),
-      partner.client.request("DELETE", endpointPath(id)),
-      ...Array.from({ length: 10 }, () => post(id, "ping")),
-    ]);
-    expect(await readRows(test, "due_deliveries", id)).toEqual([]);
-    for (const { status } of await readRows(test, "deliveries", id)) expect(status).toBe("failed");
   });
 });
