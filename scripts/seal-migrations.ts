@@ -21,25 +21,18 @@ export async function readMigrations(): Promise<Checksums> {
 const checksumOf = (text: string): string =>
   createHash("sha256").update(text.replaceAll("\r\n", "\n")).digest("hex");
 
-/** The sealed checksums; null while there is no manifest. */
-export const readManifest = async (): Promise<Checksums | null> =>
-  parseManifest(await readFile(MANIFEST, "utf8").catch(() => null));
+/** The sealed checksums. */
+export const readManifest = async (): Promise<Checksums> => parseManifest(await readFile(MANIFEST, "utf8"));
 
 /** The manifest of the last commit: what it names may have been applied to a database anywhere. */
-const readCommittedManifest = async (): Promise<Checksums> =>
-  parseManifest(
-    await promisify(execFile)("git", ["show", `HEAD:${MANIFEST}`]).then(
-      ({ stdout }) => stdout,
-      () => null,
-    ),
-  ) ?? new Map();
+const readCommittedManifest = (): Promise<Checksums> =>
+  promisify(execFile)("git", ["show", `HEAD:${MANIFEST}`]).then(
+    ({ stdout }) => parseManifest(stdout),
+    () => new Map(), // There is none yet.
+  );
 
-const parseManifest = (text: string | null): Checksums | null =>
-  text === null
-    ? null
-    : new Map(
-        [...text.matchAll(/^(\w{64}) {2}(.+)$/gm)].map(([, checksum = "", path = ""]) => [path, checksum]),
-      );
+const parseManifest = (text: string): Checksums =>
+  new Map([...text.matchAll(/^(\w{64}) {2}(.+)$/gm)].map(([, checksum = "", path = ""]) => [path, checksum]));
 
 /** Migrations that are not as they were sealed, each with the way out. */
 export const findChangedMigrations = (migrations: Checksums, sealed: Checksums): string[] =>
