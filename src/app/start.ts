@@ -11,7 +11,7 @@ import { readOrMakeSecret } from "../platform/secret-file.ts";
 import type { SignalChannel } from "../platform/signals.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
-import { createDispatcher, type Dispatcher } from "../webhooks/dispatch/dispatcher.ts";
+import { Dispatcher } from "../webhooks/dispatch/dispatcher.ts";
 import { createSender } from "../webhooks/dispatch/send/sender.ts";
 import { JOBS, type Job } from "./jobs.ts";
 import { openService } from "./open-service.ts";
@@ -76,9 +76,9 @@ function startWork(context: WebhookContext, signals: SignalChannel, metrics: Met
     timeoutMs: webhookTimeoutMs,
     allowPrivateNetworks: webhookAllowPrivateNetworks,
   });
-  const dispatcher = createDispatcher(context, sender, metrics);
+  const dispatcher = new Dispatcher(context, sender, { random: Math.random, metrics });
   const stopListening = signals.listen((signal, connections) =>
-    signal === "deliveries_due" ? dispatcher.wake(connections) : dispatcher.takeBack(connections),
+    signal === "deliveries_due" ? dispatcher.wake(connections) : dispatcher.refresh(connections),
   );
   const worker = startWorker(context, metrics, [...JOBS, findDueDeliveries(dispatcher)]);
   stops.entryPoints.push(async () => {

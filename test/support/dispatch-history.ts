@@ -8,7 +8,7 @@ import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
-import type { SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
+import type { SendResult } from "../../src/webhooks/dispatch/send/sender.ts";
 import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Arrival, expectDelivered, expectNothingLeft } from "./dispatch-promises.ts";
@@ -30,7 +30,7 @@ const IN_FLIGHT_MAX = [2, 8] as const;
 /** The default responses of the receivers, request after request. */
 type Manner = readonly (OutcomeName | "hold")[];
 
-const outcome = (fields: Partial<SendOutcome>): SendOutcome => ({
+const outcome = (fields: Partial<SendResult>): SendResult => ({
   durationMs: 1,
   responseStatus: null,
   responseBody: null,

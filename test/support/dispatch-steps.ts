@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Transition } from "../../src/lifecycle/transition.ts";
-import type { SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
+import type { SendResult } from "../../src/webhooks/dispatch/send/sender.ts";
 
 /** How long a test order lives in a history. */
 export const LIFETIME_MS = 600_000;
@@ -11,7 +11,7 @@ export const OUTCOMES = {
   busy: { responseStatus: 429, retryAfter: "20" },
   hangUp: { error: "connection closed" },
   gone: { responseStatus: 410 },
-} as const satisfies Record<string, Partial<SendOutcome>>;
+} as const satisfies Record<string, Partial<SendResult>>;
 export type OutcomeName = keyof typeof OUTCOMES;
 
 const MOVES = [

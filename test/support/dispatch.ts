@@ -3,7 +3,7 @@ import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Signal } from "../../src/platform/signals.ts";
 import { isProblem } from "../../src/platform/wire/problems.ts";
-import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
+import { Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
 import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
 import { createEndpoint } from "../../src/webhooks/endpoints/create-endpoint.ts";
 import type { EndpointSettings } from "../../src/webhooks/endpoints/endpoint.ts";
@@ -38,14 +38,14 @@ export function startDispatcher(
     allowPrivateNetworks: context.config.webhookAllowPrivateNetworks,
     ...senderSettings,
   });
-  const dispatcher = createDispatcher(context, sender);
+  const dispatcher = new Dispatcher(context, sender, { random: Math.random });
   // As in a process with both roles, except for due deliveries: a test decides when those are sent.
   const { send } = context.signals;
   Object.assign(context, {
     signals: {
       send(signal: Signal, connections: Iterable<ConnectionKey>) {
         send(signal, connections);
-        if (signal === "endpoints_changed") dispatcher.takeBack(connections);
+        if (signal === "endpoints_changed") dispatcher.refresh(connections);
       },
     },
   });

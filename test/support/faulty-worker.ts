@@ -1,6 +1,6 @@
 import type { Database } from "../../src/platform/database/database.ts";
-import { createDispatcher, type Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
-import type { Sender, SendOutcome, SendRequest } from "../../src/webhooks/dispatch/send/sender.ts";
+import { Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
+import type { Sender, SendRequest, SendResult } from "../../src/webhooks/dispatch/send/sender.ts";
 import type { TestService } from "./test-service.ts";
 
 /** What is in progress in all faulty workers of a test: statements, and responses on their way. */
@@ -10,7 +10,7 @@ export type Activity = { count: number };
 export type InFlight = SendRequest & {
   readonly sentAt: Date;
   /** False if it was answered before. */
-  answer(outcome: SendOutcome): boolean;
+  answer(outcome: SendResult): boolean;
 };
 
 /** A dispatcher that can be killed between any two of its statements. */
@@ -81,7 +81,7 @@ export function startFaultyWorker(
     cancelAll: () => undefined,
   };
   return {
-    dispatcher: createDispatcher({ ...context, db: cuttable }, sender),
+    dispatcher: new Dispatcher({ ...context, db: cuttable }, sender, { random: () => 0.5 }),
     isDead: () => isDead,
     inFlight,
     killAfter(statements, applied) {

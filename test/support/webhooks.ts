@@ -63,7 +63,7 @@ export async function pauseEndpoint(
     values: [id, clock.now()],
   });
   if (row === undefined) throw new Error("There is no such endpoint.");
-  const endpoint = { ...toConnectionKey(row), endpointId: id };
+  const endpoint = { ...toConnectionKey(row), id };
   await db.transaction((tx) => pause(tx, endpoint, reason, clock.now()));
 }
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createSender, type SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
+import { createSender, type SendResult } from "../../src/webhooks/dispatch/send/sender.ts";
 import { type RawReceiver, startRawReceiver, startReceiver } from "../support/receivers.ts";
 
 const toClose: { close(): Promise<void> }[] = [];
@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const closing of toClose.splice(0).reverse()) await closing.close();
 });
 
-type Hostile = { receiver: RawReceiver; outcome: SendOutcome; isGone: Promise<void> };
+type Hostile = { receiver: RawReceiver; outcome: SendResult; isGone: Promise<void> };
 
 /** What a sender makes of a receiver that does as it likes with the connection; also when that connection is gone. */
 async function sendTo(behave: (socket: Socket) => void, timeoutMs = 300): Promise<Hostile> {
@@ -122,7 +122,7 @@ describe("the deadline", () => {
 });
 
 describe("a receiver", () => {
-  it.each<[string, (socket: Socket) => void, Partial<SendOutcome> | { error: unknown }]>([
+  it.each<[string, (socket: Socket) => void, Partial<SendResult> | { error: unknown }]>([
     ["hangs up", (socket) => socket.end(), { responseStatus: null, error: "connection closed" }],
     ["resets", (socket) => socket.resetAndDestroy(), { responseStatus: null, error: "connection reset" }],
     [

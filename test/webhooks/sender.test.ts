@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import { createSender, type Sender, type SendOutcome } from "../../src/webhooks/dispatch/send/sender.ts";
+import { createSender, type Sender, type SendResult } from "../../src/webhooks/dispatch/send/sender.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { accept, type ReceiverHandler, startReceiver } from "../support/receivers.ts";
 
@@ -24,7 +24,7 @@ async function receiver(...args: Parameters<typeof startReceiver>) {
 const post = (url: string, fields: object = {}) => ({ url, headers: {}, body: "{}", ...fields });
 
 /** How a sender treats a receiver's response. */
-async function outcomeOf(handler: ReceiverHandler): Promise<SendOutcome> {
+async function outcomeOf(handler: ReceiverHandler): Promise<SendResult> {
   return sender().send(post((await receiver(handler)).url));
 }
 

@@ -1,29 +1,30 @@
 import type { EndpointHealth } from "../health/endpoint-health.ts";
+import type { AttemptTrigger } from "../log/delivery.ts";
 
-/** Why a delivery is sent: by the schedule, because a partner asked for this one, or for all that failed. */
-export type Cause = "schedule" | "manual" | "recovery";
-
-/** A delivery that this worker has claimed. Nobody else sends it before the lease runs out. */
+/** A delivery that this worker has claimed. No other worker sends it before the lease expires. */
 export type ClaimedDelivery = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly endpointId: string;
+  /** The stream in which it is due: for a manual redelivery, the delivery itself. */
   readonly streamId: string;
-  /** The stream that the delivery belongs to: another one when it is sent by hand. */
+  /** The stream it belongs to: its order, or its event if that is not about an order. */
   readonly ownStreamId: string;
   readonly deliveryId: string;
+  readonly eventId: string;
+  /** Also the id of the attempt. */
   readonly claimId: string;
-  readonly trigger: Cause;
-  /** Tries of the schedule that have failed so far. */
+  readonly trigger: AttemptTrigger;
+  /** Failed attempts of the schedule so far. */
   readonly attemptCount: number;
-  /** Nothing is sent from this moment on: the erasure of a test order. */
+  /** From this time on nothing is sent: the erasure of a test order. */
   readonly notAfter: Date | null;
   readonly leasedUntil: Date;
-  /** Null when it is older than the retention time. */
+  /** Null when the event is older than the retention time. */
   readonly event: SendableEvent | null;
 };
 
-/** What is sent of an event, made ready once for however many endpoints. */
+/** The parts of an event that are sent, prepared once for any number of endpoints. */
 export type SendableEvent = {
   /** The id that receivers know it by. */
   readonly wireId: string;
@@ -32,7 +33,7 @@ export type SendableEvent = {
   readonly body: Buffer;
 };
 
-/** An endpoint that this worker has to itself until the lease runs out. */
+/** An endpoint to which only this worker sends until the lease expires. */
 export type LeasedEndpoint = {
   readonly merchantId: string;
   readonly connectionId: string;
@@ -44,25 +45,36 @@ export type LeasedEndpoint = {
   readonly health: EndpointHealth;
 };
 
-/** What came of a claim. */
+/** One request to an endpoint and how it ended. */
+export type Attempt = {
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly responseStatus: number | null;
+  readonly responseBody: string | null;
+  /** Null if it succeeded. */
+  readonly error: string | null;
+};
+
+/** How a claim ended. */
 export type Completion = {
   readonly delivery: ClaimedDelivery;
   /** Null when nothing was sent. */
-  readonly attempt: {
-    readonly startedAt: Date;
-    readonly durationMs: number;
-    readonly responseStatus: number | null;
-    readonly responseBody: string | null;
-    readonly error: string | null;
-  } | null;
-  readonly verdict: Verdict;
+  readonly attempt: Attempt | null;
+  readonly outcome: Outcome;
 };
 
-export type Verdict =
+export type Outcome =
   | { readonly is: "succeeded" }
-  /** Given up. */
+  /** No further attempt is planned. */
   | { readonly is: "failed" }
-  /** Tried in vain; again at `at`. */
+  /** The attempt failed; the next one is due at `at`. */
   | { readonly is: "retry"; readonly at: Date }
-  /** Not tried at all: back into its stream as it was. */
-  | { readonly is: "returned" };
+  /** The claim was released: the delivery is due again, and no attempt of the schedule is used up. */
+  | { readonly is: "released" };
+
+/** The outcome of a claim for which nothing was sent. */
+export const released = (delivery: ClaimedDelivery): Completion => ({
+  delivery,
+  attempt: null,
+  outcome: { is: "released" },
+});

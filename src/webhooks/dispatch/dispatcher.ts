@@ -1,297 +1,174 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
-import { groupCalls } from "../../platform/database/group.ts";
-import { retried } from "../../platform/database/retry.ts";
 import type { Metrics } from "../../platform/metrics.ts";
-import { MINUTE_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
-import {
-  claimDeliveries,
-  leaseEndpoints,
-  listConnectionsWithDueDeliveries,
-  type Room,
-  releaseEndpoints,
-  type Taker,
-} from "./claim/claim-sql.ts";
-import type { ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
-import { EndpointQueue } from "./endpoint-queue.ts";
-import { Pace } from "./pace.ts";
-import type { Reported } from "./record/complete-deliveries.ts";
-import { createOutcomeStore } from "./record/outcome-store.ts";
+import type { EndpointKey } from "../endpoints/endpoint.ts";
+import type { HealthReport } from "../health/endpoint-health.ts";
+import { listConnectionsWithDueDeliveries } from "./claim/claim-sql.ts";
+import { Claimer } from "./claim/claimer.ts";
+import { createEndpointRelease } from "./claim/release-endpoint.ts";
+import { type ClaimedDelivery, type Completion, released } from "./claimed-delivery.ts";
+import type { EndpointQueue } from "./endpoint-queue.ts";
+import { EndpointQueues } from "./endpoint-queues.ts";
+import { createOutcomeStore, type OutcomeStore } from "./record/outcome-store.ts";
+import { logAttempt } from "./send/log-attempt.ts";
+import { Pace } from "./send/pace.ts";
 import { firstDelayMs, isSuccess, sendDelivery } from "./send/send-delivery.ts";
 import type { Sender } from "./send/sender.ts";
 
-/** Sends what is due. Any number of dispatchers may run, in as many processes. */
-export type Dispatcher = {
-  /** Looks at these connections at once. */
-  wake(connections: Iterable<ConnectionKey>): void;
-  /**
-   * Gives back what has been claimed ahead of these connections: their endpoints are no longer as they were, so what
-   * is claimed next goes by what they are now.
-   */
-  takeBack(connections: Iterable<ConnectionKey>): void;
-  /** Looks for itself what is due. */
-  poll(): Promise<void>;
-  /** Resolves when nothing is under way and nothing is left to look at. */
-  idle(): Promise<void>;
-  /** Sends nothing new, gives back what it has not begun, waits a little for what it has, and lets go of the rest. */
-  stop(): Promise<void>;
-};
-
-const LEASE_MS = MINUTE_MS;
-/** Claims and requests that one process holds at most. */
-const CLAIMED_MAX = 16_384;
-/** Of these, endpoints that are failing may hold so many: the others are not to wait for them. */
-const CLAIMED_UNHEALTHY_MAX = 2_048;
-const CLAIMS_AT_ONCE = 4;
-/** A retry that is due within this time is waited for; later ones are found by polling. */
-const TIMER_MAX_MS = 2_000;
-/** How long requests under way may take when the process is asked to end. */
+/** How long requests in flight may take when the process stops. */
 const STOP_MS = 4_000;
 
-export function createDispatcher(
-  context: WebhookContext,
-  sender: Sender,
-  metrics?: Pick<Metrics, "attemptMade">,
-): Dispatcher {
-  const { db, clock, config, log } = context;
-  const workerId = context.newId();
-  const leaseMs = Math.max(LEASE_MS, 3 * config.webhookTimeoutMs);
-  /** By connection and endpoint. */
-  const queues = new Map<string, Map<string, EndpointQueue>>();
-  /** Connections to look at, in turn. */
-  const wanted = new Map<string, ConnectionKey>();
-  const beingClaimed = new Set<string>();
-  const timers = new Set<NodeJS.Timeout>();
-  let stopping = false;
-  let claimed = 0;
-  let claimedUnhealthy = 0;
-  let releasing = 0;
-  let idleWaiters: (() => void)[] = [];
+type DispatcherOptions = {
+  /** Returns a number from 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  readonly metrics?: Pick<Metrics, "attemptMade">;
+};
 
-  const pace = new Pace(sendWaiting);
-  const outcomes = createOutcomeStore(context, workerId, wake);
+/**
+ * Sends deliveries that are due, in three steps: claim, send, record. Any number of dispatchers may run, in any number
+ * of processes. An endpoint belongs to one of them at a time (decision 0032).
+ */
+export class Dispatcher {
+  readonly #context: WebhookContext;
+  readonly #sender: Sender;
+  readonly #options: DispatcherOptions;
+  readonly #workerId: string;
+  readonly #queues = new EndpointQueues();
+  readonly #claimer: Claimer;
+  readonly #pace = new Pace<EndpointQueue>((queue) => this.#sendWaiting(queue));
+  readonly #outcomes: OutcomeStore;
+  readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
+  #isStopping = false;
+  #idleWaiters: (() => void)[] = [];
 
-  const release = groupCalls<{ merchantId: string; endpointId: string }, void>({
-    run: async (endpoints) => {
-      await releaseEndpoints(db, workerId, endpoints);
-      return endpoints.map(() => undefined);
-    },
-    sizeMax: 256,
-    concurrencyMax: 1,
-  });
-
-  function wake(connections: Iterable<ConnectionKey>): void {
-    if (stopping) return;
-    for (const connection of connections) wanted.set(connection.connectionId, connection);
-    pump();
+  constructor(context: WebhookContext, sender: Sender, options: DispatcherOptions) {
+    this.#context = context;
+    this.#sender = sender;
+    this.#options = options;
+    this.#workerId = context.newId();
+    this.#claimer = new Claimer(context, {
+      workerId: this.#workerId,
+      queues: this.#queues,
+      onClaimed: (queue) => this.#sendWaiting(queue),
+      onEnded: (connection) => this.#claimEnded(connection),
+    });
+    this.#outcomes = createOutcomeStore(context, this.#workerId, (connections) => this.wake(connections));
+    this.#releaseEndpoint = createEndpointRelease(context, this.#workerId);
   }
 
-  /** A connection at a time, in turn: one that has come round goes to the end of the line when it comes again. */
-  function pump(): void {
-    for (const [connectionId, connection] of wanted) {
-      if (stopping || beingClaimed.size >= CLAIMS_AT_ONCE || claimed >= CLAIMED_MAX) return;
-      if (beingClaimed.has(connectionId)) continue;
-      wanted.delete(connectionId);
-      beingClaimed.add(connectionId);
-      void claim(connection)
-        .catch((err: unknown) => log.error({ err }, "deliveries could not be claimed; they are found again"))
-        .finally(() => {
-          beingClaimed.delete(connectionId);
-          for (const queue of queuesOf(connection).values()) letGoIfDone(queue);
-          pump();
-          tellIdle();
-        });
+  /** Something may be due for these connections: claims for them as soon as possible. */
+  wake(connections: Iterable<ConnectionKey>): void {
+    this.#claimer.wake(connections);
+  }
+
+  /** Finds connections with something due, also those for which no signal arrived. */
+  async poll(): Promise<void> {
+    const { db, clock } = this.#context;
+    this.wake(await listConnectionsWithDueDeliveries(db, this.#workerId, clock.now()));
+  }
+
+  /** Endpoints of these connections changed: releases what was claimed ahead, and claims again with their new settings. */
+  refresh(connections: Iterable<ConnectionKey>): void {
+    for (const connection of connections) {
+      const queues = this.#queues.of(connection);
+      for (const queue of queues) this.#releaseWaiting(queue);
+      if (queues.length > 0) this.wake([connection]);
     }
   }
 
-  async function claim(connection: ConnectionKey): Promise<void> {
-    const now = clock.now();
-    const taker: Taker = { workerId, now, leasedUntil: new Date(now.getTime() + leaseMs) };
-    const known = [...queuesOf(connection).values()];
-    const full = known.filter((queue) => !queue.wantsMore(now));
-    const wanting = known.filter((queue) => queue.wantsMore(now) && queue.mayHaveMore);
-    for (const queue of full) queue.mayHaveMore = true;
-    const leased = await retried(db, clock, () =>
-      leaseEndpoints(db, connection, taker, {
-        wanting: wanting.map(({ endpointId }) => endpointId),
-        except: full.map(({ endpointId }) => endpointId),
-        healthyOnly: claimedUnhealthy >= CLAIMED_UNHEALTHY_MAX,
-      }),
-    );
-    if (leased.length === 0) return;
-    const rooms = leased.flatMap((endpoint) => makeRoom(endpoint) ?? []);
-    const ids = { scheduled: context.newId(), manual: context.newId() };
-    const deliveries = await retried(db, clock, () => claimDeliveries(db, connection, ids, taker, rooms));
-    const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
-    for (const endpoint of leased)
-      if (rooms.some(({ endpointId }) => endpointId === endpoint.id))
-        take(queueOf(endpoint), byEndpoint.get(endpoint.id) ?? []);
+  /** Resolves when nothing is claimed and nothing is left to claim. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idleWaiters.push(resolve);
+      this.#checkIdle();
+    });
   }
 
-  /** Null when a secret of the endpoint cannot be opened: it alone has to wait, until the key is there. */
-  function makeRoom(endpoint: LeasedEndpoint): Room | null {
-    try {
-      return queueOf(endpoint).roomFor(endpoint, (sealed) => context.secrets.open(sealed, endpoint.id));
-    } catch (err) {
-      log.error(
-        { err, endpoint: endpoint.id },
-        "an endpoint's secret cannot be opened; nothing is sent to it",
-      );
-      return null;
-    }
+  /** Sends nothing more, releases what waits, leaves requests in flight a little time, and then cuts them off. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#claimer.stop();
+    for (const queue of this.#queues.all()) this.#releaseWaiting(queue);
+    const timer = setTimeout(() => {
+      this.#sender.cancelAll();
+      this.#outcomes.giveUp();
+    }, STOP_MS);
+    await this.idle();
+    clearTimeout(timer);
   }
 
-  const queuesOf = ({
-    connectionId,
-  }: Pick<ConnectionKey, "connectionId">): ReadonlyMap<string, EndpointQueue> =>
-    queues.get(connectionId) ?? new Map();
-
-  function queueOf(endpoint: LeasedEndpoint): EndpointQueue {
-    const ofConnection = queues.get(endpoint.connectionId) ?? new Map<string, EndpointQueue>();
-    const queue = ofConnection.get(endpoint.id) ?? new EndpointQueue(endpoint);
-    queues.set(endpoint.connectionId, ofConnection.set(endpoint.id, queue));
-    return queue;
+  #claimEnded(connection: ConnectionKey): void {
+    for (const queue of this.#queues.of(connection)) this.#releaseIfDone(queue);
+    this.#checkIdle();
   }
 
-  function take(queue: EndpointQueue, deliveries: readonly ClaimedDelivery[]): void {
-    claimed += deliveries.length;
-    if (queue.health.consecutiveFailures > 0) claimedUnhealthy += queue.addUnhealthy(deliveries.length);
-    queue.add(deliveries);
-    sendWaiting(queue);
-  }
-
-  function sendWaiting(queue: EndpointQueue): void {
-    if (stopping || queue.isBackingOff(clock.now())) {
-      for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
+  #sendWaiting(queue: EndpointQueue): void {
+    if (this.#isStopping || queue.isBlocked(this.#context.clock.now())) {
+      this.#releaseWaiting(queue);
       return;
     }
-    while (pace.admits(queue)) {
-      const next = queue.next();
-      if (next === null) return;
-      pace.begun();
-      void sendOne(queue, next);
+    while (this.#pace.admits(queue)) {
+      const delivery = queue.next();
+      if (delivery === null) return;
+      this.#pace.begun();
+      void this.#send(queue, delivery);
     }
   }
 
-  async function sendOne(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
-    const { completion, responseStatus } = await sendDelivery(context, sender, delivery, queue.destination);
-    const { attempt, verdict } = completion;
+  async #send(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
+    const { clock, config, log } = this.#context;
+    const { random, metrics } = this.#options;
+    const completion = await sendDelivery(
+      { clock, config, random },
+      this.#sender,
+      delivery,
+      queue.destination,
+    );
+    const { attempt, outcome } = completion;
+    logAttempt(log, completion);
     if (attempt !== null)
       metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", firstDelayMs(completion));
-    const report =
-      attempt === null || verdict.is === "returned"
-        ? null
-        : queue.note(isSuccess(attempt), responseStatus === 410, clock.now(), config.webhookRetryMs);
-    queue.sent();
-    sendWaiting(queue);
-    askForMore(queue);
-    await store(queue, { completion, report, wasPaused: queue.isPaused });
-    if (verdict.is === "retry") wakeAt(queue, verdict.at);
-    if (report?.health.backoffUntil != null) wakeAt(queue, report.health.backoffUntil);
+    const health = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
+    this.#sendWaiting(queue);
+    this.#claimIfLow(queue);
+    await this.#record(queue, completion, health);
+    if (outcome.is === "retry") this.#claimer.wakeAt(queue.connection, outcome.at);
+    const backoffUntil = health?.health.backoffUntil ?? null;
+    if (backoffUntil !== null) this.#claimer.wakeAt(queue.connection, backoffUntil);
   }
 
-  function askForMore(queue: EndpointQueue): void {
-    if (queue.mayHaveMore && queue.runsLow(clock.now())) wake([queue]);
+  async #record(queue: EndpointQueue, completion: Completion, health: HealthReport | null): Promise<void> {
+    this.#pace.ended();
+    await this.#outcomes.store({ completion, health, wasPaused: queue.isPaused });
+    queue.stored();
+    this.#pace.stored();
+    this.#releaseIfDone(queue);
+    this.#claimIfLow(queue);
+    this.#claimer.completed(completion.delivery);
+    this.#checkIdle();
   }
 
-  const giveBack = (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> =>
-    store(queue, {
-      completion: { delivery, attempt: null, verdict: { is: "returned" } },
-      report: null,
-      wasPaused: queue.isPaused,
+  #claimIfLow(queue: EndpointQueue): void {
+    if (queue.runsLow(this.#context.clock.now())) this.wake([queue.connection]);
+  }
+
+  #releaseWaiting(queue: EndpointQueue): void {
+    for (const delivery of queue.takeWaiting()) void this.#record(queue, released(delivery), null);
+  }
+
+  /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */
+  #releaseIfDone(queue: EndpointQueue): void {
+    const isClaiming = this.#claimer.isClaiming(queue.connection);
+    if (isClaiming || !queue.beginRelease(this.#context.clock.now())) return;
+    void this.#releaseEndpoint(queue.endpoint).then(() => {
+      this.#queues.remove(queue);
+      if (queue.hasMore) this.wake([queue.connection]);
+      this.#checkIdle();
     });
-
-  async function store(queue: EndpointQueue, reported: Reported): Promise<void> {
-    pace.ended();
-    await outcomes.store(reported);
-    claimed -= 1;
-    claimedUnhealthy -= queue.completed();
-    pace.stored();
-    letGoIfDone(queue);
-    askForMore(queue);
-    pump();
-    tellIdle();
   }
 
-  /** Not while something is being claimed for it: the claim needs the lease. */
-  function letGoIfDone(queue: EndpointQueue): void {
-    if (queue.claimed > 0 || queue.isReleasing || beingClaimed.has(queue.connectionId)) return;
-    queue.isReleasing = true;
-    queue.mayHaveMore = queue.mayHaveMore && !queue.isBackingOff(clock.now());
-    releasing += 1;
-    release(queue)
-      .catch((err: unknown) => log.warn({ err }, "an endpoint could not be released; its lease runs out"))
-      .finally(() => {
-        releasing -= 1;
-        forget(queue);
-        if (queue.mayHaveMore) wake([queue]);
-        tellIdle();
-      });
+  #checkIdle(): void {
+    if (!this.#queues.isEmpty || !this.#claimer.isIdle) return;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
-
-  function forget(queue: EndpointQueue): void {
-    const ofConnection = queues.get(queue.connectionId);
-    ofConnection?.delete(queue.endpointId);
-    if (ofConnection?.size === 0) queues.delete(queue.connectionId);
-  }
-
-  function wakeAt(connection: ConnectionKey, at: Date): void {
-    const waitMs = at.getTime() - clock.now().getTime();
-    if (stopping || waitMs > TIMER_MAX_MS) return;
-    const timer = setTimeout(
-      () => {
-        timers.delete(timer);
-        wake([connection]);
-      },
-      Math.max(0, waitMs),
-    );
-    timers.add(timer);
-  }
-
-  function cutOff(): void {
-    sender.cancelAll();
-    outcomes.giveUp();
-  }
-
-  const isIdle = (): boolean =>
-    claimed === 0 && releasing === 0 && beingClaimed.size === 0 && (wanted.size === 0 || stopping);
-
-  function tellIdle(): void {
-    if (!isIdle()) return;
-    for (const tell of idleWaiters) tell();
-    idleWaiters = [];
-  }
-
-  const idle = (): Promise<void> =>
-    new Promise((resolve) => {
-      idleWaiters.push(resolve);
-      tellIdle();
-    });
-
-  function takeBack(connections: Iterable<ConnectionKey>): void {
-    for (const connection of connections)
-      for (const queue of queuesOf(connection).values()) {
-        for (const waiting of queue.takeWaiting()) void giveBack(queue, waiting);
-        wake([connection]);
-      }
-  }
-
-  return {
-    wake,
-    takeBack,
-    async poll() {
-      wake(await listConnectionsWithDueDeliveries(db, workerId, clock.now()));
-    },
-    idle,
-    async stop() {
-      stopping = true;
-      wanted.clear();
-      for (const timer of timers) clearTimeout(timer);
-      for (const ofConnection of queues.values())
-        for (const queue of ofConnection.values()) sendWaiting(queue);
-      const timer = setTimeout(cutOff, STOP_MS);
-      await idle();
-      clearTimeout(timer);
-    },
-  };
 }

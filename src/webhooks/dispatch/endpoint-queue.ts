@@ -1,4 +1,5 @@
-import type { KeyObject } from "node:crypto";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { EndpointKey } from "../endpoints/endpoint.ts";
 import {
   afterFailure,
   afterSuccess,
@@ -8,145 +9,160 @@ import {
 } from "../health/endpoint-health.ts";
 import { signingKey } from "../secrets/signing-secret.ts";
 import type { Room } from "./claim/claim-sql.ts";
-import type { ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
-import type { Destination } from "./send/send-delivery.ts";
+import type { Attempt, ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
+import { type Destination, isGone, isSuccess } from "./send/send-delivery.ts";
+import { SendWindow } from "./send-window.ts";
 
-/** Claimed ahead of the requests in flight at most, as a multiple of these. */
-const AHEAD_FACTOR_MAX = 8;
+/** Whether a claim should include an endpoint: not at all, if anything is due, or since something is known to be due. */
+export type ClaimNeed = "none" | "if-due" | "due";
 
 /**
- * The deliveries that this worker has claimed for one endpoint: those that wait, those in flight, and those whose
- * outcome is being stored. Like a sender of TCP it begins with few in flight and doubles them with successes, so that
- * endpoints that never answer hold little; and it claims further ahead the faster the endpoint is.
+ * The claims of one worker for one endpoint: deliveries that wait to be sent, those in flight, and those whose outcome
+ * is being stored. It also follows the health of the endpoint.
  */
 export class EndpointQueue {
-  readonly merchantId: string;
-  readonly connectionId: string;
-  readonly endpointId: string;
-  destination: Destination;
-  health: EndpointHealth;
-  /** Claims whose outcome is not stored yet. */
-  claimed = 0;
-  /** Whether there may be something to claim: the last claim was filled, or was made without this endpoint. */
-  mayHaveMore = false;
-  /** While it is being let go nothing is claimed for it, or the claim would be without its lease. */
-  isReleasing = false;
-  isPaused = false;
-  #inFlightMax: number;
-  #inFlight = 0;
-  /** How many may be in flight at present. */
-  #window: number;
-  /** How many may wait beside them. */
-  #ahead: number;
+  readonly connection: ConnectionKey;
+  readonly endpoint: EndpointKey;
+  #destination: Destination;
   #sealedSecrets: readonly string[] = [];
-  #keys: readonly KeyObject[] = [];
-  #roomAsked = 0;
+  #health: EndpointHealth;
+  #isPaused = false;
+  #isReleasing = false;
+  /** Whether more may be due: the last claim was filled, or was made without this endpoint. */
+  #hasMore = false;
+  readonly #window: SendWindow;
+  /** The number of deliveries that the current claim asks for. */
+  #claimSize = 0;
   #waiting: ClaimedDelivery[] = [];
-  #claimedUnhealthy = 0;
+  #inFlight = 0;
+  /** Claims whose outcome is not stored yet. */
+  #claimed = 0;
 
   constructor({ merchantId, connectionId, id, url, inFlightMax, health }: LeasedEndpoint) {
-    this.merchantId = merchantId;
-    this.connectionId = connectionId;
-    this.endpointId = id;
-    this.destination = { url, keys: [] };
-    this.health = health;
-    this.#inFlightMax = inFlightMax;
-    this.#window = Math.min(health.consecutiveFailures > 0 ? 1 : 2, inFlightMax);
-    this.#ahead = this.#window;
+    this.connection = { merchantId, connectionId };
+    this.endpoint = { merchantId, connectionId, id };
+    this.#destination = { url, keys: [] };
+    this.#health = health;
+    this.#window = new SendWindow(inFlightMax, health.consecutiveFailures > 0);
   }
 
-  /** Whether a claim is worth while for this endpoint alone: three quarters of what was ahead have gone out. */
+  get destination(): Destination {
+    return this.#destination;
+  }
+
+  get isFailing(): boolean {
+    return this.#health.consecutiveFailures > 0;
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /** Whether nothing may be sent now: the endpoint was paused, or backs off after failures. */
+  isBlocked(now: Date): boolean {
+    const { backoffUntil } = this.#health;
+    return this.#isPaused || (backoffUntil !== null && now < backoffUntil);
+  }
+
+  /** Whether a claim for this endpoint alone is worthwhile: three quarters of the deliveries claimed ahead are sent. */
   runsLow(now: Date): boolean {
-    return this.#takesMore(now, this.#ahead / 4);
+    return this.#hasMore && this.#takesMore(now, this.#window.aheadMax / 4);
   }
 
-  /** Whether to claim for it when a claim is made anyway: a large one costs hardly more than a small one. */
-  wantsMore(now: Date): boolean {
-    return this.#takesMore(now, (3 * this.#ahead) / 4);
+  /**
+   * Says how a claim for the connection is to include this endpoint. It includes it sooner than `runsLow` asks for one,
+   * because a large claim costs little more than a small one.
+   */
+  planClaim(now: Date): ClaimNeed {
+    if (this.#takesMore(now, (3 * this.#window.aheadMax) / 4)) return this.#hasMore ? "due" : "if-due";
+    this.#hasMore = true; // This claim does not look for more, so there may be.
+    return "none";
   }
 
   #takesMore(now: Date, waitingMax: number): boolean {
-    if (this.isBackingOff(now) || this.isReleasing) return false;
-    if (isOnProbation(this.health)) return this.claimed === 0;
+    if (this.isBlocked(now) || this.#isReleasing) return false;
+    if (isOnProbation(this.#health)) return this.#claimed === 0;
     return this.#waiting.length <= waitingMax;
   }
 
-  /** Takes over the endpoint as it is now, and tells how many deliveries to claim for it. */
-  roomFor({ id, url, inFlightMax, sealedSecrets }: LeasedEndpoint, open: (sealed: string) => string): Room {
-    if (sealedSecrets.join() !== this.#sealedSecrets.join()) {
-      this.#sealedSecrets = sealedSecrets;
-      this.#keys = sealedSecrets.map((sealed) => signingKey(open(sealed)));
-    }
-    this.destination = { url, keys: this.#keys };
-    this.#inFlightMax = inFlightMax;
-    this.#window = Math.min(this.#window, inFlightMax);
-    const wished = this.#window + this.#ahead - this.#inFlight - this.#waiting.length;
-    this.#roomAsked = isOnProbation(this.health) ? 1 : Math.max(1, wished);
-    return { endpointId: id, size: this.#roomAsked };
+  /** Takes over the current settings of the endpoint. Returns how many deliveries to claim. */
+  update({ id, url, inFlightMax, sealedSecrets }: LeasedEndpoint, open: (sealed: string) => string): Room {
+    const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
+    const keys = isSigned ? this.#destination.keys : sealedSecrets.map((sealed) => signingKey(open(sealed)));
+    this.#sealedSecrets = sealedSecrets;
+    this.#destination = { url, keys };
+    this.#window.limitTo(inFlightMax);
+    const free = this.#window.inFlightMax + this.#window.aheadMax - this.#inFlight - this.#waiting.length;
+    this.#claimSize = isOnProbation(this.#health) ? 1 : Math.max(1, free);
+    return { endpointId: id, size: this.#claimSize };
   }
 
+  /** Adds what was claimed after `update`. */
   add(deliveries: readonly ClaimedDelivery[]): void {
-    this.claimed += deliveries.length;
-    this.mayHaveMore = deliveries.length >= this.#roomAsked;
+    this.#claimed += deliveries.length;
+    this.#hasMore = deliveries.length >= this.#claimSize;
     this.#waiting.push(...deliveries);
   }
 
-  /** The next delivery to send; null when none waits or enough are in flight. */
+  /** Returns the next delivery to send. Null when none waits or enough are in flight. */
   next(): ClaimedDelivery | null {
-    if (this.#inFlight >= this.#window) return null;
+    if (this.#inFlight >= this.#window.inFlightMax) return null;
     const delivery = this.#waiting.shift();
     if (delivery === undefined) {
-      // It has run dry while there was more: the claims came too late.
-      if (this.mayHaveMore) this.#ahead = Math.min(2 * this.#ahead, AHEAD_FACTOR_MAX * this.#inFlightMax);
+      if (this.#hasMore) this.#window.ranDry();
       return null;
     }
     this.#inFlight += 1;
     return delivery;
   }
 
-  sent(): void {
-    this.#inFlight -= 1;
-  }
-
-  /** Answers how many of the unhealthy claims have ended with it. */
-  completed(): 0 | 1 {
-    this.claimed -= 1;
-    if (this.#claimedUnhealthy === 0) return 0;
-    this.#claimedUnhealthy -= 1;
-    return 1;
-  }
-
-  /** Counts claims made while the endpoint was failing. */
-  addUnhealthy(count: number): number {
-    this.#claimedUnhealthy += count;
-    return count;
-  }
-
-  isBackingOff(now: Date): boolean {
-    return this.isPaused || (this.health.backoffUntil !== null && now < this.health.backoffUntil);
-  }
-
+  /** Removes and returns what waits to be sent. */
   takeWaiting(): ClaimedDelivery[] {
     return this.#waiting.splice(0);
   }
 
-  /** Notes an outcome; answers what is to be stored about the endpoint, if anything. */
-  note(succeeded: boolean, gone: boolean, at: Date, retryMs: readonly number[]): HealthReport | null {
-    // What was under way when the endpoint was paused tells nothing new, whatever has become of the pause meanwhile.
-    if (this.isPaused) return null;
-    const { merchantId, connectionId, endpointId } = this;
-    if (succeeded) {
-      this.#window = Math.min(2 * this.#window, this.#inFlightMax);
-      const health = afterSuccess(this.health, at);
-      if (health === null) return null;
-      this.health = health;
-      return { merchantId, connectionId, endpointId, health, pause: null, warning: null };
-    }
-    this.#window = Math.max(1, Math.floor(this.#window / 2));
-    this.#ahead = this.#window;
-    const change = afterFailure(this.health, { at, gone, retryMs });
-    this.health = change.health;
-    if (change.pause !== null) this.isPaused = true;
-    return { merchantId, connectionId, endpointId, ...change };
+  /**
+   * A delivery that `next` returned is no longer in flight. Returns what is to be stored about the endpoint's health, if
+   * anything.
+   * @param attempt null when it says nothing about the endpoint
+   */
+  sent(attempt: Attempt | null, at: Date, retryMs: readonly number[]): HealthReport | null {
+    this.#inFlight -= 1;
+    // Attempts that were in flight when the endpoint was paused say nothing new, even if it was resumed since.
+    if (attempt === null || this.#isPaused) return null;
+    return isSuccess(attempt) ? this.#noteSuccess(at) : this.#noteFailure(at, isGone(attempt), retryMs);
+  }
+
+  #noteSuccess(at: Date): HealthReport | null {
+    this.#window.succeeded();
+    const health = afterSuccess(this.#health, at);
+    if (health === null) return null;
+    this.#health = health;
+    return { endpoint: this.endpoint, health, pause: null, warning: null };
+  }
+
+  #noteFailure(at: Date, gone: boolean, retryMs: readonly number[]): HealthReport {
+    this.#window.failed();
+    const change = afterFailure(this.#health, { at, gone, retryMs });
+    this.#health = change.health;
+    if (change.pause !== null) this.#isPaused = true;
+    return { endpoint: this.endpoint, ...change };
+  }
+
+  /** The outcome of a claim is stored. */
+  stored(): void {
+    this.#claimed -= 1;
+  }
+
+  /** Begins to release the endpoint. Returns false when it still has claims, or is being released already. */
+  beginRelease(now: Date): boolean {
+    if (this.#claimed > 0 || this.#isReleasing) return false;
+    this.#isReleasing = true; // From now on nothing is claimed for it: the claim would be made without its lease.
+    if (this.isBlocked(now)) this.#hasMore = false;
+    return true;
   }
 }

@@ -29,7 +29,7 @@ export type Endpoint = {
   readonly updatedAt: Date;
 };
 
-/** What names an endpoint in the tables. */
+/** Identifies an endpoint. */
 export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 
 /** What a partner says of an endpoint, and changes at will. */

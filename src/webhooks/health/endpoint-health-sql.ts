@@ -1,9 +1,10 @@
 import type { Queryable } from "../../platform/database/database.ts";
-import type { HealthReport, PauseReason } from "./endpoint-health.ts";
+import type { EndpointKey, PauseReason } from "../endpoints/endpoint.ts";
+import type { HealthReport } from "./endpoint-health.ts";
 
-/** Notes how an endpoint is doing. Only the worker that holds the endpoint may. */
+/** Stores the health of an endpoint, if the worker still holds the endpoint. */
 export async function saveHealth(tx: Queryable, workerId: string, report: HealthReport): Promise<void> {
-  const { merchantId, connectionId, endpointId, health } = report;
+  const { endpoint, health } = report;
   await tx.query({
     name: "save-endpoint-health",
     text: `
@@ -12,9 +13,9 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
           backoff_until = $9, warnings_sent = $10
       where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and worker_id = $4`,
     values: [
-      merchantId,
-      connectionId,
-      endpointId,
+      endpoint.merchantId,
+      endpoint.connectionId,
+      endpoint.id,
       workerId,
       health.consecutiveFailures,
       health.failingSince,
@@ -27,12 +28,12 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
 }
 
 /**
- * Pauses an endpoint. Its deliveries stay in the log and wait there; what is due is taken out of the streams, apart from
- * what is under way. Answers whether it was active before.
+ * Pauses an endpoint. Its deliveries stay pending. Those that are due are removed from `due_deliveries`, except for
+ * attempts in progress. Returns false if the endpoint was not active.
  */
 export async function pauseEndpoint(
   tx: Queryable,
-  { merchantId, connectionId, endpointId }: Pick<HealthReport, "merchantId" | "connectionId" | "endpointId">,
+  { merchantId, connectionId, id }: EndpointKey,
   reason: PauseReason,
   now: Date,
 ): Promise<boolean> {
@@ -43,13 +44,13 @@ export async function pauseEndpoint(
       set status = 'paused', pause_reason = $4, paused_at = $5, updated_at = $5
       where merchant_id = $1 and connection_id = $2 and id = $3 and status = 'active'
       returning id`,
-    values: [merchantId, connectionId, endpointId, reason, now],
+    values: [merchantId, connectionId, id, reason, now],
   });
   if (paused.length === 0) return false;
   await tx.query({
-    name: "park-streams",
+    name: "delete-due-deliveries-of-paused",
     text: "delete from due_deliveries where merchant_id = $1 and endpoint_id = $2 and claim_id is null",
-    values: [merchantId, endpointId],
+    values: [merchantId, id],
   });
   return true;
 }

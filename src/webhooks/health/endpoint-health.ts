@@ -1,54 +1,47 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
-/** How an endpoint has been doing. Decision 0031. */
+import type { EndpointKey, PauseReason } from "../endpoints/endpoint.ts";
+
+/** The health of an endpoint (decision 0031). */
 export type EndpointHealth = {
   readonly consecutiveFailures: number;
-  /** The first failure since the last success; null when all is well. */
+  /** The first failure since the last success. Null when there was none. */
   readonly failingSince: Date | null;
   readonly lastFailureAt: Date | null;
-  /** To the hour: at least one hour must have passed before a later success is noted. */
+  /** Updated at most once an hour. */
   readonly lastSuccessAt: Date;
-  /** Nothing is sent until then; afterwards a single delivery tries the way. */
+  /** Nothing is sent until this time. Then a single delivery probes the endpoint. */
   readonly backoffUntil: Date | null;
   readonly warningsSent: number;
 };
 
-export type PauseReason = "gone" | "failing";
-
 export type HealthChange = {
   readonly health: EndpointHealth;
   readonly pause: PauseReason | null;
-  /** The warning to send now: 1 after a day, 2 after three, 3 at the pause. */
+  /** The warning to send now: 1 after a day, 2 after three days, 3 at the pause. */
   readonly warning: 1 | 2 | 3 | null;
 };
 
-/** What the outcomes of an endpoint, so far, say of it. */
-export type HealthReport = {
-  readonly merchantId: string;
-  readonly connectionId: string;
-  readonly endpointId: string;
-  readonly health: EndpointHealth;
-  readonly pause: HealthChange["pause"];
-  readonly warning: HealthChange["warning"];
-};
+/** A change of an endpoint's health that is to be stored. */
+export type HealthReport = HealthChange & { readonly endpoint: EndpointKey };
 
-/** Failures in a row after which an endpoint is left alone for a while. */
+/** Consecutive failures after which an endpoint backs off. */
 const BACKOFF_AFTER_FAILURES = 10;
 const BACKOFF_MAX_MS = 5 * MINUTE_MS;
 const PAUSE_AFTER_MS = 5 * DAY_MS;
 const SPREAD_MS = 12 * HOUR_MS;
 const FIRST_WARNING_AFTER_MS = DAY_MS;
 const SECOND_WARNING_AFTER_MS = 3 * DAY_MS;
-/** A success is noted only to the hour, so nothing is concluded from its age before another hour has passed. */
-const NOTED_MS = HOUR_MS;
+/** How old the stored time of the last success may be: it is updated at most once an hour. */
+const SUCCESS_STORED_EVERY_MS = HOUR_MS;
 
-/** True when the endpoint has failed so often that one delivery at a time has to try the way first. */
+/** Whether the endpoint has failed so often that only one delivery at a time is sent to it. */
 export const isOnProbation = ({ consecutiveFailures }: EndpointHealth): boolean =>
   consecutiveFailures >= BACKOFF_AFTER_FAILURES;
 
-/** Null when the success changes nothing worth a write. */
+/** Returns null when the success changes nothing that is worth a write. */
 export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth | null {
-  const isNoted = at.getTime() - health.lastSuccessAt.getTime() < NOTED_MS;
-  if (health.failingSince === null && isNoted) return null;
+  const isStored = at.getTime() - health.lastSuccessAt.getTime() < SUCCESS_STORED_EVERY_MS;
+  if (health.failingSince === null && isStored) return null;
   return {
     consecutiveFailures: 0,
     failingSince: null,
@@ -60,23 +53,23 @@ export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth |
 }
 
 /**
- * @param gone the endpoint answered 410: it wants nothing more
- * @param retryMs the schedule: holds begin with its first step, double, and are no longer than its longest step or
- *   five minutes
+ * @param gone the endpoint returned 410: it wants no further events
+ * @param retryMs the retry schedule. The first backoff takes its first interval. Each further one is twice as long, up to
+ *   the longest interval and to five minutes.
  */
 export function afterFailure(
   health: EndpointHealth,
   { at, gone, retryMs }: { at: Date; gone: boolean; retryMs: readonly number[] },
 ): HealthChange {
-  // Requests that were under way when the hold began tell nothing new.
-  const held = health.backoffUntil !== null && at < health.backoffUntil;
-  const consecutiveFailures = health.consecutiveFailures + (held ? 0 : 1);
+  // Requests that were in flight when the backoff began say nothing new.
+  const isBackingOff = health.backoffUntil !== null && at < health.backoffUntil;
+  const consecutiveFailures = health.consecutiveFailures + (isBackingOff ? 0 : 1);
   const failed: EndpointHealth = {
     ...health,
     consecutiveFailures,
     failingSince: health.failingSince ?? at,
     lastFailureAt: at,
-    backoffUntil: held ? health.backoffUntil : backoffEnd(consecutiveFailures, at, retryMs),
+    backoffUntil: isBackingOff ? health.backoffUntil : backoffEnd(consecutiveFailures, at, retryMs),
   };
   if (gone) return { health: failed, pause: "gone", warning: 3 };
   return withWarning(failed, at);
@@ -90,11 +83,11 @@ function backoffEnd(consecutiveFailures: number, at: Date, retryMs: readonly num
 }
 
 function withWarning(health: EndpointHealth, at: Date): HealthChange {
-  const silentMs = at.getTime() - health.lastSuccessAt.getTime() - NOTED_MS;
+  const silentMs = at.getTime() - health.lastSuccessAt.getTime() - SUCCESS_STORED_EVERY_MS;
   const spreadMs = at.getTime() - (health.failingSince ?? at).getTime();
   if (silentMs >= PAUSE_AFTER_MS && spreadMs >= SPREAD_MS)
     return { health: { ...health, warningsSent: 3 }, pause: "failing", warning: 3 };
-  // An endpoint that was merely quiet for days is not warned of at its first failure.
+  // There is no warning at the first failure of an endpoint that merely had no events for days.
   const stage = spreadMs < SPREAD_MS ? null : warningStage(silentMs);
   if (stage === null || stage <= health.warningsSent) return { health, pause: null, warning: null };
   return { health: { ...health, warningsSent: stage }, pause: null, warning: stage };

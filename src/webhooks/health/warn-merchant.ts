@@ -6,7 +6,7 @@ import { warningMail } from "./endpoint-warnings.ts";
 /** Queues the warning about an endpoint in trouble, to the merchant whose partner does not hear of its orders. */
 export async function warnMerchant(
   tx: Queryable,
-  { merchantId, connectionId, endpointId, health }: HealthReport,
+  { endpoint: { merchantId, connectionId, id }, health }: HealthReport,
   stage: 1 | 2 | 3,
   mail: { id: string; now: Date },
 ): Promise<void> {
@@ -18,7 +18,7 @@ export async function warnMerchant(
       join connections c on c.merchant_id = $1 and c.id = w.connection_id
       join merchants m on m.id = c.merchant_id
       where w.merchant_id = $1 and w.id = $2 and m.id = $1`,
-    values: [merchantId, endpointId],
+    values: [merchantId, id],
   });
   if (row === undefined) return;
   const { subject, body } = warningMail({

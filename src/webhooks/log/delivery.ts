@@ -6,8 +6,9 @@ import { wireEndpointId } from "../endpoints/endpoint.ts";
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-const ATTEMPT_CAUSES = ["schedule", "manual", "recovery"] as const;
-type AttemptCause = (typeof ATTEMPT_CAUSES)[number];
+const ATTEMPT_TRIGGERS = ["schedule", "manual", "recovery"] as const;
+/** Why an attempt is made: the retry schedule, a redelivery of one delivery, or a recovery of all that failed. */
+export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number];
 
 /** One event for one endpoint, as the log shows it. */
 export type Delivery = {
@@ -26,7 +27,7 @@ export type Delivery = {
 /** One try to deliver. */
 export type Attempt = {
   readonly deliveryId: string;
-  readonly trigger: AttemptCause;
+  readonly trigger: AttemptTrigger;
   readonly startedAt: Date;
   /** Null when it is not known how it ended. */
   readonly durationMs: number | null;
@@ -39,7 +40,7 @@ export type Attempt = {
 const AttemptSchema = Type.Object(
   {
     number: Type.Integer({ minimum: 1, description: "Counts the attempts of the delivery by time." }),
-    trigger: Type.Enum([...ATTEMPT_CAUSES], {
+    trigger: Type.Enum([...ATTEMPT_TRIGGERS], {
       description: "Whether the schedule, `redeliver` or `recover` asked for it.",
     }),
     startedAt: dateTime(),

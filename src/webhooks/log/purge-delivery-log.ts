@@ -65,7 +65,7 @@ async function expireStreams(
   const heads = await lockExpiredHeads(tx, connection, { now, eventsFrom, limit: BATCH_SIZE });
   if (heads.length === 0) return { count: 0, goesOn: false };
   await failExpiredInStreams(tx, connection, heads, eventsFrom);
-  const ended = heads.map((head) => ({ ...head, ...connection, goesOn: head.endpointIsActive }));
+  const ended = heads.map((head) => ({ ...head, ...connection, continues: head.endpointIsActive }));
   const connectionsThatGoOn = await advanceStreams(tx, ended, now);
   return { count: heads.length, goesOn: connectionsThatGoOn.length > 0 };
 }

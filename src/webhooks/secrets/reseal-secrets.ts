@@ -60,7 +60,7 @@ function sealAnew(
     if (!(error instanceof SecretBoxError)) throw error;
     log.error(
       {
-        connection: { id: connection },
+        connection: { id: connection.connectionId },
         endpoint: { id: endpointId },
         secret: { id },
         code: error.code,

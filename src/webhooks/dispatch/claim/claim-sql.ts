@@ -6,9 +6,11 @@ import {
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../../platform/ids.ts";
-import type { Cause, ClaimedDelivery, LeasedEndpoint, SendableEvent } from "../claimed-delivery.ts";
+import type { EndpointKey } from "../../endpoints/endpoint.ts";
+import type { AttemptTrigger } from "../../log/delivery.ts";
+import type { ClaimedDelivery, LeasedEndpoint, SendableEvent } from "../claimed-delivery.ts";
 
-/** Connections with deliveries that could be sent now: all that a worker finds without being told. A scan over all shards. */
+/** Connections with deliveries that may be sent now. Finds what no signal reported. A scan over all shards. */
 export async function listConnectionsWithDueDeliveries(
   db: Queryable,
   workerId: string,
@@ -32,20 +34,20 @@ export async function listConnectionsWithDueDeliveries(
   return rows.map(toConnectionKey);
 }
 
-/** Who takes, when, and until when it is theirs. */
-export type Taker = { readonly workerId: string; readonly now: Date; readonly leasedUntil: Date };
+/** The claiming worker, the time of the claim, and the end of its lease. */
+export type Claimant = { readonly workerId: string; readonly now: Date; readonly leasedUntil: Date };
 
 /**
- * Takes the endpoints of a connection that have something due and that no other worker sends to. One worker at a
- * time, so that the limit of requests in flight holds whatever the number of workers.
- * @param options.wanting known to have something due, so that nobody needs to look
- * @param options.except not to be taken
+ * Leases the endpoints of a connection that have something due and belong to no other worker. An endpoint belongs to one
+ * worker at a time, so that its limit of requests in flight holds for any number of workers.
+ * @param options.due endpoints that are known to have something due, for which this is not checked
+ * @param options.except endpoints that are not leased
  */
 export async function leaseEndpoints(
   db: Queryable,
   connection: ConnectionKey,
-  { workerId, now, leasedUntil }: Taker,
-  options: { wanting: readonly string[]; except: readonly string[]; healthyOnly: boolean },
+  { workerId, now, leasedUntil }: Claimant,
+  options: { due: readonly string[]; except: readonly string[]; healthyOnly: boolean },
 ): Promise<LeasedEndpoint[]> {
   const rows = await db.query<{
     id: string;
@@ -88,7 +90,7 @@ export async function leaseEndpoints(
       leasedUntil,
       options.except,
       options.healthyOnly,
-      options.wanting,
+      options.due,
     ],
   });
   return rows.map((row) => ({
@@ -108,11 +110,11 @@ export async function leaseEndpoints(
   }));
 }
 
-/** Lets go of endpoints that this worker has nothing more to send to, so that others need not wait for the lease's end. */
+/** Ends the leases of a worker, so that others need not wait until they expire. */
 export async function releaseEndpoints(
   db: Queryable,
   workerId: string,
-  endpoints: readonly { merchantId: string; endpointId: string }[],
+  endpoints: readonly EndpointKey[],
 ): Promise<void> {
   await db.query({
     name: "release-endpoints",
@@ -121,31 +123,28 @@ export async function releaseEndpoints(
       set worker_id = null
       from unnest($2::uuid[], $3::uuid[]) as o (merchant_id, endpoint_id)
       where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1`,
-    values: [
-      workerId,
-      endpoints.map(({ merchantId }) => merchantId),
-      endpoints.map(({ endpointId }) => endpointId),
-    ],
+    values: [workerId, endpoints.map(({ merchantId }) => merchantId), endpoints.map(({ id }) => id)],
   });
 }
 
 /** How many more deliveries of an endpoint may be claimed. */
 export type Room = { readonly endpointId: string; readonly size: number };
 
-/** A delivery may be due by hand and by the schedule at once; its two attempts must not be taken for one. */
+/** A delivery may be due manually and by the schedule at the same time. Its two attempts need different ids. */
 type ClaimIds = { readonly scheduled: string; readonly manual: string };
 
 const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
 
 /**
- * Claims deliveries of endpoints that this worker holds, those due the longest first. One whose lease ran out goes on
- * record as an attempt of unknown outcome and counts as a try; its id is the lost claim's, so it is recorded once.
+ * Claims deliveries of endpoints that this worker leases, those first that have been due longest. If the lease of an
+ * earlier claim has expired, that claim is recorded as an attempt with an unknown outcome and counts in the schedule. The
+ * attempt has the id of the lost claim, so it is recorded once.
  */
 export async function claimDeliveries(
   db: Queryable,
   connection: ConnectionKey,
   ids: ClaimIds,
-  { now, leasedUntil }: Taker,
+  { now, leasedUntil }: Claimant,
   rooms: readonly Room[],
 ): Promise<ClaimedDelivery[]> {
   const rows = await db.query<{
@@ -154,7 +153,7 @@ export async function claimDeliveries(
     own_stream_id: string;
     delivery_id: string;
     event_id: string;
-    trigger: Cause;
+    trigger: AttemptTrigger;
     attempt_count: number;
     not_after: Date | null;
   }>({
@@ -164,7 +163,7 @@ export async function claimDeliveries(
         select room.endpoint_id, due.*
         from unnest($6::uuid[], $7::integer[]) as room (endpoint_id, size)
         cross join lateral (
-          select d.ctid as place, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
+          select d.ctid as row_position, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
           where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = room.endpoint_id and d.due_at <= $3
             and (d.leased_until is null or d.leased_until <= $3)
@@ -182,7 +181,7 @@ export async function claimDeliveries(
         set claim_id = case d.trigger when 'manual' then $9::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
             attempt_count = d.attempt_count + case when p.lost_claim_id is null then 0 else 1 end
         from picked p
-        where d.merchant_id = $1 and d.ctid = p.place -- Locked just before, so it has not moved.
+        where d.merchant_id = $1 and d.ctid = p.row_position -- Locked by this statement, so it has not moved.
         returning d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger, d.attempt_count, d.not_after
       )
       select c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger, c.attempt_count, c.not_after,
@@ -209,6 +208,7 @@ export async function claimDeliveries(
     streamId: row.stream_id,
     ownStreamId: row.own_stream_id,
     deliveryId: row.delivery_id,
+    eventId: row.event_id,
     claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
     trigger: row.trigger,
     attemptCount: row.attempt_count,
@@ -218,7 +218,7 @@ export async function claimDeliveries(
   }));
 }
 
-/** Each event once, for however many endpoints it is; the bounds spare the reading of other days' partitions. */
+/** Reads each event once, for any number of endpoints. The bounds exclude the partitions of other days. */
 async function readEvents(
   db: Queryable,
   connection: ConnectionKey,

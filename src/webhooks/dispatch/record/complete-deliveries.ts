@@ -12,114 +12,139 @@ import {
   finishDeliveries,
   insertAttempts,
   lockClaimedStreams,
-  readStatuses,
-  returnToStreams,
+  readStates,
+  rescheduleClaims,
 } from "./complete-sql.ts";
 
-/** A claim's outcome, and what is to be noted of its endpoint, if anything. */
-export type Reported = {
+/** How a claim ended, with what it says about its endpoint. */
+export type RecordedCompletion = {
   readonly completion: Completion;
-  readonly report: HealthReport | null;
-  /** Whether the endpoint had been paused when the outcome came in. */
+  /** Null when the health of the endpoint need not be stored. */
+  readonly health: HealthReport | null;
+  /** Whether the endpoint was already paused when the outcome arrived. */
   readonly wasPaused: boolean;
 };
 
 /**
- * Makes outcomes true: attempts go on record, deliveries end or go back, streams move on, and endpoints are noted as
- * healthy, failing or paused; all in one step. Answers the connections whose streams have moved on. The outcome of a
- * claim that somebody else has taken over goes on record, and changes nothing.
+ * Records outcomes in one transaction: stores attempts, finishes or reschedules deliveries, advances their streams, and
+ * saves the health of endpoints. Returns the connections whose streams have a new head. For a claim that was taken over
+ * by another worker only the attempt is stored.
  */
 export async function completeDeliveries(
   context: Context,
   workerId: string,
-  reported: readonly Reported[],
+  recorded: readonly RecordedCompletion[],
 ): Promise<ConnectionKey[]> {
-  const completions = reported.map(({ completion }) => completion);
   return inTransaction(context, async (tx) => {
     const now = context.clock.now();
-    const live = await lockClaimedStreams(tx, completions);
-    for (const report of newestReports(reported)) {
-      await saveHealth(tx, workerId, report);
-      const isNews = report.pause === null || (await pauseEndpoint(tx, report, report.pause, now));
-      if (report.warning !== null && isNews)
-        await warnMerchant(tx, report, report.warning, { id: context.newId(), now });
-    }
-    // Only what did not go as it mostly does needs a look at the delivery and the endpoint.
-    const unusual = reported
-      .filter(
-        ({ completion, wasPaused }) =>
-          !live.has(completion) || completion.verdict.is !== "succeeded" || wasPaused,
-      )
-      .map(({ completion }) => completion);
-    const statusOf = await readStatuses(tx, unusual);
+    const completions = recorded.map(({ completion }) => completion);
+    const held = await lockClaimedStreams(
+      tx,
+      completions.map(({ delivery }) => delivery),
+    );
+    for (const report of newestReports(recorded)) await storeHealth(context, tx, workerId, report, now);
+    // The usual outcome, a success of an active endpoint, needs no look at the delivery and the endpoint.
+    const unusual = recorded.filter(
+      ({ completion: { delivery, outcome }, wasPaused }) =>
+        !held.has(delivery) || outcome.is !== "succeeded" || wasPaused,
+    );
+    const stateOf = await readStates(
+      tx,
+      unusual.map(({ completion }) => completion.delivery),
+    );
+    // Nothing is stored about a delivery that was erased.
     await insertAttempts(
       tx,
-      completions.filter((one) => live.has(one) || statusOf(one) !== null), // Nothing stays behind of one that was erased.
+      completions.filter(({ delivery }) => held.has(delivery) || stateOf(delivery) !== null),
     );
-    const streams = reported
-      .filter(({ completion }) => live.has(completion))
-      .map(({ completion }) => ({ completion, ...(statusOf(completion) ?? USUAL) }));
-    return moveStreams(tx, streams, now);
+    const claims = completions
+      .filter(({ delivery }) => held.has(delivery))
+      .map((completion) => ({ ...completion, ...(stateOf(completion.delivery) ?? USUAL_STATE) }));
+    return endClaims(tx, claims, now);
   });
 }
 
-/** Outcomes come in the order in which they were observed, so the last report of an endpoint holds them all. */
-function newestReports(reported: readonly Reported[]): HealthReport[] {
+const USUAL_STATE: DeliveryState = { isPending: true, endpointStatus: "active" };
+
+/** Outcomes arrive in the order in which they were observed, so the last report of an endpoint includes the others. */
+function newestReports(recorded: readonly RecordedCompletion[]): HealthReport[] {
   const newest = new Map<string, HealthReport>();
-  for (const { report } of reported) {
+  for (const { health: report } of recorded) {
     if (report === null) continue;
-    const earlier = newest.get(report.endpointId);
-    newest.set(report.endpointId, {
+    const earlier = newest.get(report.endpoint.id);
+    newest.set(report.endpoint.id, {
       ...report,
       pause: report.pause ?? earlier?.pause ?? null,
       warning: report.warning ?? earlier?.warning ?? null,
     });
   }
-  return [...newest.values()].sort((a, b) => (a.endpointId < b.endpointId ? -1 : 1));
+  // In one order everywhere, so that transactions do not wait for each other in a circle.
+  return [...newest.values()].sort((a, b) => (a.endpoint.id < b.endpoint.id ? -1 : 1));
 }
 
-type Live = { readonly completion: Completion } & DeliveryState;
+async function storeHealth(
+  context: Context,
+  tx: Queryable,
+  workerId: string,
+  report: HealthReport,
+  now: Date,
+): Promise<void> {
+  await saveHealth(tx, workerId, report);
+  const isNew = report.pause === null || (await pauseEndpoint(tx, report.endpoint, report.pause, now));
+  if (report.warning !== null && isNew)
+    await warnMerchant(tx, report, report.warning, { id: context.newId(), now });
+}
 
-const USUAL: DeliveryState = { isPending: true, endpointStatus: "active" };
+/** A claim that this worker still holds. */
+type HeldClaim = Completion & DeliveryState;
 
-async function moveStreams(tx: Queryable, live: readonly Live[], now: Date): Promise<ConnectionKey[]> {
-  const settled = (status: "succeeded" | "failed") =>
-    live.filter((one) => statusAfter(one) === status).map(({ completion }) => completion);
-  await finishDeliveries(tx, "succeeded", settled("succeeded"));
-  await finishDeliveries(tx, "failed", settled("failed"));
-  const returned = live.filter((one) => staysInStream(one));
-  await returnToStreams(
+async function endClaims(tx: Queryable, claims: readonly HeldClaim[], now: Date): Promise<ConnectionKey[]> {
+  for (const status of ["succeeded", "failed"] as const)
+    await finishDeliveries(
+      tx,
+      status,
+      claims.filter((claim) => finalStatus(claim) === status).map(({ delivery }) => delivery),
+    );
+  await rescheduleClaims(
     tx,
-    returned.map(({ completion }) => ({
-      completion,
-      dueAt: completion.verdict.is === "retry" ? completion.verdict.at : now,
-      attemptCount: completion.delivery.attemptCount + (completion.verdict.is === "retry" ? 1 : 0),
+    claims.filter(staysDue).map(({ delivery, outcome }) => ({
+      delivery,
+      dueAt: outcome.is === "retry" ? outcome.at : now,
+      attemptCount: delivery.attemptCount + (outcome.is === "retry" ? 1 : 0),
     })),
   );
-  return advanceStreams(tx, live.filter((one) => !staysInStream(one)).flatMap(endedHeads), now);
+  return advanceStreams(tx, claims.filter((claim) => !staysDue(claim)).flatMap(endedHeads), now);
 }
 
-/** A try by hand that fails changes nothing: neither what was delivered before, nor the schedule that goes on. */
-function statusAfter({
-  completion: { verdict, delivery },
+/** A manual attempt that fails changes nothing: neither an earlier success nor the schedule, which continues. */
+function finalStatus({
+  outcome,
+  delivery,
   isPending,
   endpointStatus,
-}: Live): "succeeded" | "failed" | null {
-  if (verdict.is === "succeeded") return "succeeded";
-  const isGivenUp = verdict.is === "failed" || endpointStatus === "deleted";
+}: HeldClaim): "succeeded" | "failed" | null {
+  if (outcome.is === "succeeded") return "succeeded";
+  const isGivenUp = outcome.is === "failed" || endpointStatus === "deleted";
   return isGivenUp && delivery.trigger !== "manual" && isPending ? "failed" : null;
 }
 
-const staysInStream = ({ completion: { verdict, delivery }, isPending, endpointStatus }: Live): boolean =>
-  (verdict.is === "retry" || verdict.is === "returned") &&
+const staysDue = ({ outcome, delivery, isPending, endpointStatus }: HeldClaim): boolean =>
+  (outcome.is === "retry" || outcome.is === "released") &&
   endpointStatus === "active" &&
   (isPending || delivery.trigger === "manual");
 
-function endedHeads({ completion: { delivery, verdict }, endpointStatus }: Live): EndedHead[] {
+function endedHeads({ delivery, outcome, endpointStatus }: HeldClaim): EndedHead[] {
   const { merchantId, endpointId, streamId, deliveryId, claimId, ownStreamId } = delivery;
-  const head = { merchantId, endpointId, streamId, deliveryId, claimId, goesOn: endpointStatus === "active" };
+  const head = {
+    merchantId,
+    endpointId,
+    streamId,
+    deliveryId,
+    claimId,
+    continues: endpointStatus === "active",
+  };
   if (delivery.trigger !== "manual") return [head];
-  const ended = { ...head, goesOn: false };
-  // A try by hand that succeeds makes the scheduled one needless, unless that is under way itself.
-  return verdict.is === "succeeded" ? [ended, { ...head, streamId: ownStreamId, claimId: null }] : [ended];
+  const ended = { ...head, continues: false };
+  // A manual attempt that succeeds makes the scheduled one unnecessary, unless that is in progress.
+  return outcome.is === "succeeded" ? [ended, { ...head, streamId: ownStreamId, claimId: null }] : [ended];
 }

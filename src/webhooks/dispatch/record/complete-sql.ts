@@ -5,21 +5,21 @@ import {
   toConnectionKey,
 } from "../../../platform/connection-key.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
-import type { Completion } from "../claimed-delivery.ts";
+import type { Attempt, ClaimedDelivery } from "../claimed-delivery.ts";
 
 const keyOf = (merchantId: string, deliveryId: string): string => `${merchantId} ${deliveryId}`;
 
 /**
- * Locks the streams of outcomes, always in the order of their keys. Whoever adds a delivery to one of these streams from
- * now on waits, so a later statement of the transaction sees all that was added before. Answers the outcomes whose
- * claims are still theirs who made them.
+ * Locks the streams of claims in the order of their keys, as every transaction does. A transaction that adds a delivery
+ * to one of them waits from now on, so the next statement sees all deliveries that were added before. Returns the
+ * deliveries whose claim this worker still holds.
  */
 export async function lockClaimedStreams(
   tx: Queryable,
-  completions: readonly Completion[],
-): Promise<Set<Completion>> {
-  // A delivery that is sent by hand has a stream of its own beside the one it belongs to.
-  const streams = completions.flatMap(({ delivery }) =>
+  deliveries: readonly ClaimedDelivery[],
+): Promise<Set<ClaimedDelivery>> {
+  // A manual redelivery is due in a stream of its own, beside the one it belongs to.
+  const streams = deliveries.flatMap((delivery) =>
     [...new Set([delivery.streamId, delivery.ownStreamId])].map((streamId) => ({ ...delivery, streamId })),
   );
   const rows = await tx.query<{ merchant_id: string; delivery_id: string; claim_id: string | null }>({
@@ -39,33 +39,33 @@ export async function lockClaimedStreams(
   });
   const held = new Set(rows.map((row) => `${keyOf(row.merchant_id, row.delivery_id)} ${row.claim_id}`));
   return new Set(
-    completions.filter(({ delivery: { merchantId, deliveryId, claimId } }) =>
+    deliveries.filter(({ merchantId, deliveryId, claimId }) =>
       held.has(`${keyOf(merchantId, deliveryId)} ${claimId}`),
     ),
   );
 }
 
-/** How a delivery and its endpoint stand when an outcome comes in. */
+/** The state of a delivery and its endpoint when an outcome is recorded. */
 export type DeliveryState = {
-  /** False when a try by hand has succeeded meanwhile. */
+  /** False if a manual attempt has succeeded since the claim. */
   readonly isPending: boolean;
-  /** The streams of one that is paused stop where they are; those of a deleted one end. */
+  /** The streams of a paused endpoint stop; those of a deleted one end. */
   readonly endpointStatus: "active" | "paused" | "deleted";
 };
 
-/** How the deliveries of outcomes stand; null for one that was erased. */
-export async function readStatuses(
+/** Returns a function that looks up the state of a delivery; null for one that was erased or not asked for. */
+export async function readStates(
   tx: Queryable,
-  completions: readonly Completion[],
-): Promise<(completion: Completion) => DeliveryState | null> {
-  if (completions.length === 0) return () => null;
+  deliveries: readonly ClaimedDelivery[],
+): Promise<(delivery: ClaimedDelivery) => DeliveryState | null> {
+  if (deliveries.length === 0) return () => null;
   const rows = await tx.query<{
     merchant_id: string;
     id: string;
     status: string;
     endpoint_status: DeliveryState["endpointStatus"];
   }>({
-    name: "read-delivery-statuses",
+    name: "read-delivery-states",
     text: `
       select d.merchant_id, d.id, d.status, w.status as endpoint_status
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
@@ -73,9 +73,9 @@ export async function readStatuses(
         and d.id = requested.id
       join webhook_endpoints w on w.merchant_id = d.merchant_id and w.id = d.endpoint_id`,
     values: [
-      completions.map(({ delivery }) => delivery.merchantId),
-      completions.map(({ delivery }) => delivery.connectionId),
-      completions.map(({ delivery }) => delivery.deliveryId),
+      deliveries.map(({ merchantId }) => merchantId),
+      deliveries.map(({ connectionId }) => connectionId),
+      deliveries.map(({ deliveryId }) => deliveryId),
     ],
   });
   const states = new Map(
@@ -84,14 +84,17 @@ export async function readStatuses(
       { isPending: row.status === "pending", endpointStatus: row.endpoint_status },
     ]),
   );
-  return ({ delivery }) => states.get(keyOf(delivery.merchantId, delivery.deliveryId)) ?? null;
+  return ({ merchantId, deliveryId }) => states.get(keyOf(merchantId, deliveryId)) ?? null;
 }
 
 /**
- * Puts attempts on record. One that is there already, as of unknown outcome, stays as it is: its claim was taken over
- * and its delivery sent again.
+ * Stores attempts. One that is already stored with an unknown outcome is not changed: its claim was taken over, and its
+ * delivery sent again.
  */
-export async function insertAttempts(tx: Queryable, completions: readonly Completion[]): Promise<void> {
+export async function insertAttempts(
+  tx: Queryable,
+  completions: readonly { delivery: ClaimedDelivery; attempt: Attempt | null }[],
+): Promise<void> {
   const made = completions.flatMap(({ delivery, attempt }) =>
     attempt === null ? [] : { delivery, attempt },
   );
@@ -119,13 +122,12 @@ export async function insertAttempts(tx: Queryable, completions: readonly Comple
   });
 }
 
-/** Ends deliveries. */
 export async function finishDeliveries(
   tx: Queryable,
   status: "succeeded" | "failed",
-  completions: readonly Completion[],
+  deliveries: readonly ClaimedDelivery[],
 ): Promise<void> {
-  if (completions.length === 0) return;
+  if (deliveries.length === 0) return;
   await tx.query({
     name: "finish-deliveries",
     text: `
@@ -134,22 +136,22 @@ export async function finishDeliveries(
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as o (merchant_id, connection_id, id)
       where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id = o.id`,
     values: [
-      completions.map(({ delivery }) => delivery.merchantId),
-      completions.map(({ delivery }) => delivery.connectionId),
-      completions.map(({ delivery }) => delivery.deliveryId),
+      deliveries.map(({ merchantId }) => merchantId),
+      deliveries.map(({ connectionId }) => connectionId),
+      deliveries.map(({ deliveryId }) => deliveryId),
       status,
     ],
   });
 }
 
-/** Puts claims back into their streams, due again at a moment of their own. */
-export async function returnToStreams(
+/** Ends claims whose deliveries stay the heads of their streams, and sets when each is due again. */
+export async function rescheduleClaims(
   tx: Queryable,
-  returned: readonly { completion: Completion; dueAt: Date; attemptCount: number }[],
+  claims: readonly { delivery: ClaimedDelivery; dueAt: Date; attemptCount: number }[],
 ): Promise<void> {
-  if (returned.length === 0) return;
+  if (claims.length === 0) return;
   await tx.query({
-    name: "return-to-streams",
+    name: "reschedule-claims",
     text: `
       update due_deliveries d
       set due_at = o.due_at, attempt_count = o.attempt_count, claim_id = null, claimed_at = null, leased_until = null
@@ -158,30 +160,31 @@ export async function returnToStreams(
       where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
         and d.claim_id = o.claim_id`,
     values: [
-      returned.map(({ completion }) => completion.delivery.merchantId),
-      returned.map(({ completion }) => completion.delivery.endpointId),
-      returned.map(({ completion }) => completion.delivery.streamId),
-      returned.map(({ completion }) => completion.delivery.claimId),
-      returned.map(({ dueAt }) => dueAt),
-      returned.map(({ attemptCount }) => attemptCount),
+      claims.map(({ delivery }) => delivery.merchantId),
+      claims.map(({ delivery }) => delivery.endpointId),
+      claims.map(({ delivery }) => delivery.streamId),
+      claims.map(({ delivery }) => delivery.claimId),
+      claims.map(({ dueAt }) => dueAt),
+      claims.map(({ attemptCount }) => attemptCount),
     ],
   });
 }
 
-/** A head to be taken out of its stream: that of a claim, or one that nobody has claimed. */
+/** A head to remove from its stream. */
 export type EndedHead = {
   readonly merchantId: string;
   readonly endpointId: string;
   readonly streamId: string;
   readonly deliveryId: string;
+  /** The claim that ends with it. Null for a head that is not claimed. */
   readonly claimId: string | null;
-  /** False for a stream whose endpoint is paused: its deliveries wait for the resume. */
-  readonly goesOn: boolean;
+  /** False if the endpoint is paused: the other deliveries of the stream wait until it is resumed. */
+  readonly continues: boolean;
 };
 
 /**
- * Takes heads out of their streams, which must be locked; the next delivery that waits becomes the head. Answers the
- * connections of streams that go on.
+ * Removes heads from their streams, which must be locked. The next pending delivery becomes the head. Returns the
+ * connections of streams with a new head.
  */
 export async function advanceStreams(
   tx: Queryable,
@@ -195,7 +198,7 @@ export async function advanceStreams(
       with ended as materialized (
         select *
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[])
-          as ended (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, goes_on)
+          as ended (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, continues)
       ), following as materialized (
         select e.merchant_id, e.endpoint_id, e.stream_id, e.delivery_id, e.claim_id,
                n.id as next_id, n.event_id as next_event_id, n.not_after as next_not_after
@@ -204,7 +207,7 @@ export async function advanceStreams(
           select d.id, d.event_id, d.not_after
           from deliveries d
           where d.merchant_id = e.merchant_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
-            and d.status = 'pending' and e.goes_on
+            and d.status = 'pending' and e.continues
           order by d.sequence, d.id
           limit 1) as n on true
       ), emptied as (
@@ -228,7 +231,7 @@ export async function advanceStreams(
       ended.map(({ streamId }) => streamId),
       ended.map(({ deliveryId }) => deliveryId),
       ended.map(({ claimId }) => claimId),
-      ended.map(({ goesOn }) => goesOn),
+      ended.map(({ continues }) => continues),
       now,
     ],
   });

@@ -3,63 +3,66 @@ import type { Context } from "../../../platform/context.ts";
 import { isUnavailable } from "../../../platform/database/database.ts";
 import { groupCalls } from "../../../platform/database/group.ts";
 import { retried } from "../../../platform/database/retry.ts";
-import { completeDeliveries, type Reported } from "./complete-deliveries.ts";
+import { completeDeliveries, type RecordedCompletion } from "./complete-deliveries.ts";
 import { endStreams, type Success } from "./succeed-sql.ts";
 
 export type OutcomeStore = {
-  /** Resolves when the outcome is stored, or when it is lost with its lease: then somebody else sends again. */
-  store(reported: Reported): Promise<void>;
-  /** Gives up what waits for a database that is away. */
+  /** Resolves when the outcome is stored, or when its lease has expired, so that the delivery will be sent again. */
+  store(recorded: RecordedCompletion): Promise<void>;
+  /** Stops waiting for a database that is not available. */
   giveUp(): void;
 };
 
-/** Outcomes of about so many deliveries are stored together. */
-const TOGETHER_MAX = 256;
-/** Groups of successes that may be at the database: while one waits for the log, another is being worked on. */
-const SUCCESSES_AT_ONCE = 2;
-/** A second group is not worth its own wait for the log with less: each statement costs as much as a dozen outcomes. */
-const BESIDE_MIN = 192;
-const AGAIN_MS = 250;
+/** Outcomes that are stored together, at most. */
+const GROUP_MAX = 256;
+/** Groups of successes that are stored concurrently: while one waits for its commit, another is processed. */
+const SUCCESS_GROUPS = 2;
+/** The size from which a second group pays for its own commit. A statement costs as much as a dozen outcomes. */
+const SECOND_GROUP_MIN = 192;
+const RETRY_EVERY_MS = 250;
 
-/** Stores outcomes that come in together in one step. Calls `onMoved` with the connections whose streams have moved on. */
+/**
+ * Stores outcomes in groups. A success that ends its stream takes one statement, every other outcome a transaction.
+ * Calls `onAdvanced` with the connections whose streams have a new head.
+ */
 export function createOutcomeStore(
   context: Context,
   workerId: string,
-  onMoved: (connections: readonly ConnectionKey[]) => void,
+  onAdvanced: (connections: readonly ConnectionKey[]) => void,
 ): OutcomeStore {
   let isGivenUp = false;
   const succeed = groupCalls<Success, boolean>({
     run: (successes) => retried(context.db, context.clock, () => endStreams(context.db, successes)),
-    sizeMax: TOGETHER_MAX,
-    concurrencyMax: SUCCESSES_AT_ONCE,
-    besideMin: BESIDE_MIN,
+    sizeMax: GROUP_MAX,
+    concurrencyMax: SUCCESS_GROUPS,
+    besideMin: SECOND_GROUP_MIN,
   });
-  const complete = groupCalls<Reported, void>({
-    run: async (reported) => {
-      onMoved(await completeDeliveries(context, workerId, reported));
-      return reported.map(() => undefined);
+  const complete = groupCalls<RecordedCompletion, void>({
+    run: async (recorded) => {
+      onAdvanced(await completeDeliveries(context, workerId, recorded));
+      return recorded.map(() => undefined);
     },
-    sizeMax: TOGETHER_MAX,
-    concurrencyMax: 1, // Reports of an endpoint's health must be stored in their order.
+    sizeMax: GROUP_MAX,
+    concurrencyMax: 1, // The health of an endpoint must be stored in the order of its outcomes.
   });
 
-  /** While the database is away the outcome is kept, until the lease is over and somebody else may send again. */
-  async function store(reported: Reported): Promise<void> {
+  /** While the database is not available the outcome is kept, until its lease expires and another worker may send again. */
+  async function store(recorded: RecordedCompletion): Promise<void> {
     for (;;) {
       try {
-        const success = plainSuccess(reported);
-        if (success === null || !(await succeed(success))) await complete(reported);
+        const success = plainSuccess(recorded);
+        if (success === null || !(await succeed(success))) await complete(recorded);
         return;
       } catch (err) {
-        const isOver = context.clock.now() >= reported.completion.delivery.leasedUntil;
+        const isOver = context.clock.now() >= recorded.completion.delivery.leasedUntil;
         if (!isUnavailable(err) || isOver || isGivenUp) {
           context.log.error(
             { err },
-            "an outcome could not be stored; its delivery is sent again after its lease",
+            "outcome not stored, its delivery will be sent again when the lease expires",
           );
           return;
         }
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS));
       }
     }
   }
@@ -72,10 +75,10 @@ export function createOutcomeStore(
   };
 }
 
-/** Null for what is no success, says something of its endpoint, or was sent by hand: that changes more than its stream. */
-function plainSuccess({ completion, report, wasPaused }: Reported): Success | null {
-  const { delivery, attempt, verdict } = completion;
+/** Null unless the outcome is a success that changes nothing but its own stream. */
+function plainSuccess({ completion, health, wasPaused }: RecordedCompletion): Success | null {
+  const { delivery, attempt, outcome } = completion;
   const isPlain =
-    verdict.is === "succeeded" && report === null && !wasPaused && delivery.trigger !== "manual";
+    outcome.is === "succeeded" && health === null && !wasPaused && delivery.trigger !== "manual";
   return isPlain && attempt !== null ? { delivery, attempt } : null;
 }

@@ -1,20 +1,20 @@
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
-import type { Completion } from "../claimed-delivery.ts";
+import type { Attempt, ClaimedDelivery } from "../claimed-delivery.ts";
 
-/** What nearly every claim ends as: sent, answered well, and the last of its stream. */
-export type Success = Pick<Completion, "delivery"> & { readonly attempt: NonNullable<Completion["attempt"]> };
+/** How nearly every claim ends: it was sent, accepted, and the last pending one of its stream. */
+export type Success = { readonly delivery: ClaimedDelivery; readonly attempt: Attempt };
 
 /**
- * Records successes whose streams end with them, and ends those streams: all in one statement, since there is nothing to
- * look at in between. Answers for each whether that was so. Where it was not, nothing has changed: the claim is
- * somebody else's by now, or other deliveries may wait behind it.
+ * Records successes that end their streams, in one statement because no decision lies in between. Returns for each
+ * whether this was the case. If not, nothing has changed: another worker took the claim over, or other deliveries of the
+ * stream are pending.
  *
- * Deleting the head is also what locks the stream. Whoever adds a delivery behind it notes that on the head, so either
- * the head is not deleted here, or the delivery becomes a head itself (decision 0033).
+ * Deleting the head also locks the stream. A transaction that adds a delivery behind it marks the head as followed. So
+ * either the head is not deleted here, or the added delivery becomes a head itself (decision 0033).
  */
 export async function endStreams(db: Queryable, successes: readonly Success[]): Promise<boolean[]> {
-  const rows = await db.query<{ place: number }>({
+  const rows = await db.query<{ ordinal: number }>({
     name: "end-streams",
     text: `
       with outcome as materialized (
@@ -23,8 +23,8 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
                     $8::integer[], $9::text[])
           with ordinality
           as o (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, started_at, duration_ms, response_status,
-                response_body, place)
-        order by o.merchant_id, o.endpoint_id, o.stream_id -- As everybody locks them, so nobody waits in a circle.
+                response_body, ordinal)
+        order by o.merchant_id, o.endpoint_id, o.stream_id -- All transactions lock streams in this order.
       ), ended as (
         delete from due_deliveries d
         using outcome o
@@ -42,7 +42,7 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
         from ended e
         where d.merchant_id = e.merchant_id and d.connection_id = e.connection_id and d.id = e.delivery_id
       )
-      select place::integer from ended`,
+      select ordinal::integer from ended`,
     values: [
       plainArray(successes.map(({ delivery }) => delivery.merchantId)),
       plainArray(successes.map(({ delivery }) => delivery.endpointId)),
@@ -55,6 +55,6 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
       successes.map(({ attempt }) => attempt.responseBody),
     ],
   });
-  const ended = new Set(rows.map(({ place }) => place));
+  const ended = new Set(rows.map(({ ordinal }) => ordinal));
   return successes.map((_, index) => ended.has(index + 1));
 }

@@ -1,62 +1,58 @@
 import type { KeyObject } from "node:crypto";
 import type { Config } from "../../../platform/config.ts";
 import type { Context } from "../../../platform/context.ts";
-import type { ClaimedDelivery, Completion, Verdict } from "../claimed-delivery.ts";
+import type { Attempt, ClaimedDelivery, Completion, Outcome } from "../claimed-delivery.ts";
+import { released } from "../claimed-delivery.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
-import type { Sender, SendOutcome } from "./sender.ts";
+import type { Sender, SendResult } from "./sender.ts";
 import { signedHeaders } from "./signature.ts";
 
-/** Where and how to send. */
+/** Where to send, and the keys to sign with, newest first. */
 export type Destination = { readonly url: string; readonly keys: readonly KeyObject[] };
 
-/** What came of a delivery, with the answer's status where there was one: 410 says more than failure. */
-export type Sent = { readonly completion: Completion; readonly responseStatus: number | null };
-
-/** A send must end this long before its lease does, so that its outcome can still be stored. */
+/** A request must end this long before its lease does, so that its outcome can still be stored. */
 const LEASE_MARGIN_MS = 10_000;
-/** Claims that may be lost beyond the schedule: one whose outcome can never be stored is not sent again for ever. */
+/** Claims that may be lost beyond the schedule. A delivery whose outcome can never be stored is not sent for ever. */
 const LOST_MAX = 5;
 
-/** Sends a claimed delivery once, if it still may be sent. It never rejects. */
+type SendContext = Pick<Context, "config" | "clock"> & {
+  /** Returns a number from 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+};
+
+/** Sends a claimed delivery once, if it may still be sent. Never rejects. */
 export async function sendDelivery(
-  { config, clock, log }: Pick<Context, "config" | "clock" | "log">,
+  context: SendContext,
   sender: Sender,
   delivery: ClaimedDelivery,
   { url, keys }: Destination,
-): Promise<Sent> {
+): Promise<Completion> {
+  const { config, clock } = context;
   const startedAt = clock.now();
-  const unsent = (verdict: Verdict): Sent => ({
-    completion: { delivery, attempt: null, verdict },
-    responseStatus: null,
-  });
   const { event } = delivery;
-  if (event === null || isPast(delivery.notAfter, startedAt)) return unsent({ is: "failed" });
-  if (delivery.attemptCount > scheduleOf(delivery, config).length + LOST_MAX) return unsent({ is: "failed" });
+  if (event === null || isPast(delivery.notAfter, startedAt) || isLostTooOften(delivery, config))
+    return { delivery, attempt: null, outcome: { is: "failed" } };
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
-  if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return unsent({ is: "returned" });
+  if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return released(delivery);
   const { wireId: id, body } = event;
   const headers = signedHeaders({ id, timestamp: startedAt, body, keys });
-  const outcome = await sender.send({ url, headers, body });
-  if (outcome.error !== null)
-    log.debug({ delivery: delivery.deliveryId, error: outcome.error }, "a delivery failed");
-  const { durationMs, responseStatus, responseBody, error } = outcome;
+  const result = await sender.send({ url, headers, body });
   return {
-    completion: {
-      delivery,
-      attempt: {
-        startedAt,
-        durationMs,
-        responseStatus,
-        responseBody,
-        error: error ?? (isSuccess(outcome) ? null : `HTTP ${responseStatus}`),
-      },
-      verdict: verdictOf(delivery, outcome, config, clock.now()),
-    },
-    responseStatus,
+    delivery,
+    attempt: attemptOf(startedAt, result),
+    outcome: outcomeOf(delivery, result, context),
   };
 }
 
-/** From the event to its first attempt; null when this was a later one. */
+/** Decision 0037: a 2xx response that was read within the deadline, and nothing else. */
+export const isSuccess = ({ responseStatus, error }: Pick<SendResult, "responseStatus" | "error">): boolean =>
+  error === null && responseStatus !== null && responseStatus >= 200 && responseStatus < 300;
+
+/** The endpoint wants no further events. */
+export const isGone = ({ responseStatus }: Pick<Attempt, "responseStatus">): boolean =>
+  responseStatus === 410;
+
+/** The time from the event to its first attempt. Null for later attempts. */
 export const firstDelayMs = ({
   delivery: { event, attemptCount, trigger },
   attempt,
@@ -70,25 +66,36 @@ const scheduleOf = ({ notAfter }: ClaimedDelivery, config: Config): readonly num
 
 const isPast = (moment: Date | null, now: Date): boolean => moment !== null && moment <= now;
 
-/** Decision 0037: 2xx, read within the deadline, and nothing else. */
-export const isSuccess = ({
-  responseStatus,
-  error,
-}: Pick<SendOutcome, "responseStatus" | "error">): boolean =>
-  error === null && responseStatus !== null && responseStatus >= 200 && responseStatus < 300;
+const isLostTooOften = (delivery: ClaimedDelivery, config: Config): boolean =>
+  delivery.attemptCount > scheduleOf(delivery, config).length + LOST_MAX;
 
-function verdictOf(delivery: ClaimedDelivery, outcome: SendOutcome, config: Config, now: Date): Verdict {
-  if (isSuccess(outcome)) return { is: "succeeded" };
-  // Cut off by our own stop: on record, but no try of the schedule is used up.
-  if (outcome.error === "canceled") return { is: "returned" };
+const attemptOf = (
+  startedAt: Date,
+  { durationMs, responseStatus, responseBody, ...result }: SendResult,
+): Attempt => ({
+  startedAt,
+  durationMs,
+  responseStatus,
+  responseBody,
+  error: result.error ?? (isSuccess({ responseStatus, error: null }) ? null : `HTTP ${responseStatus}`),
+});
+
+function outcomeOf(
+  delivery: ClaimedDelivery,
+  result: SendResult,
+  { config, clock, random }: SendContext,
+): Outcome {
+  if (isSuccess(result)) return { is: "succeeded" };
+  // Cut off because this process stops. The attempt is recorded, but uses up none of the schedule.
+  if (result.error === "canceled") return { is: "released" };
   if (delivery.trigger === "manual") return { is: "failed" };
   const at = nextAttemptAt({
     attemptCount: delivery.attemptCount + 1,
-    now,
+    now: clock.now(),
     retryMs: scheduleOf(delivery, config),
-    random: Math.random(),
-    retryAfter: outcome.retryAfter,
-    responseStatus: outcome.responseStatus,
+    random: random(),
+    retryAfter: result.retryAfter,
+    responseStatus: result.responseStatus,
     notAfter: delivery.notAfter,
   });
   return at === null ? { is: "failed" } : { is: "retry", at };

@@ -16,7 +16,7 @@ export type SendRequest = {
 };
 
 /** What came of a send. Whether it was a success is for the caller to decide, by `responseStatus` and `error`. */
-export type SendOutcome = {
+export type SendResult = {
   /** From the call to the end of the answer, whole milliseconds of a clock that nobody can set. */
   durationMs: number;
   /** Null: no answer began. It may be there beside an `error`, when the answer began well and broke off. */
@@ -31,7 +31,7 @@ export type SendOutcome = {
 
 export type Sender = {
   /** One POST and its answer. It never rejects, and ends by the deadline whatever the receiver does. */
-  send(request: SendRequest): Promise<SendOutcome>;
+  send(request: SendRequest): Promise<SendResult>;
   /** Origins that connections are kept for; those fall away some seconds after their last use. */
   originCount(): number;
   /** Ends early, as `canceled`, what is under way. */
@@ -71,9 +71,9 @@ export function createSender({
   let whenIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
 
-  function send({ url, headers, body }: SendRequest): Promise<SendOutcome> {
+  function send({ url, headers, body }: SendRequest): Promise<SendResult> {
     return new Promise((resolve) => {
-      const settle = (outcome: SendOutcome) => {
+      const settle = (outcome: SendResult) => {
         underWay.delete(exchange);
         if (underWay.size === 0) whenIdle?.();
         resolve(outcome);
@@ -118,7 +118,7 @@ export function createSender({
  * would cost more than all that is done here.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (outcome: SendOutcome) => void;
+  readonly #resolve: (outcome: SendResult) => void;
   readonly #startedAt = performance.now();
   readonly #deadline: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
@@ -128,7 +128,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #readBytes = 0;
 
-  constructor(resolve: (outcome: SendOutcome) => void, timeoutMs: number) {
+  constructor(resolve: (outcome: SendResult) => void, timeoutMs: number) {
     this.#resolve = resolve;
     // Node keeps all timers of one length in one list, so this one costs next to nothing.
     this.#deadline = setTimeout(() => this.end("timeout"), timeoutMs);

@@ -1,0 +1,65 @@
+/**
+ * Requests that begin before the event loop reads responses. Hundreds begun at once would need as many sockets and be
+ * slower. With so few, the responses that arrive meanwhile free sockets that are used again.
+ */
+const BEGUN_MAX = 32;
+/** Outcomes that may wait to be stored before further requests begin, so that the database sets the pace. */
+const UNSTORED_MAX = 512;
+
+/**
+ * Keeps sending, reading responses and storing outcomes in step. It counts nothing that waits for a receiver, so
+ * receivers that never respond slow down no others.
+ */
+export class Pace<Queue> {
+  readonly #resume: (queue: Queue) => void;
+  /** Queues that were not admitted, in the order in which they are resumed. */
+  readonly #heldBack = new Set<Queue>();
+  #begun = 0;
+  #unstored = 0;
+
+  /** @param resume is called with a queue that was not admitted, once it is worth asking again */
+  constructor(resume: (queue: Queue) => void) {
+    this.#resume = resume;
+  }
+
+  /** Whether a request of this queue may begin now. */
+  admits(queue: Queue): boolean {
+    if (this.#isOpen) return true;
+    this.#heldBack.add(queue);
+    return false;
+  }
+
+  /** A request has begun. */
+  begun(): void {
+    if (this.#begun === 0)
+      setImmediate(() => {
+        this.#begun = 0;
+        this.#resumeQueues();
+      });
+    this.#begun += 1;
+  }
+
+  /** A request has ended, and its outcome is to be stored. */
+  ended(): void {
+    this.#unstored += 1;
+  }
+
+  /** An outcome is stored. */
+  stored(): void {
+    this.#unstored -= 1;
+    this.#resumeQueues();
+  }
+
+  get #isOpen(): boolean {
+    return this.#unstored < UNSTORED_MAX && this.#begun < BEGUN_MAX;
+  }
+
+  /** A queue that is not admitted again goes behind all others. */
+  #resumeQueues(): void {
+    for (const queue of this.#heldBack) {
+      if (!this.#isOpen) return;
+      this.#heldBack.delete(queue);
+      this.#resume(queue);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { ClaimBudget } from "../../../../src/webhooks/dispatch/claim/claim-budget.ts";
+import { claims } from "../../../support/claims.ts";
+
+describe("the budget of claims", () => {
+  it("has room up to 16 384 claims, and again when one of them is completed", () => {
+    const budget = new ClaimBudget();
+    const all = claims(16_383);
+    budget.add(all, false);
+    expect(budget.hasRoom).toBe(true);
+    budget.add(claims(1), false);
+    expect(budget.hasRoom).toBe(false);
+    for (const claim of all.slice(0, 1)) budget.remove(claim);
+    expect(budget.hasRoom).toBe(true);
+  });
+
+  it("has room for failing endpoints up to 2 048 claims, whatever the healthy ones hold", () => {
+    const budget = new ClaimBudget();
+    const [healthy, failing] = [claims(5_000), claims(2_048)];
+    budget.add(healthy, false);
+    budget.add(failing.slice(1), true);
+    expect(budget.hasRoomForFailing).toBe(true);
+    budget.add(failing.slice(0, 1), true);
+    expect(budget.hasRoomForFailing).toBe(false);
+    for (const claim of healthy) budget.remove(claim);
+    expect([budget.hasRoom, budget.hasRoomForFailing]).toEqual([true, false]);
+    for (const claim of failing.slice(0, 1)) budget.remove(claim);
+    expect(budget.hasRoomForFailing).toBe(true);
+  });
+
+  it("counts the claims of failing endpoints in the whole as well", () => {
+    const budget = new ClaimBudget();
+    budget.add(claims(16_384), true);
+    expect(budget.hasRoom).toBe(false);
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import type { Attempt } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
+import { EndpointQueue } from "../../../../src/webhooks/dispatch/endpoint-queue.ts";
+import { anEndpoint, claims, NOW } from "../../../support/claims.ts";
+
+const RETRY_MS = [5_000, 30_000, 120_000];
+const open = (): string => "whsec_c2VjcmV0";
+
+const attempt = (responseStatus: number): Attempt => ({
+  startedAt: NOW,
+  durationMs: 1,
+  responseStatus,
+  responseBody: "",
+  error: responseStatus === 200 ? null : `HTTP ${responseStatus}`,
+});
+const ok = attempt(200);
+
+/** A queue that has claimed as much as it asked for, or so much. */
+function filledQueue(fields: Parameters<typeof anEndpoint>[0] = {}, count?: number): EndpointQueue {
+  const endpoint = anEndpoint(fields);
+  const queue = new EndpointQueue(endpoint);
+  const { size } = queue.update(endpoint, open);
+  queue.add(claims(count ?? size));
+  return queue;
+}
+
+/** Takes everything that may be sent now. */
+function takeAll(queue: EndpointQueue): number {
+  let count = 0;
+  while (queue.next() !== null) count += 1;
+  return count;
+}
+
+/** Fails one delivery after another. */
+function fail(queue: EndpointQueue, count: number, status = 500): void {
+  for (let failures = 0; failures < count; failures += 1) {
+    queue.add(claims(1));
+    queue.next();
+    queue.sent(attempt(status), NOW, RETRY_MS);
+    queue.stored();
+  }
+}
+
+describe("what a queue sends", () => {
+  it("is in the order of the claims, and never more at a time than the window allows", () => {
+    const queue = filledQueue({}, 4);
+    expect([queue.next()?.deliveryId, queue.next()?.deliveryId]).toEqual(["delivery 0", "delivery 1"]);
+    expect(queue.next()).toBeNull();
+    queue.sent(ok, NOW, RETRY_MS); // Two more may be in flight after a success.
+    expect([queue.next()?.deliveryId, queue.next()?.deliveryId]).toEqual(["delivery 2", "delivery 3"]);
+  });
+
+  it("is never more at a time than the partner allows", () => {
+    const queue = filledQueue({ inFlightMax: 3 }, 100);
+    takeAll(queue);
+    for (let count = 0; count < 20; count += 1) {
+      queue.sent(ok, NOW, RETRY_MS);
+      queue.stored();
+      takeAll(queue);
+    }
+    expect(takeAll(queue)).toBe(0);
+    for (let count = 0; count < 3; count += 1) queue.sent(null, NOW, RETRY_MS);
+    expect(takeAll(queue)).toBe(3);
+  });
+
+  it("can be taken back before it is sent", () => {
+    const queue = filledQueue({}, 4);
+    queue.next();
+    expect(queue.takeWaiting().map(({ deliveryId }) => deliveryId)).toEqual([
+      "delivery 1",
+      "delivery 2",
+      "delivery 3",
+    ]);
+    expect(queue.next()).toBeNull();
+  });
+
+  it("uses the settings and the keys of the last claim", () => {
+    const queue = filledQueue();
+    const { keys } = queue.destination;
+    expect(keys).toHaveLength(1);
+    const moved = anEndpoint({ url: "https://partner.example/new" });
+    queue.update(moved, () => {
+      throw new Error("An unchanged secret is not decrypted again.");
+    });
+    expect(queue.destination).toEqual({ url: "https://partner.example/new", keys });
+    queue.update(anEndpoint({ sealedSecrets: ["rotated", "sealed"] }), open);
+    expect(queue.destination.keys).toHaveLength(2);
+  });
+});
+
+describe("a claim for a queue", () => {
+  it("asks for the window and as much ahead, less what it holds already", () => {
+    const endpoint = anEndpoint();
+    const queue = new EndpointQueue(endpoint);
+    expect(queue.update(endpoint, open)).toEqual({ endpointId: "endpoint", size: 4 });
+    queue.add(claims(3));
+    queue.next();
+    expect(queue.update(endpoint, open).size).toBe(1);
+  });
+
+  it("is made when three quarters of what was ahead are sent, if there may be more", () => {
+    const queue = filledQueue({}, 4);
+    expect(queue.runsLow(NOW)).toBe(false);
+    takeAll(queue);
+    expect(queue.runsLow(NOW)).toBe(false);
+    queue.sent(ok, NOW, RETRY_MS);
+    takeAll(queue);
+    expect(queue.runsLow(NOW)).toBe(true);
+  });
+
+  it("is not made for it alone when the last one was not filled", () => {
+    const queue = filledQueue({}, 3);
+    takeAll(queue);
+    queue.sent(ok, NOW, RETRY_MS);
+    takeAll(queue);
+    expect([queue.hasMore, queue.runsLow(NOW)]).toEqual([false, false]);
+    expect(queue.planClaim(NOW)).toBe("if-due");
+  });
+
+  it("includes it without a look when the last one was filled", () => {
+    const queue = filledQueue();
+    takeAll(queue);
+    queue.sent(ok, NOW, RETRY_MS);
+    takeAll(queue);
+    expect(queue.planClaim(NOW)).toBe("due");
+  });
+
+  it("leaves it out while enough is waiting, and then there may be more", () => {
+    const queue = filledQueue({}, 3);
+    expect([queue.planClaim(NOW), queue.hasMore]).toEqual(["none", true]);
+  });
+
+  it("reaches further ahead when the queue ran dry although more was due", () => {
+    const queue = filledQueue({ inFlightMax: 2 });
+    takeAll(queue);
+    for (let count = 0; count < 2; count += 1) queue.sent(ok, NOW, RETRY_MS);
+    takeAll(queue);
+    for (let count = 0; count < 2; count += 1) queue.sent(ok, NOW, RETRY_MS);
+    expect(queue.next()).toBeNull();
+    expect(queue.update(anEndpoint({ inFlightMax: 2 }), open).size).toBe(2 + 4);
+  });
+});
+
+describe("the health of a queue's endpoint", () => {
+  it("is stored with each failure, and with the success that ends them", () => {
+    const queue = filledQueue();
+    takeAll(queue);
+    expect(queue.sent(attempt(500), NOW, RETRY_MS)).toMatchObject({
+      endpoint: { merchantId: "merchant", connectionId: "connection", id: "endpoint" },
+      health: { consecutiveFailures: 1, failingSince: NOW },
+      pause: null,
+    });
+    expect(queue.isFailing).toBe(true);
+    expect(queue.sent(ok, NOW, RETRY_MS)).toMatchObject({ health: { consecutiveFailures: 0 } });
+    expect(queue.isFailing).toBe(false);
+  });
+
+  it("is not stored with a success that changes nothing, nor with what says nothing about the endpoint", () => {
+    const queue = filledQueue();
+    takeAll(queue);
+    expect(queue.sent(ok, NOW, RETRY_MS)).toBeNull();
+    expect(queue.sent(null, NOW, RETRY_MS)).toBeNull();
+  });
+
+  it("blocks the queue after ten failures until the backoff ends, and then lets one delivery through", () => {
+    const queue = filledQueue({}, 0);
+    fail(queue, 10);
+    const end = new Date(NOW.getTime() + 5_000);
+    expect([queue.isBlocked(NOW), queue.isBlocked(end)]).toEqual([true, false]);
+    expect(queue.planClaim(NOW)).toBe("none");
+    expect(queue.planClaim(end)).toBe("due");
+    expect(queue.update(anEndpoint(), open).size).toBe(1);
+    queue.add(claims(1));
+    expect(queue.planClaim(end)).toBe("none");
+  });
+
+  it("pauses the queue at a 410, and what comes in afterwards says nothing new", () => {
+    const queue = filledQueue();
+    takeAll(queue);
+    expect(queue.sent(attempt(410), NOW, RETRY_MS)).toMatchObject({ pause: "gone", warning: 3 });
+    expect([queue.isPaused, queue.isBlocked(NOW)]).toEqual([true, true]);
+    expect(queue.sent(attempt(410), NOW, RETRY_MS)).toBeNull();
+    expect(queue.sent(ok, NOW, RETRY_MS)).toBeNull();
+  });
+});
+
+describe("the release of a queue", () => {
+  it("begins once, and only when the outcome of every claim is stored", () => {
+    const queue = filledQueue({}, 1);
+    expect(queue.beginRelease(NOW)).toBe(false);
+    queue.next();
+    queue.sent(ok, NOW, RETRY_MS);
+    expect(queue.beginRelease(NOW)).toBe(false);
+    queue.stored();
+    expect(queue.beginRelease(NOW)).toBe(true);
+    expect(queue.beginRelease(NOW)).toBe(false);
+  });
+
+  it("keeps claims from the queue, and remembers that one was made meanwhile", () => {
+    const queue = filledQueue({}, 0);
+    queue.beginRelease(NOW);
+    expect(queue.hasMore).toBe(false);
+    expect([queue.planClaim(NOW), queue.runsLow(NOW), queue.hasMore]).toEqual(["none", false, true]);
+  });
+
+  it("of a blocked endpoint asks for no further claim: what is due is found when the backoff ends", () => {
+    const queue = filledQueue({}, 0);
+    fail(queue, 10);
+    queue.planClaim(NOW);
+    expect(queue.hasMore).toBe(true);
+    queue.beginRelease(NOW);
+    expect(queue.hasMore).toBe(false);
+  });
+});
