@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { endpointUrlFault, type Resolve } from "../../../src/webhooks/endpoints/public-address.ts";
+import {
+  endpointUrlFault,
+  type Resolve,
+  resolveAll,
+} from "../../../src/webhooks/endpoints/public-address.ts";
 
 const NOT_PUBLIC = "must be a public address";
 
@@ -55,6 +59,7 @@ describe("the URL of an endpoint", () => {
     "https://partner.example:65536/",
     "ftp://partner.example/",
     "javascript:alert(1)//https://",
+    "xhttps://partner.example/",
     "http://partner.example/",
   ])("must be one, with https: not %j", async (url) => {
     expect(await onTheInternet(url, never)).toBe("must be a URL that begins with https://");
@@ -188,4 +193,24 @@ describe("private networks, when they are allowed", () => {
       "must have at most 2048 characters",
     );
   });
+});
+
+it("on a laptop is http or https, and nothing else", async () => {
+  for (const url of ["http://localhost:8080/", "https://10.0.0.1/"]) expect(await onALaptop(url)).toBeNull();
+  for (const url of ["xhttp://localhost/", "ftp://localhost/?https://", "localhost:8080"])
+    expect(await onALaptop(url)).toBe("must be a URL that begins with https:// or http://");
+});
+
+it("may have a part in its name that is local only at the end", async () => {
+  for (const name of ["my.local.partner.example", "internal.partner.example", "a.localhost.partner.example"])
+    expect(await onTheInternet(`https://${name}/`)).toBeNull();
+});
+
+it("is checked at every address of its name, which the system resolves", async () => {
+  const addresses = await resolveAll("localhost");
+  expect(Array.isArray(addresses)).toBe(true);
+  expect(addresses.map(({ address }) => address)).toContain(addresses[0]?.family === 6 ? "::1" : "127.0.0.1");
+  expect(await onTheInternet("https://partner.example/", answering("93.184.216.34", "10.0.0.1"))).toBe(
+    NOT_PUBLIC,
+  );
 });
