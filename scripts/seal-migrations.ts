@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 /** One line a migration, as `sha256sum --check` reads it. Beside the folder, because all files in it are migrations. */
-const MANIFEST = "migrations.sha256";
+export const MANIFEST = "migrations.sha256";
 
 /** Checksums by path. */
 export type Checksums = ReadonlyMap<string, string>;
