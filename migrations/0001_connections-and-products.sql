@@ -1,7 +1,7 @@
 -- Merchants, their connections to partners, the keys of those connections, and the products that a merchant exposes to
 -- a connection.
 --
--- Ready for distribution by merchant (decision 0053): what belongs to a merchant carries the merchant's id first in
+-- Ready for distribution by merchant (decision 0054): what belongs to a merchant carries the merchant's id first in
 -- every key. The few shared tables (api_keys, facilities) do not, and do not point at distributed ones.
 
 create table merchants (

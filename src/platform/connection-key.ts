@@ -1,6 +1,6 @@
 /**
  * A connection together with its merchant. The connection is the unit of access; the merchant is what a distributed
- * database splits by (decision 0053). Orders, callers and connections are connection keys too.
+ * database splits by (decision 0054). Orders, callers and connections are connection keys too.
  */
 export type ConnectionKey = {
   readonly merchantId: string;

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+/** Tables that belong to a merchant: every table with its id, but for the keys, which are looked up before it is known. */
+const DISTRIBUTED = readdirSync("migrations")
+  .map((name) => readFileSync(join("migrations", name), "utf8"))
+  .flatMap((sql) => [...sql.matchAll(/^create table (\w+) \((.*?)^\)/gms)])
+  .filter(([, table, columns = ""]) => table !== "api_keys" && /^ {2}merchant_id /m.test(columns))
+  .map(([, table = ""]) => table);
+
+/** Statements that count over all merchants without naming any, each with its reason (decision 0054). */
+const OVER_ALL_MERCHANTS: Readonly<Record<string, string>> = {
+  "count-held-orders": "A metric.",
+  "count-paused-endpoints": "A metric.",
+  "count-queued-mails": "A metric.",
+  "list-key-ids-in-use": "A check at the start.",
+  "read-oldest-due-mail": "A metric.",
+  "read-oldest-due-payment": "A metric.",
+  "read-oldest-recovery": "A metric.",
+};
+
+type Statement = { readonly name: string; readonly text: string };
+
+const STATEMENTS: readonly Statement[] = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => readFileSync(join("src", path), "utf8"))
+  .flatMap((source) => [...source.matchAll(/name: "([\w-]+)",\s*text:\s*(`[^`]*`|"[^"]*")/g)])
+  .map(([, name = "", text = ""]) => ({ name, text }));
+
+const KEYWORDS = new Set(
+  "as cross for group join left limit on order select set using values where".split(" "),
+);
+
+/** References to tables of merchants that the statement does not compare with, or join by, the merchant. */
+function referencesWithoutMerchant({ text }: Statement): string[] {
+  const references = [...text.matchAll(/\b(?:from|join|update|into|using) (\w+)(?: (?:as )?(\w+))?/g)];
+  return references.flatMap(([, table = "", alias]) => {
+    if (!DISTRIBUTED.includes(table)) return [];
+    const isAlias = alias !== undefined && !KEYWORDS.has(alias);
+    const named = isAlias ? new RegExp(`\\b${alias}\\.merchant_id\\b`) : /(?<!\.)\bmerchant_id\b/;
+    return named.test(text) ? [] : [table];
+  });
+}
+
+it("knows the statements and the tables of merchants", () => {
+  expect(DISTRIBUTED.length).toBeGreaterThan(20);
+  expect(STATEMENTS.length).toBeGreaterThan(150);
+});
+
+it("names the merchant at every reference to a table that belongs to one", () => {
+  const found = STATEMENTS.filter((statement) => referencesWithoutMerchant(statement).length > 0);
+  expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(OVER_ALL_MERCHANTS).sort());
+});
