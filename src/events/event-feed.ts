@@ -31,9 +31,8 @@ export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): Feed
 }
 
 /**
- * A page of the feed as JSON text, in which the events are byte for byte what endpoints are sent (decision 0027).
- * `nextCursor` is null on an empty page only: there is no last page of a feed, and a reader that has come to the end
- * keeps its cursor.
+ * A page of the feed as JSON text, in which the events are byte for byte those that endpoints receive (decision 0027).
+ * `nextCursor` is null on an empty page only: a feed has no last page, and a reader at the end keeps its cursor.
  */
 export async function readFeed(
   db: Queryable,

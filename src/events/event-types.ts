@@ -1,4 +1,4 @@
-/** What every endpoint is told unless it names its types: the events of the specification, part 6. */
+/** The types that an endpoint receives unless it names others: the events of the specification, part 6. */
 export const DEFAULT_EVENT_TYPES = [
   "order.created",
   "order.canceled",

@@ -12,8 +12,8 @@ export type ShippingCharge = {
 };
 
 /**
- * Charges the shipping of orders that are being routed, in that transaction. The caller holds the orders' locks. What
- * costs nothing is not charged. A second charge for the same order's shipping is refused by the database.
+ * Charges the shipping of orders that are being routed, in that transaction. The caller has locked the orders. A price
+ * of zero is not charged. The database rejects a second charge for the same order's shipping.
  */
 export async function chargeShippings(
   tx: Queryable,

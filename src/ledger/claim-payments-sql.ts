@@ -30,7 +30,7 @@ export async function listPayers(db: Queryable, gateway: GatewayName, now: Date)
   }));
 }
 
-/** An entry that this worker asks a gateway about. */
+/** An entry that this worker sends to a gateway. */
 export type ClaimedPayment = {
   readonly connectionId: string;
   readonly orderId: string;
@@ -54,9 +54,9 @@ export type ClaimedPayment = {
 };
 
 /**
- * Claims what is due the longest at one gateway; nobody else sends it before `leasedUntil`. The first claim decides
- * for ever which gateway, and which method there, an entry belongs to; so it goes by the merchant's method in use now,
- * which may no longer be the one at the look for payers. Uses due_payments_due_idx.
+ * Claims the payments that have been due longest at one gateway; no other worker sends them before `leasedUntil`. The
+ * first claim decides permanently which gateway, and which method there, an entry belongs to. So it uses the merchant's
+ * current method, which may differ from the one seen when payers were listed. Uses due_payments_due_idx.
  */
 export async function claimPayments(
   db: Queryable,
@@ -89,7 +89,7 @@ export async function claimPayments(
           and coalesce(d.gateway, case when exists (select from in_use) then 'stripe' else 'account' end) = $5
         order by d.due_at
         limit $6
-        for update skip locked -- Another worker's claims are passed over, not waited for.
+        for update skip locked -- Another worker's claims are skipped, not waited for.
       ), claimed as (
         update due_payments d
         set attempt_count = d.attempt_count + 1, claim_id = $7, leased_until = $4, recheck_requested = false,

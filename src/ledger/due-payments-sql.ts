@@ -11,8 +11,8 @@ export type PaymentOutcome = {
 };
 
 /**
- * Takes payments of one claim off what is due; answers those whose claim still stood. By lists, and not by a join: the
- * table is empty at one moment and full at the next, and a plan made for the one would be quadratic in the other.
+ * Removes payments of one claim from the due list; returns those whose claim was still held. Uses lists instead of a
+ * join: the table is empty at one moment and full at the next, and a plan for one would be quadratic for the other.
  */
 export async function endClaims(
   tx: Queryable,
@@ -68,7 +68,7 @@ export async function insertOutcomes(
   });
 }
 
-/** When a payment without an outcome is to be looked at again. */
+/** When a payment without an outcome is checked again. */
 export type Postponement = {
   readonly payment: ClaimedPayment;
   readonly dueAt: Date;
@@ -76,7 +76,7 @@ export type Postponement = {
   readonly reference: string | null;
 };
 
-/** Lets payments of one connection go until later; at once if their gateway has told of news meanwhile. */
+/** Postpones payments of one connection; not if their gateway has requested a check in the meantime. */
 export async function postponePayments(
   tx: Queryable,
   connection: ConnectionKey,
@@ -91,7 +91,7 @@ export async function postponePayments(
           gateway_reference = coalesce(told.reference, d.gateway_reference)
       from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::text[])
         as told (order_id, entry_id, claim_id, due_at, reference)
-      where d.merchant_id = $1 and d.connection_id = $2 and d.order_id = any($3::uuid[]) -- A list as well, for the reason told above.
+      where d.merchant_id = $1 and d.connection_id = $2 and d.order_id = any($3::uuid[]) -- A list as well, for the reason above.
         and d.order_id = told.order_id and d.entry_id = told.entry_id and d.claim_id = told.claim_id`,
     values: [
       connection.merchantId,
@@ -105,7 +105,7 @@ export async function postponePayments(
   });
 }
 
-/** Makes an entry due now because its gateway has told of news; answers false when nothing of it is under way. */
+/** Makes an entry due now because its gateway has sent an event; returns false if it is not in progress. */
 export async function requestRecheck(
   db: Queryable,
   { merchantId, orderId, entryId }: { merchantId: string; orderId: string; entryId: string },
@@ -123,7 +123,7 @@ export async function requestRecheck(
   return rows.length > 0;
 }
 
-/** Makes scheduled attempts of an order due now. The caller holds the order's lock. */
+/** Makes scheduled attempts of an order due now. The caller has locked the order. */
 export async function bringForward(
   tx: Queryable,
   connection: ConnectionKey,

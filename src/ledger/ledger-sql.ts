@@ -77,7 +77,7 @@ export const chargeGoods = (placed: string): string => `
         where not test_mode and goods_minor > 0
       )`;
 
-/** Adds entries to ledgers of one connection's orders. The caller holds the orders' locks. */
+/** Adds entries to ledgers of one connection's orders. The caller has locked the orders. */
 export async function insertEntries(
   tx: Queryable,
   connection: ConnectionKey,
@@ -117,8 +117,8 @@ export async function insertEntries(
 }
 
 /**
- * Adds first charges for shipping, over all connections; answers how many. One in another currency than its order's is
- * left out. The caller holds the orders' locks.
+ * Adds first charges for shipping, over all connections; returns how many. A charge in another currency than its
+ * order's is left out. The caller has locked the orders.
  */
 export async function insertShippingCharges(
   tx: Queryable,
@@ -161,8 +161,8 @@ export async function insertShippingCharges(
 }
 
 /**
- * Ends entries of some kinds that no gateway has ever heard of. One that is being claimed right now is waited for, and
- * then left to who claimed it. The caller holds the order's lock.
+ * Ends entries of some kinds that were never sent to a gateway. If an entry is being claimed right now, this waits and
+ * then leaves it to its claim. The caller has locked the order.
  */
 export async function cancelUnsentEntries(
   tx: Queryable,

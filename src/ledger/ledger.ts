@@ -19,7 +19,7 @@ export type LedgerEntry = {
   /** The order's. */
   readonly currency: string;
   readonly status: EntryStatus;
-  /** Who was asked; null while pending, and for an entry that was canceled before anybody was. */
+  /** The gateway; null while pending, and for an entry that was canceled before it was sent. */
   readonly gateway: GatewayName | null;
   /** The gateway's code for why it declined; null unless failed. */
   readonly failureReason: string | null;
@@ -29,7 +29,7 @@ export type LedgerEntry = {
 /** An entry that is to be added; it is due at a gateway from `dueAt` on. */
 export type NewEntry = Pick<LedgerEntry, "kind" | "attempt" | "refundOf" | "amountMinor"> & {
   readonly dueAt: Date;
-  /** Who is to be asked; null: who serves the merchant when the entry is first claimed. */
+  /** The gateway to use; null: the one that the merchant uses when the entry is first claimed. */
   readonly gateway: GatewayName | null;
 };
 
@@ -52,8 +52,8 @@ const hasFailed = (chain: Chain): boolean =>
 const isRefund = ([{ kind }]: Chain): boolean => kind === "refund";
 
 /**
- * Whether a charge was declined and has not been paid since: then the order is held (decision 0011). A charge that
- * nobody has declined yet holds nothing.
+ * Whether a charge was declined and has not been paid since: then the order is held (decision 0011). A charge that was
+ * not declined holds nothing.
  */
 export const hasFailedCharge = (entries: readonly LedgerEntry[]): boolean =>
   failedCharges(entries).length > 0;
@@ -83,8 +83,8 @@ export function refundsOwed(entries: readonly LedgerEntry[], now: Date): NewEntr
 export type Retries = { readonly bringForward: readonly LedgerEntry[]; readonly add: readonly NewEntry[] };
 
 /**
- * What a request to pay again can do. Refunds of a canceled order are tried again; its charges are not, since it owes
- * nothing any more.
+ * What a request to retry the payment can do. Refunds of a canceled order are attempted again; its charges are not,
+ * because it owes nothing any more.
  */
 export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, now: Date): Retries {
   const failed = chainsOf(entries).filter((chain) => hasFailed(chain) && isRefund(chain) === canceled);
@@ -96,8 +96,8 @@ export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, no
 }
 
 /**
- * The attempt that follows a declined one: at once if it could be paid by now, else by the schedule, which has none
- * after the last. A charge of a canceled order is not tried again, nor is one that was waived meanwhile.
+ * The attempt that follows a declined one: at once if it could be paid by now, otherwise by the schedule, which has
+ * none after the last. A charge of a canceled order is not attempted again, nor is one that has been waived.
  */
 export function attemptAfter(
   declined: LedgerEntry,
@@ -122,7 +122,7 @@ export function attemptAfter(
 export const waivers = (entries: readonly LedgerEntry[], now: Date): NewEntry[] =>
   failedCharges(entries).map((entry) => nextAttempt(entry, now));
 
-/** A new entry, so that its id is new to the gateway too: gateways repeat their answer to an id that they know. */
+/** A new entry, so that its id is new to the gateway too: gateways repeat their response to a known id. */
 const nextAttempt = (
   { kind, attempt, refundOf, amountMinor, gateway }: LedgerEntry,
   dueAt: Date,

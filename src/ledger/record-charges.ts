@@ -6,9 +6,9 @@ import { failedCharges, type NewEntry, refundsOwed, waivers } from "./ledger.ts"
 import { cancelUnsentEntries, insertEntries, readLedger } from "./ledger-sql.ts";
 
 /**
- * What a step of an order means for its money, in the step's transaction and under the order's lock. What a gateway is
- * being asked about just now is left to whoever asks: recording the answer takes the order's lock too, and then sees
- * what has become of the order.
+ * What a transition of an order means for its money, in the same transaction and under the order's lock. A payment that
+ * is being sent to a gateway is left to its worker: recording the response takes the order's lock too, and then sees
+ * the current order.
  */
 export async function followOrder(
   tx: Queryable,
@@ -27,8 +27,8 @@ async function giveBack(tx: Queryable, order: Order, at: RecordContext): Promise
 }
 
 /**
- * Whoever lifts the hold of a failed payment lets the order go without it: what was declined is not charged any more
- * (decision 0041). After a payment nothing is left to waive.
+ * Releasing the hold of a failed payment waives what was declined: it is not charged any more (decision 0041). After a
+ * payment nothing is left to waive.
  */
 async function waive(tx: Queryable, order: Order, at: RecordContext): Promise<void> {
   const read = () => readLedger(tx, order, order.id);

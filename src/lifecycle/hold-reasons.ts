@@ -4,12 +4,12 @@ export const PAYMENT_FAILED = "payment_failed";
 export const OUT_OF_STOCK = "out_of_stock";
 /** No facility has a shipping rate for the order's address. */
 export const ADDRESS_UNSERVICEABLE = "address_unserviceable";
-/** The merchant asked to wait; the only reason that people of a merchant place and release (decision 0038). */
+/** The merchant asked to wait; the only reason that a merchant's staff set and release (decision 0038). */
 export const MERCHANT_REQUEST = "merchant_request";
 
 /** The reasons that the service gives a meaning. The vocabulary is open: an order can be held for any other. */
 export const HOLD_REASONS = [PAYMENT_FAILED, OUT_OF_STOCK, ADDRESS_UNSERVICEABLE, MERCHANT_REQUEST] as const;
 
-/** The reasons that routing places and releases. An order held for one waits for stock or for a rate. */
+/** The reasons that routing sets and releases. An order held for one waits for stock or for a rate. */
 export const ROUTING_HOLD_REASONS = [OUT_OF_STOCK, ADDRESS_UNSERVICEABLE] as const;
 export type RoutingHoldReason = (typeof ROUTING_HOLD_REASONS)[number];

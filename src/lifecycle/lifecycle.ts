@@ -16,7 +16,7 @@ type OrderEventType =
 export type OrderFact = { readonly type: OrderEventType; readonly shipmentId?: string };
 
 export type Outcome =
-  /** `from` is the order as the step found it; a step that had nothing to do answers that very one as `order`. */
+  /** `from` is the order as the transition found it; a transition without effect returns the same object as `order`. */
   | {
       readonly outcome: "applied";
       readonly from: Order;
@@ -32,19 +32,19 @@ export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STAT
 export const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
   order.holdReasons.includes(PAYMENT_FAILED);
 
-/** Also when a parcel has come back since, and the status is RETURNED: nothing of the order is owed any more. */
+/** Also if a shipment has come back since, and the status is RETURNED: nothing of the order is owed any more. */
 export const wasCanceled = (order: Pick<Order, "canceledAt">): boolean => order.canceledAt !== null;
 
 /** A test order past its time is gone at once, whether or not it has been erased yet (specification, part 3, rule 4). */
 export const isExpired = (order: Pick<Order, "expiresAt">, now: Date): boolean =>
   order.expiresAt !== null && now >= order.expiresAt;
 
-/** The part of an order that the deadline looks at. */
+/** The part of an order that the deadline depends on. */
 export type TimedOrder = Pick<Order, "status" | "holdReasons" | "acceptanceDueAt" | "updatedAt">;
 
 /**
- * The order as it stands at `now`: the deadline decides, not the timer (decision 0012). The clock stands still
- * while payment has failed, and test orders are never accepted by themselves.
+ * The order as it is at `now`: the deadline decides, not the timer (decision 0012). Acceptance is suspended while
+ * payment has failed, and test orders are never accepted automatically.
  */
 export function asOf<T extends TimedOrder>(order: T, now: Date): T {
   const due = order.acceptanceDueAt;
@@ -57,8 +57,8 @@ export const isCancelableByPartner = (order: Order, now: Date): boolean =>
   barredBy(asOf(order, now), "cancelByPartner") === null;
 
 /**
- * The one place that decides a change of status: the sandbox, the partner's cancel, the warehouse and the timers
- * all ask it. It knows neither HTTP nor SQL. Specification, part 3; decisions 0010 to 0015.
+ * The only function that decides a change of status: the sandbox, the partner's cancel, the warehouse and the timers
+ * all use it. It knows neither HTTP nor SQL. Specification, part 3; decisions 0010 to 0015.
  */
 export function applyTransition(stored: Order, transition: Transition, now: Date): Outcome {
   const order = asOf(stored, now);
@@ -97,7 +97,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     case "releaseHold": {
       const left = order.holdReasons.filter((reason) => !isReleased(order, reason, transition.reasons));
       if (left.length === order.holdReasons.length) return nothing;
-      // A hold that goes on for fewer reasons is told as the hold that it is now.
+      // A hold that continues with fewer reasons is published with the remaining reasons.
       return apply(
         { holdReasons: left },
         { type: left.length === 0 ? "order.onHoldReleased" : "order.onHold" },
@@ -131,7 +131,9 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
   }
 }
 
-/** Why an order as it stands cannot take a step, whatever else the step says; null when it may. */
+/**
+ * Why an order in its current state rejects a transition, regardless of the other arguments; null if it is possible.
+ */
 function barredBy(order: Order, name: TransitionName): RefusalRule | null {
   const { from, otherwise } = ORDER_CHART[name];
   const onChart = from.includes(order.status);
@@ -141,7 +143,7 @@ function barredBy(order: Order, name: TransitionName): RefusalRule | null {
   if (name === "ship" && order.holdReasons.length > 0) return "order_on_hold";
   if (order.testMode) return null;
   if (!onChart) return otherwise;
-  // Shipping is charged and stock is taken by the routing of an order; nothing leaves the house before that.
+  // Routing charges the shipping of an order and reserves its stock, so nothing ships before it.
   return name === "ship" && order.routedAt === null ? "not_routed" : null;
 }
 
@@ -156,7 +158,7 @@ const union = (some: readonly string[], others: readonly string[]): string[] => 
 /** Settling an order clears its holds (decision 0013). */
 const settle = (order: Order): Order => (isSettled(order) ? { ...order, holdReasons: [] } : order);
 
-/** Null when a line asked for has a shipment already, or when no line is left to ship (decision 0014). */
+/** Null if a requested line already has a shipment, or if no line is left to ship (decision 0014). */
 function shipLines(
   order: Order,
   { lineIds, newShipmentId, tracking = UNTRACKED }: Extract<Transition, { name: "ship" }>,

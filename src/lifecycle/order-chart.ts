@@ -12,14 +12,14 @@ type Edge = {
   readonly from: readonly OrderStatus[];
   /** Null: the status stays. */
   readonly to: OrderStatus | null;
-  /** Why it is refused from another status that is not settled; null: there is none. */
+  /** Why it is rejected from another status that is not settled; null: there is none. */
   readonly otherwise: RefusalRule | null;
 };
 
 /**
- * The chart that real orders walk (specification, part 3, "Real orders"), and the source of its picture in
- * docs/order-states.svg. A test order takes each step from any unsettled status: there is no need to walk the chain
- * in order.
+ * The chart of real orders (specification, part 3, "Real orders"), and the source of its picture in
+ * docs/order-states.svg. A test order accepts each transition from any unsettled status: there is no need to follow the
+ * chain in order.
  */
 export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
   cancelByPartner: { from: ["NEW"], to: "CANCELED", otherwise: "not_cancelable" },

@@ -2,7 +2,7 @@ import type { Shipment, ShipmentStatus } from "./order.ts";
 
 /** What may happen to an order, as the lifecycle takes it (src/lifecycle/lifecycle.ts). */
 export type Transition =
-  /** Steps of the sandbox; the deadline takes `accept` with real orders. */
+  /** Transitions of the sandbox; the deadline uses `accept` for real orders. */
   | { readonly name: "process" | "accept" | "complete" | "cancel" }
   /** Ends of a review. */
   | { readonly name: "approve" | "reject" }

@@ -17,7 +17,7 @@ export type Mailer = {
   close(): void;
 };
 
-/** Each step of the conversation with the mail server; the default is up to ten minutes. */
+/** Each command of the conversation with the mail server; the default is up to ten minutes. */
 const STEP_TIMEOUT_MS = 10_000;
 
 /** Sends through SMTP_URL; without one, mails are put as files into `DATA_DIR/mail`, for a laptop. */
@@ -39,7 +39,7 @@ export function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
   };
 }
 
-// A mail consists of its text alone, whatever is in it.
+// A mail consists of its text alone, with any content.
 const NOTHING_FROM_OUTSIDE = { disableFileAccess: true, disableUrlAccess: true };
 
 function fileMailer(folder: string, from: string): Mailer {
@@ -47,7 +47,7 @@ function fileMailer(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       const { message: text } = await transport.sendMail(message(mail, from));
-      if (!Buffer.isBuffer(text)) throw new TypeError("The transport was asked for a buffer.");
+      if (!Buffer.isBuffer(text)) throw new TypeError("The transport should return a buffer.");
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${mail.id}.eml`);
       await writeFile(`${file}.draft`, text, { mode: 0o600 });
@@ -64,7 +64,7 @@ function message({ id, recipient, subject, body, date }: Mail, from: string): Se
     subject,
     text: body,
     date,
-    // The same at every try, so that a mail which was sent twice after a crash can be told from two mails.
+    // The same in every attempt, so that a mail that was sent twice after a crash can be distinguished from two mails.
     messageId: `<${id}@${from.slice(from.lastIndexOf("@") + 1)}>`,
     headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: no out-of-office replies, please.
   };

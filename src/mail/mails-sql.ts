@@ -25,7 +25,7 @@ export type ClaimedMail = {
   readonly attemptCount: number;
 };
 
-/** Claims the mail of a connection that is due the longest. Nobody else sends it before `leasedUntil`. */
+/** Claims the mail of a connection that has been due longest. No other worker sends it before `leasedUntil`. */
 export async function claimMail(
   db: Queryable,
   connection: ConnectionKey,
@@ -66,7 +66,7 @@ export async function markMailSent(
   });
 }
 
-/** Lets a mail be tried again, or gives it up. Who has lost the claim to another worker changes nothing. */
+/** Schedules another attempt of a mail, or gives it up. A worker that has lost the claim changes nothing. */
 export async function markMailFailed(
   db: Queryable,
   connection: ConnectionKey,
@@ -89,7 +89,7 @@ export async function markMailFailed(
   });
 }
 
-/** Deletes mails that were sent or given up before a moment; answers how many. */
+/** Deletes mails that were sent or given up before a time; returns how many. */
 export async function deleteOldMails(
   db: Queryable,
   connection: ConnectionKey,

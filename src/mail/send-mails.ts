@@ -11,9 +11,9 @@ import {
   markMailSent,
 } from "./mails-sql.ts";
 
-/** Who has not told the outcome by then has crashed, and the mail is sent again. */
+/** A worker without an outcome by then has crashed, and the mail is sent again. */
 const LEASE_MS = MINUTE_MS;
-/** Within the lease, so that no other worker sends the same mail meanwhile. */
+/** Shorter than the lease, so that no other worker sends the same mail at the same time. */
 const DEADLINE_MS = 45_000;
 /** Mails that are under way at a time: a mail server that is far away takes its time for each. */
 const CONCURRENCY = 4;
@@ -21,7 +21,7 @@ const RETRY_FIRST_MS = MINUTE_MS;
 const RETRY_MAX_MS = HOUR_MS;
 export const ATTEMPTS_MAX = 20;
 
-/** Sends what is due; answers how many mails were tried. */
+/** Sends due mails; returns how many were attempted. */
 export async function sendDueMails(context: Context, stopping?: AbortSignal): Promise<number> {
   const listDue = () => listConnectionsWithDueMails(context.db, context.clock.now());
   if ((await listDue()).length === 0) return 0;
@@ -40,7 +40,7 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
   }
 }
 
-/** Claimed, sent and marked in steps of their own: no transaction waits for a mail server. */
+/** Claimed, sent and marked in separate transactions: no transaction waits for a mail server. */
 async function sendNext(context: Context, mailer: Mailer, connection: ConnectionKey): Promise<number> {
   const { db, clock, log } = context;
   const now = clock.now();
@@ -54,7 +54,7 @@ async function sendNext(context: Context, mailer: Mailer, connection: Connection
       connection: { id: connection },
       attemptCount: mail.attemptCount,
     };
-    // Not the error itself: mail servers repeat the address in their words.
+    // Not the error itself: mail servers repeat the address in their messages.
     log.warn({ ...failed, ...codesOf(error) }, "a mail could not be sent");
     await markMailFailed(db, connection, mail, nextStep(mail, clock.now()));
     return 1;

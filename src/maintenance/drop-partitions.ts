@@ -10,7 +10,7 @@ const KEPT_MS: Record<DayTable, number> = { events: EVENTS_KEPT_MS, attempts: LO
 /** Who waits for a lock makes others wait behind it: rather give up, and come again at the next turn. */
 const LOCK_TIMEOUT_MS = 3_000;
 
-/** Drops the partitions whose whole day is older than the retention time; answers how many (decision 0030). */
+/** Drops the partitions whose whole day is older than the retention time; returns how many (decision 0030). */
 export async function dropOldPartitions({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const now = clock.now();
   return db.withClient(async (client) => {
@@ -34,9 +34,9 @@ export async function dropOldPartitions({ db, clock }: Context, stopping?: Abort
 }
 
 /**
- * Drops one table, and first of all what an interrupted round has left. Detached concurrently, which locks the parent
- * so lightly that orders go on, and which PostgreSQL does in two transactions: when it is stopped between them, the
- * partition stays marked as being detached, and blocks every other detach until it is finished.
+ * Drops one table, and first of all what an interrupted run has left. It is detached concurrently, which locks the
+ * parent so weakly that orders can still be placed, and which PostgreSQL does in two transactions. If it is stopped
+ * between them, the partition stays marked as being detached, and blocks every other detach until it is finished.
  */
 async function dropOldest(
   db: Database,

@@ -22,7 +22,10 @@ export function makeKey(): { key: string; prefix: string; hash: string } {
   return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: hashKey(key) };
 }
 
-/** SHA-256 in hex. Keys are random enough that a plain hash cannot be turned back; looking the hash up tells nothing by its timing. */
+/**
+ * SHA-256 in hex. Keys are random enough that a plain hash cannot be reversed, and the timing of its lookup reveals
+ * nothing.
+ */
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 export const isLive = (key: ApiKey, now: Date): boolean =>

@@ -44,7 +44,7 @@ export async function readConnection(db: Queryable, connection: ConnectionKey): 
   return row === undefined ? null : toConnection(row);
 }
 
-/** Reads a connection for a change: nobody else changes it until the transaction ends. */
+/** Reads a connection for a change: no other transaction changes it until this one ends. */
 export async function lockConnection(tx: Queryable, connection: ConnectionKey): Promise<Connection | null> {
   const [row] = await tx.query<ConnectionRow>({
     name: "lock-connection",

@@ -88,7 +88,7 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
   });
 }
 
-/** Keeps the first moment of revocation when it is asked for again. Null when there is no such key. */
+/** Keeps the time of the first revocation if it is repeated. Null if there is no such key. */
 export async function revokeKey(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
   const [row] = await db.query<KeyRow>({
     name: "revoke-key",

@@ -10,7 +10,7 @@ export type Merchant = {
   readonly currency: string;
   /** Minor units the merchant may owe; null means unlimited. */
   readonly creditLimitMinor: bigint | null;
-  /** Orders complete by themselves once everything has been shipped and paid for. */
+  /** Orders are completed automatically once everything has been shipped and paid for. */
   readonly completeWhenShipped: boolean;
   readonly createdAt: Date;
 };
@@ -55,7 +55,7 @@ export async function readMerchant(db: Queryable, merchantId: string): Promise<M
   return row === undefined ? null : toMerchant(row);
 }
 
-/** Reads a merchant for a change: nobody else changes it until the transaction ends. */
+/** Reads a merchant for a change: no other transaction changes it until this one ends. */
 export async function lockMerchant(tx: Queryable, merchantId: string): Promise<Merchant | null> {
   const [row] = await tx.query<MerchantRow>({
     name: "lock-merchant",

@@ -14,8 +14,8 @@ import {
 } from "./backlog-sql.ts";
 
 /**
- * Gauges of what waits, asked of the database when somebody looks. Every process tells the same, so take the maximum
- * over processes and not the sum. Only small tables are read, never the log of what was sent.
+ * Gauges of waiting work, read from the database when the metrics are requested. Every process reports the same, so
+ * take the maximum over processes and not the sum. Only small tables are read, never the delivery log.
  */
 export function addBacklogMetrics(registry: Registry, context: Context): void {
   const { db, clock } = context;
@@ -45,7 +45,7 @@ export function addBacklogMetrics(registry: Registry, context: Context): void {
     });
   addAge(
     "partner_orders_order_oldest_due_age_seconds",
-    "How long ago the window of the oldest order closed that nobody has accepted yet",
+    "Time since the end of the window of the oldest order that has not been accepted yet",
     (now) => readOldestDueOrder(db, now),
   );
   addAge(
@@ -55,13 +55,11 @@ export function addBacklogMetrics(registry: Registry, context: Context): void {
   );
   addAge(
     "partner_orders_payment_oldest_due_age_seconds",
-    "How long the oldest charge or refund has been due that no gateway is being asked about",
+    "Time since the oldest charge or refund became due that is not being sent to a gateway",
     (now) => readOldestDuePayment(db, now),
   );
-  add(
-    "partner_orders_orders_in_review",
-    "Real orders that wait for somebody to approve or reject them.",
-    () => countOrdersInReview(db),
+  add("partner_orders_orders_in_review", "Real orders that wait for approval or rejection.", () =>
+    countOrdersInReview(db),
   );
   new Gauge({
     name: "partner_orders_orders_held",
@@ -83,7 +81,7 @@ export function addBacklogMetrics(registry: Registry, context: Context): void {
   );
   new Gauge({
     name: "partner_orders_partitions_ahead_seconds",
-    help: "How long from now every row finds a partition; below two days somebody should look.",
+    help: "Time until rows find no partition; below two days an operator should act.",
     labelNames: ["table"],
     registers: [registry],
     collect: toldOnFailure(context, async (gauge) => {
@@ -105,7 +103,7 @@ const toldOnFailure = ({ log }: Context, collect: (gauge: Gauge) => Promise<void
     }
   };
 
-/** Calls that come while one is under way get its answer. */
+/** Calls that arrive while one is in progress get its result. */
 function sharedWhileRunning<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   return () => {

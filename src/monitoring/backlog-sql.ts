@@ -1,7 +1,7 @@
 import type { Queryable } from "../platform/database/database.ts";
 import { momentOf } from "../platform/ids.ts";
 
-// What waits, asked by those who watch the service. Scans over all shards, of small tables or along their indexes.
+// Waiting work, for monitoring. Scans over all shards, of small tables or along their indexes.
 
 /** Deliveries that could be sent now: due, not under way, to an endpoint that is neither paused nor held. */
 export async function readDueDeliveries(
@@ -161,7 +161,7 @@ export async function countHeldOrders(
   return new Map(rows.map(({ reason, count }) => [reason, count]));
 }
 
-/** Since when the oldest payment could be settled. */
+/** Since when the oldest payment could be processed. */
 export async function readOldestDuePayment(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>({
     name: "read-oldest-due-payment",

@@ -27,7 +27,7 @@ export type RecordedOutcomes = {
 export type Consequences = {
   /** Entries to add: further attempts, and refunds of a canceled order. */
   readonly entries: readonly NewEntry[];
-  /** Declined entries without a further attempt that no hold shows, so that an operator must be told. */
+  /** Declined entries without a further attempt that no hold shows, so that an operator must be notified. */
   readonly exhausted: readonly LedgerEntry[];
   /** How the hold for a failed payment changes; null when it does not. */
   readonly holdChange: "addHold" | "releaseHold" | null;

@@ -12,8 +12,8 @@ type PageLookup = PagePosition & ConnectionKey & { sku: string | null };
 export type ListProducts = (lookup: PageLookup) => Promise<string>;
 
 /**
- * GET /v1/products. Specification, part 4; decision 0018. A partner's machines tend to ask for the same page at the
- * same time; those that arrive together share one read and one text.
+ * GET /v1/products. Specification, part 4; decision 0018. A partner's machines often request the same page at the same
+ * time; requests that arrive together share one read and one text.
  */
 export function productLister(db: Database): ListProducts {
   return groupCalls<PageLookup, string>({

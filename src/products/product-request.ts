@@ -9,7 +9,7 @@ const details = {
   weightGrams: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2_000_000_000 }))),
 };
 
-/** A new product, as the merchant tells of it. */
+/** A new product, as the merchant describes it. */
 export const ProductRequestSchema = Type.Object(
   { sku: shortText(), name: shortText(), price: MoneyRequestSchema, ...details },
   { title: "ProductRequest" },

@@ -132,7 +132,7 @@ export async function readProduct(db: Queryable, productId: string): Promise<Pro
   return row === undefined ? null : toProduct(row);
 }
 
-/** Reads a product for a change: nobody else changes it until the transaction ends. */
+/** Reads a product for a change: no other transaction changes it until this one ends. */
 export async function lockProduct(
   tx: Queryable,
   { merchantId, id }: Pick<Product, "merchantId" | "id">,

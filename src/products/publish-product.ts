@@ -6,8 +6,8 @@ import { type Product, toPartnerProduct } from "./product.ts";
 import { exposeProduct, lockProduct } from "./products-sql.ts";
 
 /**
- * Opens a product to a connection of its merchant, and tells it with `product.published`; both or neither. A product
- * that is exposed already stays so, and nothing is told again. Null when the merchant has no such product.
+ * Exposes a product to a connection of its merchant, and publishes `product.published`; both or neither. If the product
+ * is already exposed, nothing changes and nothing is published. Null if the merchant has no such product.
  */
 export async function publishProduct(
   context: Context,

@@ -7,9 +7,9 @@ import { lockStock, moveStock, type StockMove } from "./stock-sql.ts";
 import { markStockChanged } from "./supply-changes-sql.ts";
 
 /**
- * What a step of an order means for stock, in the transaction that holds the order's lock. Lines that ship leave the
- * house; an order that settles gives back what was still kept for it; goods that come back go on the shelf again if
- * the step says so. Test orders, and orders that no facility sends, have nothing to do with stock.
+ * What a transition of an order means for stock, in the transaction that has locked the order. Lines that ship leave
+ * the stock; an order that is settled releases its remaining reservations; returned goods are restocked if requested.
+ * Test orders, and orders without a facility, do not affect stock.
  */
 export async function followOrder(tx: Queryable, step: AppliedTransition, at: RecordContext): Promise<void> {
   const { before, after } = step;
@@ -19,7 +19,7 @@ export async function followOrder(tx: Queryable, step: AppliedTransition, at: Re
   // Also of a returned order: its lines that have not been shipped never will be.
   const released = settles ? await endReservations(tx, after, after.lines.map(idOf)) : [];
   const returned = step.restock === true ? newlyReturned(before, after) : [];
-  // All of them at once: a second lock could be of a lesser id than the first, and two steps would wait in a circle.
+  // All of them at once: a second lock could have a lower id than the first, and two transactions would deadlock.
   await lockStock(tx, after.merchantId, productsOf([...shipped, ...released, ...returned]));
   await moveStock(tx, after.merchantId, shipped.map(leaving), at.now); // Nothing becomes available by it: it had been promised.
   const freed = [...released.map(givenBack), ...returned.map(putBackAt(after.facilityId))];

@@ -34,7 +34,7 @@ export async function insertReservations(
   });
 }
 
-/** Ends what is kept for lines of an order that the caller has locked; answers what was kept for them. */
+/** Ends the reservations of lines of an order that the caller has locked; returns what was reserved. */
 export async function deleteReservations(
   tx: Queryable,
   connection: ConnectionKey,

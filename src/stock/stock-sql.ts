@@ -21,8 +21,8 @@ export type StockMove = {
 
 /**
  * Locks the stock of products at every facility until the transaction ends; products that are made to order have none
- * to lock. Answers those that are stocked. Always in one order, and always after the lock of the order concerned, so
- * that nobody waits in a circle. Read stock by a later statement: this one's snapshot is from before the wait.
+ * to lock. Returns those that are stocked. Always in one order, and always after the lock of the order, so that there
+ * is no deadlock. Read stock by a later statement: this one's snapshot is from before the wait.
  */
 export async function lockStock(
   tx: Queryable,
@@ -102,7 +102,7 @@ export async function listStock(
   return rows.map(toStockRecord);
 }
 
-/** Sets what lies at a facility. The caller holds the lock of the product's stock. */
+/** Sets the quantity at a facility. The caller has locked the product's stock. */
 export async function saveOnHand(tx: Queryable, stock: StockRecord): Promise<void> {
   await tx.query({
     name: "save-on-hand",
@@ -136,8 +136,8 @@ export async function readAvailability(
 }
 
 /**
- * Changes stock where there is a record of it; answers the products that were changed. The caller holds the lock of
- * their stock.
+ * Changes stock where there is a record of it; returns the products that were changed. The caller has locked their
+ * stock.
  */
 export async function moveStock(
   tx: Queryable,

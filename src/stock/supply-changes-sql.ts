@@ -8,7 +8,7 @@ export type StockChange = {
   readonly id: string;
 };
 
-/** Marks that more of a merchant's products became available. The caller holds the lock of their stock. */
+/** Marks that more of a merchant's products became available. The caller has locked their stock. */
 export async function markStockChanged(
   tx: Queryable,
   merchantId: string,

@@ -4,8 +4,8 @@ import type { Rate } from "./facility.ts";
 import { markRatesChanged } from "./rate-changes-sql.ts";
 
 /**
- * Replaces a facility's rates whole, which may be done again without harm. Orders that waited for a rate are looked at
- * again; orders that have been routed keep their price. False when there is no such facility.
+ * Replaces all rates of a facility; repeating it has no further effect. Orders that waited for a rate are evaluated
+ * again, routed orders keep their price. False if there is no such facility.
  * @param rates no two for the same country, currency and weight
  */
 export async function setRates(

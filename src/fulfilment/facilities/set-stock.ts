@@ -9,8 +9,8 @@ export type SetStock =
   | { readonly outcome: "below-reserved"; readonly reserved: number };
 
 /**
- * Sets how much of a product lies at a facility. With its first record anywhere a product is no longer made to order.
- * Waiting orders are looked at again when more of it can be promised than before.
+ * Sets the quantity of a product at a facility. With its first record anywhere a product is no longer made to order.
+ * Waiting orders are evaluated again if more of it is available than before.
  */
 export async function setStock(
   context: Context,

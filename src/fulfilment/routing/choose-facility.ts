@@ -56,7 +56,9 @@ export function chooseFacility(
     : { outcome: "routed", facilityId: best.facility.id, shippingMinor: best.shippingMinor };
 }
 
-/** Chooses for several orders in turn: stock that an earlier order takes is not available to a later one. */
+/**
+ * Chooses for several orders one after the other: stock that an earlier order takes is not available to a later one.
+ */
 export function chooseFacilities<Order extends RoutableOrder>(
   orders: readonly Order[],
   facilities: readonly RatedFacility[],

@@ -4,11 +4,11 @@ import type { WantedHold } from "./plan-routes.ts";
 
 const PLACED_BY_ROUTING: readonly string[] = ROUTING_HOLD_REASONS;
 
-/** An order's hold reasons without those that routing places and releases. */
+/** An order's hold reasons without those that routing sets and releases. */
 export const withoutRoutingHolds = ({ holdReasons }: WantedHold["order"]): string[] =>
   holdReasons.filter((reason) => !PLACED_BY_ROUTING.includes(reason));
 
-/** The transition that places the wanted hold; null when the order has it, or none is wanted. */
+/** The transition that sets the required hold; null if the order has it, or needs none. */
 export const placementOf = ({
   order,
   reason,

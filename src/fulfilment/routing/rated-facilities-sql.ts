@@ -30,9 +30,9 @@ export async function readRatedFacilities(
 }
 
 /**
- * Keeps rates from being changed, and facilities from being opened, until the transaction ends; routing alone may go on
- * beside it. The table, because a facility that is being opened has no row to lock. Whoever changes a facility or its
- * rates, or forgets news of them, waits for this with no lock that routing wants, so nobody waits in a circle.
+ * Prevents changes of rates and new facilities until the transaction ends; only other routing may run beside it. It
+ * locks the table, because a new facility has no row to lock. A transaction that changes a facility or its rates, or
+ * clears their supply changes, waits for this without holding a lock that routing needs, so there is no deadlock.
  */
 export async function lockRates(tx: Queryable): Promise<void> {
   await tx.query({

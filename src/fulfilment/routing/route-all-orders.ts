@@ -5,7 +5,7 @@ import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { evaluateWaitingOrders } from "./evaluate-waiting-orders.ts";
 import { routeDueOrders } from "./route-orders.ts";
 
-/** Stands for all waiting orders, which have a turn like a connection, before all connections. */
+/** Represents all waiting orders, which are processed like a connection, before all connections. */
 const WAITING_ORDERS = { merchantId: "", connectionId: "" } satisfies ConnectionKey;
 
 /**

@@ -7,7 +7,7 @@ import { placementOf, releaseOf } from "./hold-transitions.ts";
 import type { WantedHold } from "./plan-routes.ts";
 
 /**
- * Places and releases the holds that routing decides; all other hold reasons stay. Placements come first, so that a hold
+ * Sets and releases the holds that routing decides; all other hold reasons stay. New holds come first, so that a hold
  * whose reason changes is never published as released in between.
  */
 export async function setRoutingHolds(

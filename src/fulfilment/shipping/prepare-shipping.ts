@@ -8,10 +8,10 @@ import { notFound } from "../../platform/wire/problems.ts";
 import { routeOrder } from "../routing/route-orders.ts";
 
 /**
- * Does for one order at once what workers do within a second: stores an acceptance that the deadline has made, and
- * routes it. So whoever ships an order as soon as it is accepted is not refused for being too quick.
+ * Does for one order at once what workers do within a second: stores an acceptance by the deadline, and routes the
+ * order. So shipping an order right after its acceptance is not rejected.
  *
- * @param order as it stands now
+ * @param order as it is now
  */
 export async function prepareShipping(context: Context, order: Order): Promise<void> {
   if (order.testMode || order.status !== "ACCEPTED" || order.routedAt !== null) return;

@@ -9,9 +9,9 @@ const isTracked = ({ trackingNumber, trackingUrl }: Shipment): boolean =>
   trackingNumber !== null || trackingUrl !== null;
 
 /**
- * Queues the carrier's tracking for the merchant's account address (specification, part 1), for each shipment of the
- * step whose tracking has become known. A mail has its shipment's id, so there is one for each, however often the
- * tracking changes.
+ * Queues the carrier's tracking for the merchant's account address (specification, part 1), for each shipment whose
+ * tracking has become known by the transition. A mail has its shipment's id, so there is one for each, however often
+ * the tracking changes.
  */
 export async function mailTracking(
   tx: Queryable,

@@ -1,4 +1,4 @@
-/** Where each large carrier shows a parcel; `{number}` stands for the tracking number. */
+/** Where each large carrier shows a shipment; `{number}` is replaced by the tracking number. */
 const TRACKING_PAGES: Readonly<Record<string, string>> = {
   ups: "https://www.ups.com/track?tracknum={number}",
   fedex: "https://www.fedex.com/fedextrack/?trknbr={number}",

@@ -25,8 +25,8 @@ export async function readAccount(db: Queryable, merchantId: string): Promise<Ac
 }
 
 /**
- * Locks accounts, in the order of their merchants' ids; those that are not there yet are made. Read after the lock: a
- * statement that waits for one goes on with the credit limits that it saw before.
+ * Locks accounts, in the order of their merchants' ids; missing accounts are created. Read them after the lock: a
+ * statement that waits for a lock still uses the credit limits that it saw before.
  */
 export async function lockAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
   const locked = await lockExisting(tx, merchantIds);
@@ -73,7 +73,7 @@ async function makeAccounts(tx: Queryable, merchantIds: readonly string[]): Prom
   });
 }
 
-/** Tells what was decided of bookings before. The caller holds the accounts' locks. */
+/** Returns earlier decisions about bookings. The caller has locked the accounts. */
 export async function readDecided(
   tx: Queryable,
   bookings: readonly Booking[],
@@ -98,7 +98,7 @@ export async function readDecided(
   return ({ merchantId, id }) => decided.get(`${merchantId} ${id}`) ?? null;
 }
 
-/** Keeps that charges were declined; of those that were before, nothing changes. The caller holds the accounts' locks. */
+/** Stores that charges were declined; earlier declines do not change. The caller has locked the accounts. */
 export async function insertDeclines(tx: Queryable, declined: readonly Booking[], now: Date): Promise<void> {
   if (declined.length === 0) return;
   await tx.query({
@@ -113,8 +113,8 @@ export async function insertDeclines(tx: Queryable, declined: readonly Booking[]
 }
 
 /**
- * A merchant's account, on which nobody books, and whose limit nobody changes, until the transaction ends. Null when
- * there is none yet. Read after the lock: a statement that waits for one goes on with what it saw before.
+ * Locks a merchant's account: until the transaction ends, no other books on it or changes its limit. Null if there is
+ * none yet. Read it after the lock: a statement that waits for a lock still uses what it saw before.
  */
 export async function lockAccountShared(tx: Queryable, merchantId: string): Promise<Account | null> {
   const held = await tx.query({
@@ -125,7 +125,7 @@ export async function lockAccountShared(tx: Queryable, merchantId: string): Prom
   return held.length === 0 ? null : readAccount(tx, merchantId);
 }
 
-/** Stores bookings and what they make of their accounts, in one statement. The caller holds the accounts' locks. */
+/** Stores bookings and their effect on the accounts, in one statement. The caller has locked the accounts. */
 export async function insertBookings(tx: Queryable, bookings: readonly Booking[], now: Date): Promise<void> {
   if (bookings.length === 0) return;
   await tx.query({
@@ -221,7 +221,7 @@ export async function readPayment(
   return row === undefined ? null : toAccountEntry(row);
 }
 
-/** Stores a payment and adds it to the account, in one statement. The caller holds the account's lock. */
+/** Stores a payment and adds it to the account, in one statement. The caller has locked the account. */
 export async function insertPayment(tx: Queryable, merchantId: string, payment: AccountEntry): Promise<void> {
   await tx.query({
     name: "insert-account-payment",

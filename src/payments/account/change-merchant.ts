@@ -2,7 +2,7 @@ import { lockMerchant, type Merchant, updateMerchant } from "../../merchants/mer
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { lockAccounts } from "./account-sql.ts";
 
-/** Changes the fields that are given; null when there is no such merchant. The currency is for ever. */
+/** Changes the given fields; null if there is no such merchant. The currency never changes. */
 export async function changeMerchant(
   context: Context,
   merchantId: string,
@@ -11,7 +11,8 @@ export async function changeMerchant(
   return inTransaction(context, async (tx) => {
     const merchant = await lockMerchant(tx, merchantId);
     if (merchant === null) return null;
-    // So that whoever decides about charges, or records that there was no room for one, sees the limit before or after.
+    // So that a transaction that decides about charges, or records that one exceeds the limit, sees the limit before or
+    // after.
     if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
     const changed: Merchant = { ...merchant, ...change };
     await updateMerchant(tx, changed);

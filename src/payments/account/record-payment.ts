@@ -12,8 +12,8 @@ export type RecordedPayment =
   | { readonly outcome: "reference-taken" };
 
 /**
- * Adds what a merchant has paid to its account, once for each reference, and lets its declined charges be tried again
- * at once. A retry is safe.
+ * Adds what a merchant has paid to its account, once per reference, and makes its declined charges due at once. A retry
+ * is safe.
  */
 export async function recordPayment(
   context: Context,
@@ -32,7 +32,7 @@ export async function recordPayment(
     await insertPayment(tx, merchantId, payment);
     return { outcome: "recorded", payment, replayed: false };
   });
-  // Also for one that was recorded before: who sends it again may have had no answer because of a crash in between.
+  // Also for a payment that was recorded before: the first request may have had no response because of a crash.
   if (recorded.outcome === "recorded") await retryDeclinedCharges(context, merchantId);
   return recorded;
 }

@@ -9,10 +9,9 @@ import { listGivenUpOrders, type OrderKey } from "./declined-charges-sql.ts";
 import { retryPayment } from "./retry-payment.ts";
 
 /**
- * Tries a merchant's declined charges again at once, since it can pay more than before: the attempts that wait for
- * their time, and one more for each order that nothing is scheduled for any more. Orders of many connections are
- * concerned, so each is a step of its own, and one that fails keeps no other from it. What a crash leaves out is done
- * when this is asked for again.
+ * Attempts a merchant's declined charges again at once, because it can pay more than before: scheduled attempts become
+ * due, and each order without one gets one more. The orders belong to many connections, so each has its own
+ * transaction, and one that fails prevents no other. If a crash interrupts this, repeating the request completes it.
  */
 export async function retryDeclinedCharges(context: Context, merchantId: string): Promise<void> {
   const { db, clock, log } = context;
@@ -23,12 +22,12 @@ export async function retryDeclinedCharges(context: Context, merchantId: string)
     } catch (err) {
       if (isOutOfReach(err)) throw err;
       const place = { order: { id: order.orderId }, connection: { id: order.connectionId } };
-      log.error({ err, ...place }, "a declined charge could not be tried again; a later payment finds it");
+      log.error({ err, ...place }, "declined charge not retried; a later payment retries it");
     }
   }
 }
 
-/** Somebody may have paid, canceled or retried the order since the look; then there is nothing to do for it. */
+/** The order may have been paid, canceled or retried since it was read. Then there is nothing to do for it. */
 async function retryOrder(context: Context, { merchantId, connectionId, orderId }: OrderKey): Promise<void> {
   const externalOrderId = wireOrderId({ id: orderId, testMode: false });
   await retryPayment(context, {

@@ -15,16 +15,16 @@ import { isStorableText } from "../../platform/wire/text.ts";
 type PaymentRetry = ConnectionKey & {
   readonly ref: OrderRef;
   readonly actor: Actor;
-  /** The answer when the connection has no such order. */
+  /** The response when the connection has no such order. */
   readonly missing: Problem;
 };
 
 const OPERATION = "retryPayment";
 
 /**
- * Makes what was declined due at once: the attempt that waits for its time, or a further one after the schedule's last.
- * Of a canceled order these are its refunds. Answers the order, or 409 `nothing_to_pay`. A retry is safe: an attempt
- * that is due or under way stays the only one.
+ * Makes declined entries due at once: the scheduled attempt, or another one after the schedule's last. Of a canceled
+ * order these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe: an attempt that is due or
+ * in progress stays the only one.
  */
 export async function retryPayment(context: Context, retry: PaymentRetry): Promise<Order | Problem> {
   const { ref, actor, missing } = retry;

@@ -6,7 +6,7 @@ import type { GatewayResponse } from "../gateway.ts";
 import { isServerError, rejectionOf } from "./stripe-errors.ts";
 import { nameOf, type PaymentName } from "./stripe-names.ts";
 
-/** Stripe forgets idempotency keys after 24 hours. After this time the payment is looked up before it is sent again. */
+/** Stripe deletes idempotency keys after 24 hours. After this time the payment is looked up before it is sent again. */
 const KEY_TRUSTED_MS = 20 * HOUR_MS;
 
 type StripeRequest = {
@@ -17,9 +17,9 @@ type StripeRequest = {
 };
 
 /**
- * Sends a payment under its idempotency key, for which Stripe carries it out once and repeats its response. The key fails
- * in two cases, and then the payment itself is looked up: Stripe forgets the key after a day, and the repeated response
- * may be a failure of Stripe's own that says nothing about the payment.
+ * Sends a payment under its idempotency key, for which Stripe carries it out once and repeats its response. The key
+ * fails in two cases, and then the payment itself is looked up: Stripe deletes the key after a day, and the repeated
+ * response may be a failure of Stripe's own that says nothing about the payment.
  */
 export async function sendAtMostOnce(
   clock: Clock,

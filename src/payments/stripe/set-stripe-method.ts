@@ -10,8 +10,8 @@ import {
 } from "./stripe-methods-sql.ts";
 
 /**
- * Lets a merchant's new charges go to this method at Stripe, and its declined ones be tried again at once. What is under
- * way keeps the method that it was begun with. A retry is safe: the method that is in use already stays.
+ * Sends a merchant's new charges to this method at Stripe, and makes its declined ones due at once. Payments in
+ * progress keep their method. A retry is safe: if the method is already in use, nothing changes.
  */
 export async function setStripeMethod(
   context: Context,

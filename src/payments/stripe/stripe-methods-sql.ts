@@ -45,7 +45,7 @@ export async function readStripeMethod(db: Queryable, merchantId: string): Promi
   };
 }
 
-/** Nothing new is charged with it from now on; what has been begun goes on. */
+/** It gets no new charges; payments in progress continue. */
 export async function endStripeMethod(db: Queryable, merchantId: string, now: Date): Promise<void> {
   await db.query({
     name: "end-stripe-method",

@@ -33,7 +33,7 @@ export async function refundAtStripe(
       return responseToRefund(refund, clock.now());
     },
     rejected: async (error) => {
-      // Somebody refunded the charge in Stripe's dashboard, so the money has moved already.
+      // The charge was refunded in Stripe's dashboard, so the money has already moved.
       if (error.code === "charge_already_refunded")
         return { status: "succeeded", reference: chargeReference };
       return { status: "declined", reason: reasonOf(error) };

@@ -13,13 +13,13 @@ export type Imported = { created: number; changed: number };
 const BATCH_SIZE = 1_000;
 /** What one transaction stores, in some ten seconds; a larger catalogue comes in several files. */
 export const IMPORT_ROWS_MAX = 500_000;
-/** More are counted, but no longer told one by one. */
+/** More are counted, but not listed. */
 const FAULTS_TOLD_MAX = 1_000;
 
 /**
- * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First the file is read and
- * checked whole, as fast as its sender sends it, and sound rows wait on disk; then all are stored in one transaction,
- * which waits for nobody outside.
+ * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First the whole file is
+ * read and validated as it arrives, and valid rows wait on disk. Then all are stored in one transaction, which waits
+ * for no other party.
  */
 export async function importProducts(
   context: Context,

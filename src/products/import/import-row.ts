@@ -12,13 +12,13 @@ const OPTIONAL = ["weightGrams", "description", "imageUrl", "status", "id"] as c
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
 
-/** A fault of a file: the line on which its row begins, and the column if it is about one. */
+/** An error in a file: the line on which its row begins, and the column if it is about one. */
 export type ImportFault = Extract<Fault, { line: number }>;
 
 /** Columns in the order of the file. */
 export type ImportHeader = readonly Column[];
 
-/** A row that is sound by itself. What its file has no column for is null, and is then not changed. */
+/** A row that is valid on its own. A value without a column in the file is null, and is then not changed. */
 export type ImportRow = {
   /** The product to change; null: a new one. */
   readonly id: string | null;
@@ -32,7 +32,7 @@ export type ImportRow = {
   readonly status: ProductStatus | null;
 };
 
-/** The header as columns, or its faults. A column that is not known could be a typing error, so it is refused. */
+/** The header as columns, or its errors. An unknown column could be a typing error, so it is rejected. */
 export function readHeader({ line, cells }: CsvRow): ImportHeader | { faults: ImportFault[] } {
   const names = cells.map((cell) => cell.trim());
   const unknown = names
@@ -62,7 +62,10 @@ const RowSchema = Type.Object({
 });
 const check = createCheck(RowSchema);
 
-/** Reads a row by the rules of `POST /api/merchants/{id}/products`, in the merchant's currency; or tells all its faults. */
+/**
+ * Reads a row by the rules of `POST /api/merchants/{id}/products`, in the merchant's currency; or returns all its
+ * errors.
+ */
 export function readRow(
   { line, cells }: CsvRow,
   header: ImportHeader,
@@ -74,7 +77,7 @@ export function readRow(
   }
   const product = productOf(cells, header, currency);
   const faults = check(product).map((fault) => ({ line, ...columnOf(fault), detail: fault.detail }));
-  const row = product as Static<typeof RowSchema>; // As far as the check has found no fault in it.
+  const row = product as Static<typeof RowSchema>; // As far as the check has found no error in it.
   const priceRead = !faults.some(({ column }) => column === "price");
   const price = priceRead ? parseMoney(row.price) : null;
   if (priceRead && price === null)
@@ -109,7 +112,7 @@ function productOf(
   return product;
 }
 
-/** The first step of a pointer: `/price/amount` is about the column `price`. */
+/** The first segment of a pointer: `/price/amount` is about the column `price`. */
 const columnOf = (fault: Fault): { column?: string } => {
   const [, column] = "pointer" in fault ? fault.pointer.split("/") : [];
   return column === undefined ? {} : { column };

@@ -37,7 +37,10 @@ export async function insertImported(
   });
 }
 
-/** Changes products of a merchant: what the file has a column for. An empty status leaves it. Answers how many there were. */
+/**
+ * Changes products of a merchant in the columns of the file. An empty status leaves it unchanged. Returns how many
+ * there were.
+ */
 export async function updateImported(
   tx: Queryable,
   merchantId: string,

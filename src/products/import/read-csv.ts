@@ -5,7 +5,7 @@ import { malformed } from "../../platform/wire/problems.ts";
 /** A row of a CSV file, and the line on which it begins; the first line is 1. */
 export type CsvRow = { readonly line: number; readonly cells: readonly string[] };
 
-/** The file stops being CSV in the row that begins on this line. `message` says how, in words that follow "the row". */
+/** The file stops being CSV in the row that begins on this line. `message` says how, in text that follows "the row". */
 export class CsvFault extends Error {
   readonly line: number;
   constructor(line: number, message: string) {
@@ -19,8 +19,8 @@ const ROW_BYTES_MAX = 256 * 1024;
 
 /**
  * Reads CSV (RFC 4180) as it arrives: commas, cells in double quotes where they need them, lines that end in any of the
- * three ways, with or without a byte order mark. Empty lines are passed over. Cells are kept exactly as they are.
- * @throws CsvFault where it is no CSV; ProblemError when it is not UTF-8; and what the bytes themselves throw.
+ * three ways, with or without a byte order mark. Empty lines are skipped. Cells are kept exactly as they are.
+ * @throws CsvFault where it is not CSV; ProblemError when it is not UTF-8; and any error of the byte source.
  */
 export async function* readCsv(bytes: AsyncIterable<Buffer>): AsyncGenerator<CsvRow> {
   let line = 1;
@@ -29,14 +29,14 @@ export async function* readCsv(bytes: AsyncIterable<Buffer>): AsyncGenerator<Csv
     relax_column_count: true,
     record_delimiter: ["\r\n", "\n", "\r"],
     max_record_size: ROW_BYTES_MAX,
-    // Taken here, and not from the stream: when that fails it drops the rows before the one that is at fault.
+    // Collected here, and not read from the stream: when that fails it drops the rows before the invalid one.
     on_record: (cells: string[]) => {
       if (cells.length > 1 || cells[0] !== "") rows.push({ line, cells });
       line += 1 + cells.reduce((count, cell) => count + lineBreaksIn(cell), 0);
       return null;
     },
   });
-  parser.on("error", () => undefined); // Told to whoever writes.
+  parser.on("error", () => undefined); // Reported to the writer.
   parser.resume();
   for await (const text of decode(bytes)) {
     const fault = await told((done) => parser.write(text, done));
@@ -57,7 +57,7 @@ const csvFault = (error: Error, line: number): Error =>
 // The library's own count takes a line that ends with both characters as two, inside quotes.
 const lineBreaksIn = (cell: string): number => cell.match(/\r\n|\n|\r/g)?.length ?? 0;
 
-/** Text of another encoding would be stored with its letters lost, and nobody would be told. */
+/** Text in another encoding would be stored with lost letters, without any error. */
 async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   for await (const chunk of bytes) yield decoded(() => decoder.decode(chunk, { stream: true }));

@@ -13,7 +13,7 @@ export type Spool<T> = {
 
 type Place = { readonly position: number; readonly length: number };
 
-/** The file has no name from the beginning on: whatever becomes of the process, nothing is left of it. */
+/** The file is unlinked from the start: however the process ends, nothing is left of it. */
 export async function createSpool<T>(): Promise<Spool<T>> {
   const path = join(tmpdir(), `partner-orders-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);
@@ -23,7 +23,7 @@ export async function createSpool<T>(): Promise<Spool<T>> {
   return {
     add: async (batch) => {
       const bytes = Buffer.from(JSON.stringify(batch));
-      await file.writeFile(bytes); // At the end: nobody else moves it, since reads name their position.
+      await file.writeFile(bytes); // At the end: nothing else moves it, because reads name their position.
       places.push({ position: end, length: bytes.length });
       end += bytes.length;
     },
