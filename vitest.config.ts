@@ -14,8 +14,8 @@ export default defineConfig({
           exclude: ["test/unit/**", "test/architecture/**"],
           globalSetup: ["test/support/global-setup.ts"],
           pool: "forks",
-          // One process for all files: to start one for each, and to load the service in it, took a fifth of the run. A file
-          // shares nothing with another but the modules; each has its own database.
+          // All files share one process, because starting one for each took a fifth of the run. Files share only the
+          // modules; each has its own database.
           isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,

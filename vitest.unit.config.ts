@@ -1,12 +1,12 @@
 import { defineConfig } from "vitest/config";
 
-/** The pure rules. These tests start nothing: no PostgreSQL, no listener, no process. */
+/** Unit tests of the pure rules: no PostgreSQL, no listener, no process. Mutation tests run with this configuration. */
 export default defineConfig({
   test: {
     name: "unit",
     include: ["test/unit/**/*.test.ts"],
     pool: "forks",
-    // One process for all files, since a file shares nothing with another but the modules.
+    // All files share one process. They share nothing else but the modules.
     isolate: false,
   },
 });
