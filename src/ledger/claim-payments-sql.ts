@@ -5,6 +5,10 @@ import type { EntryKind, GatewayName } from "./ledger.ts";
 /** A connection with payments to be sent to a gateway. */
 export type Payer = ConnectionKey & { readonly gateway: GatewayName };
 
+/** SQL condition: the payment `d` can be claimed at a time. */
+const claimableAt = (now: string): string =>
+  `d.due_at <= ${now} and (d.leased_until is null or d.leased_until <= ${now})`;
+
 /** Connections with something due at a gateway, the one that waits longest first. A scan over all shards. */
 export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<Payer[]> {
   const rows = await db.query<{ connection_id: string; merchant_id: string }>({
@@ -16,7 +20,7 @@ export async function listPayers(db: Queryable, gateway: GatewayName, now: Date)
       cross join lateral (
         select d.due_at
         from due_payments d
-        where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.due_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
+        where d.merchant_id = c.merchant_id and d.connection_id = c.id and ${claimableAt("$1")}
           and coalesce(d.gateway, case when m.id is null then 'account' else 'stripe' end) = $2
         order by d.due_at
         limit 1) as due
@@ -85,7 +89,7 @@ export async function claimPayments(
       ), due as (
         select d.ctid as place
         from due_payments d
-        where d.merchant_id = $1 and d.connection_id = $2 and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
+        where d.merchant_id = $1 and d.connection_id = $2 and ${claimableAt("$3")}
           and coalesce(d.gateway, case when exists (select from in_use) then 'stripe' else 'account' end) = $5
         order by d.due_at
         limit $6
@@ -128,4 +132,17 @@ export async function claimPayments(
         ? null
         : { customerId: row.customer_id, paymentMethodId: row.payment_method_id },
   }));
+}
+
+/** When the oldest payment that could be claimed now was due; null without one. A scan over all shards. */
+export async function readOldestDuePayment(db: Queryable, now: Date): Promise<Date | null> {
+  const [row] = await db.query<{ since: Date | null }>({
+    name: "read-oldest-due-payment",
+    text: `
+      select min(d.due_at) as since
+      from due_payments d
+      where ${claimableAt("$1")}`,
+    values: [now],
+  });
+  return row?.since ?? null;
 }

@@ -1,109 +1,139 @@
 import { Gauge, type Registry } from "prom-client";
+import { readOldestDuePayment } from "../ledger/claim-payments-sql.ts";
 import { HOLD_REASONS } from "../lifecycle/hold-reasons.ts";
-import type { Context } from "../platform/context.ts";
-import { DAY_TABLES, partitionsAheadMs } from "../platform/database/day-partitions.ts";
+import { countQueuedMails } from "../mail/backlog-sql.ts";
 import {
   countHeldOrders,
   countOrdersInReview,
-  countPausedEndpoints,
-  countQueuedMails,
-  readDueDeliveries,
   readOldestDueOrder,
-  readOldestDuePayment,
   readOldestUnroutedOrder,
-} from "./backlog-sql.ts";
+} from "../orders/backlog-sql.ts";
+import type { Context } from "../platform/context.ts";
+import { DAY_TABLES, partitionsAheadMs } from "../platform/database/day-partitions.ts";
+import { SECOND_MS } from "../platform/time.ts";
+import { countPausedEndpoints, readDueDeliveries } from "../webhooks/backlog-sql.ts";
 
 /**
- * Gauges of waiting work, read from the database when the metrics are requested. Every process reports the same, so
- * take the maximum over processes and not the sum. Only small tables are read, never the delivery log.
+ * Gauges of waiting work, read from the database for each scrape. Every process reports the same values, so use the
+ * maximum over processes, not the sum. Only small tables are read, never the delivery log.
  */
 export function addBacklogMetrics(registry: Registry, context: Context): void {
-  const { db, clock } = context;
-  const dueNow = sharedWhileRunning(() => readDueDeliveries(db, clock.now()));
-  const add = (name: string, help: string, read: () => Promise<number>): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect: toldOnFailure(context, async (gauge) => gauge.set(await read())),
-    });
-  };
-  add(
-    "partner_orders_webhook_deliveries_due",
-    "Deliveries that could be sent now: due, not under way, to an endpoint that is neither paused nor held.",
-    async () => (await dueNow()).count,
-  );
-  add(
-    "partner_orders_webhook_delivery_oldest_due_age_seconds",
-    "How long the oldest of these has been due; 0 without any.",
-    async () => (await dueNow()).oldestAgeSeconds,
-  );
-  const addAge = (name: string, help: string, read: (now: Date) => Promise<Date | null>): void =>
-    add(name, `${help}; 0 without any.`, async () => {
-      const now = clock.now();
-      return Math.max(0, now.getTime() - ((await read(now)) ?? now).getTime()) / 1_000;
-    });
-  addAge(
-    "partner_orders_order_oldest_due_age_seconds",
-    "Time since the end of the window of the oldest order that has not been accepted yet",
-    (now) => readOldestDueOrder(db, now),
-  );
-  addAge(
-    "partner_orders_order_oldest_unrouted_age_seconds",
-    "How long the oldest accepted order has waited for routing, not counting those that are held",
-    () => readOldestUnroutedOrder(db),
-  );
-  addAge(
-    "partner_orders_payment_oldest_due_age_seconds",
-    "Time since the oldest charge or refund became due that is not being sent to a gateway",
-    (now) => readOldestDuePayment(db, now),
-  );
-  add("partner_orders_orders_in_review", "Real orders that wait for approval or rejection.", () =>
-    countOrdersInReview(db),
-  );
-  new Gauge({
-    name: "partner_orders_orders_held",
-    help: "Real orders on hold, by reason; an order counts for each of its reasons.",
-    labelNames: ["reason"],
-    registers: [registry],
-    collect: toldOnFailure(context, async (gauge) => {
-      // Other reasons share one series, since an order can be held for any text.
-      const held = await countHeldOrders(db, HOLD_REASONS);
-      gauge.reset();
-      for (const reason of [...HOLD_REASONS, "other"]) gauge.set({ reason }, held.get(reason) ?? 0);
-    }),
-  });
-  add("partner_orders_webhook_endpoints_paused", "Endpoints that are paused.", () =>
-    countPausedEndpoints(db),
-  );
-  add("partner_orders_mails_queued", "Mails that are to be sent, those tried in vain among them.", () =>
-    countQueuedMails(db),
-  );
-  new Gauge({
-    name: "partner_orders_partitions_ahead_seconds",
-    help: "Time until rows find no partition; below two days an operator should act.",
-    labelNames: ["table"],
-    registers: [registry],
-    collect: toldOnFailure(context, async (gauge) => {
-      for (const table of DAY_TABLES)
-        gauge.set({ table }, (await partitionsAheadMs(db, table, clock.now())) / 1_000);
-    }),
-  });
+  const add = gaugesOf(registry, context);
+  addDeliveryGauges(add, context);
+  addOrderGauges(add, context);
+  addOtherGauges(add, context);
 }
 
-/** A database out of reach must not take the other figures with it: the gauge is left out. */
-const toldOnFailure = ({ log }: Context, collect: (gauge: Gauge) => Promise<void>) =>
+type AddGauges = {
+  count(name: string, help: string, read: () => Promise<number>): void;
+  /** Seconds since what `read` returns; 0 for null. */
+  age(name: string, help: string, read: (now: Date) => Promise<Date | null>): void;
+  labeled(name: string, help: string, label: string, read: () => Promise<Map<string, number>>): void;
+};
+
+function addDeliveryGauges(add: AddGauges, { db, clock }: Context): void {
+  const readDue = sharedWhileRunning(() => readDueDeliveries(db, clock.now()));
+  add.count(
+    "partner_orders_webhook_deliveries_due",
+    "Deliveries that could be sent now: due, not in progress, to an endpoint that is neither paused nor backed off.",
+    async () => (await readDue()).count,
+  );
+  add.age(
+    "partner_orders_webhook_delivery_oldest_due_age_seconds",
+    "How long the oldest of these deliveries has been due",
+    async () => (await readDue()).oldestDueAt,
+  );
+  add.count("partner_orders_webhook_endpoints_paused", "Paused webhook endpoints.", () =>
+    countPausedEndpoints(db),
+  );
+}
+
+function addOrderGauges(add: AddGauges, { db }: Context): void {
+  add.age(
+    "partner_orders_order_oldest_due_age_seconds",
+    "Time since the acceptance window closed of the oldest order that has not been accepted yet",
+    (now) => readOldestDueOrder(db, now),
+  );
+  add.age(
+    "partner_orders_order_oldest_unrouted_age_seconds",
+    "How long the oldest accepted order has waited for routing, not counting orders on hold",
+    () => readOldestUnroutedOrder(db),
+  );
+  add.count("partner_orders_orders_in_review", "Real orders that wait for a review.", () =>
+    countOrdersInReview(db),
+  );
+  add.labeled(
+    "partner_orders_orders_held",
+    "Real orders on hold, by reason; an order counts for each of its reasons.",
+    "reason",
+    // Orders may be held for any other reason as well. These share a label, so that callers cannot grow the metrics.
+    async () => {
+      const held = await countHeldOrders(db, HOLD_REASONS);
+      return new Map([...HOLD_REASONS, "other"].map((reason) => [reason, held.get(reason) ?? 0]));
+    },
+  );
+}
+
+function addOtherGauges(add: AddGauges, { db, clock }: Context): void {
+  add.age(
+    "partner_orders_payment_oldest_due_age_seconds",
+    "How long the oldest charge or refund has been due that is not being sent to a gateway",
+    (now) => readOldestDuePayment(db, now),
+  );
+  add.count(
+    "partner_orders_mails_queued",
+    "Mails to be sent, including those whose attempts have failed so far.",
+    () => countQueuedMails(db),
+  );
+  add.labeled(
+    "partner_orders_partitions_ahead_seconds",
+    "How long from now every new row has a partition; below two days an operator should check.",
+    "table",
+    async () => {
+      const ahead = new Map<string, number>();
+      for (const table of DAY_TABLES)
+        ahead.set(table, (await partitionsAheadMs(db, table, clock.now())) / SECOND_MS);
+      return ahead;
+    },
+  );
+}
+
+function gaugesOf(registry: Registry, context: Context): AddGauges {
+  const add = (
+    { name, help, labelNames = [] }: { name: string; help: string; labelNames?: string[] },
+    collect: (gauge: Gauge) => Promise<void>,
+  ) =>
+    new Gauge({ name, help, labelNames, registers: [registry], collect: loggingFailures(context, collect) });
+  return {
+    count: (name, help, read) => void add({ name, help }, async (gauge) => gauge.set(await read())),
+    age: (name, help, read) =>
+      void add({ name, help: `${help}; 0 without any.` }, async (gauge) => {
+        const now = context.clock.now();
+        const since = (await read(now)) ?? now;
+        gauge.set(Math.max(0, now.getTime() - since.getTime()) / SECOND_MS);
+      }),
+    labeled: (name, help, label, read) =>
+      void add({ name, help, labelNames: [label] }, async (gauge) => {
+        const values = await read();
+        gauge.reset();
+        for (const [value, count] of values) gauge.set({ [label]: value }, count);
+      }),
+  };
+}
+
+/** A gauge that cannot be read is left out, so that the other metrics are still reported. */
+const loggingFailures = ({ log }: Context, collect: (gauge: Gauge) => Promise<void>) =>
   async function (this: Gauge): Promise<void> {
     try {
       await collect(this);
     } catch (err) {
-      this.reset(); // Those with labels,
-      this.remove(); // and the one without.
-      log.warn({ err }, "a figure could not be read for the metrics");
+      this.reset(); // Values with labels,
+      this.remove(); // and the value without.
+      log.warn({ err }, "backlog metric not read");
     }
   };
 
-/** Calls that arrive while one is in progress get its result. */
+/** Calls during a running read share its result. */
 function sharedWhileRunning<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   return () => {

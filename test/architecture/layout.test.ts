@@ -57,7 +57,12 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/orders/deadlines/acceptance-sql.ts",
     "src/orders/deadlines/shipped-orders-sql.ts",
   ],
-  "Figures for `doctor`": ["src/monitoring/backlog-sql.ts", "src/webhooks/secrets/reseal-secrets-sql.ts"],
+  "Figures for `doctor`": [
+    "src/mail/backlog-sql.ts",
+    "src/orders/backlog-sql.ts",
+    "src/webhooks/backlog-sql.ts",
+    "src/webhooks/secrets/reseal-secrets-sql.ts",
+  ],
 };
 
 /** Tables that several slices write, each slice with the reason. */

@@ -78,7 +78,7 @@ describe("doctor", () => {
     expect([code, wrong]).toEqual([0, []]);
     expect(checks.map(({ check }) => check)).toEqual([
       ...["configuration", "database", "clock", "migrations", "orders to accept"],
-      ...["orders to route", "payments to settle", "test orders to erase"],
+      ...["orders to route", "payments to process", "test orders to erase"],
       ...["webhooks to send", "recoveries", "mails to send", "paused endpoints"],
       ...["partitions of events", "partitions of attempts", "secret keys"],
     ]);
@@ -120,7 +120,7 @@ describe("doctor", () => {
     await placeTestOrder(partner);
     const { code, wrong } = await examine();
     expect(code).toBe(1);
-    const waiting = ["orders to accept: fail", "payments to settle: fail", "test orders to erase: fail"];
+    const waiting = ["orders to accept: fail", "payments to process: fail", "test orders to erase: fail"];
     expect(wrong).toEqual([...waiting, "webhooks to send: fail"]);
     await pauseEndpoint(test, id);
     const { context, clock } = test;
@@ -129,7 +129,7 @@ describe("doctor", () => {
     clock.advance({ hours: 3 });
     await acceptDueOrders(context, connectionKey(partner), []);
     expect((await examine()).wrong).toEqual([
-      ...["orders to route: fail", "payments to settle: fail", "test orders to erase: fail"],
+      ...["orders to route: fail", "payments to process: fail", "test orders to erase: fail"],
       ...["mails to send: fail", "paused endpoints: warn"],
     ]);
   });

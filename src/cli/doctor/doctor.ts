@@ -1,22 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type OpenDatabase, openConfiguredDatabase } from "../../app/open-service.ts";
+import { readOldestDuePayment } from "../../ledger/claim-payments-sql.ts";
+import { readOldestDueMail } from "../../mail/backlog-sql.ts";
 import {
-  countPausedEndpoints,
-  readDueDeliveries,
-  readOldestDueMail,
   readOldestDueOrder,
-  readOldestDuePayment,
   readOldestExpiredOrder,
-  readOldestRecovery,
   readOldestUnroutedOrder,
-} from "../../monitoring/backlog-sql.ts";
+} from "../../orders/backlog-sql.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { type Config, ConfigError, readConfig } from "../../platform/config.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { DAY_TABLES, partitionsAheadMs } from "../../platform/database/day-partitions.ts";
 import { pendingMigrations } from "../../platform/database/migrate.ts";
 import { createSecretBox } from "../../platform/secret-box.ts";
+import { countPausedEndpoints, readDueDeliveries, readOldestRecovery } from "../../webhooks/backlog-sql.ts";
 import { listKeyIdsInUse } from "../../webhooks/secrets/reseal-secrets-sql.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { wordsOf } from "../failure.ts";
@@ -105,17 +103,12 @@ async function examineDatabase(db: Queryable, config: Config, clock: Clock): Pro
 const queues = (db: Queryable, now: Date): [name: string, since: () => Promise<Date | null>][] => [
   ["orders to accept", () => readOldestDueOrder(db, now)],
   ["orders to route", () => readOldestUnroutedOrder(db)],
-  ["payments to settle", () => readOldestDuePayment(db, now)],
+  ["payments to process", () => readOldestDuePayment(db, now)],
   ["test orders to erase", () => readOldestExpiredOrder(db, now)],
-  ["webhooks to send", async () => dueSince(await readDueDeliveries(db, now), now)],
+  ["webhooks to send", async () => (await readDueDeliveries(db, now)).oldestDueAt],
   ["recoveries", () => readOldestRecovery(db, now)],
   ["mails to send", () => readOldestDueMail(db, now)],
 ];
-
-const dueSince = (
-  { count, oldestAgeSeconds }: { count: number; oldestAgeSeconds: number },
-  now: Date,
-): Date | null => (count === 0 ? null : new Date(now.getTime() - 1_000 * oldestAgeSeconds));
 
 const ageMs = (since: Date | null, now: Date): number | null =>
   since === null ? null : now.getTime() - since.getTime();

@@ -18,7 +18,7 @@ export type UnroutedOrder = {
 };
 
 /** The order `o` is to be routed now. As orders_routing_due_idx says. */
-const UNROUTED = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+export const UNROUTED = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
           and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'`;
 
 /** The order `o` waits for stock or for a rate. As orders_routing_waiting_idx says. */
