@@ -54,7 +54,7 @@ export async function insertOutcomes(
         merchant_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
       select $1, order_id, entry_id, outcome, gateway, reference, reason, $8
       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
-        as told (order_id, entry_id, outcome, gateway, reference, reason)`,
+        as given (order_id, entry_id, outcome, gateway, reference, reason)`,
     values: [
       connection.merchantId,
       settlements.map(({ payment }) => payment.orderId),
@@ -76,7 +76,7 @@ export type Postponement = {
   readonly reference: string | null;
 };
 
-/** Postpones payments of one connection; not if their gateway has requested a check in the meantime. */
+/** Ends the claims of payments of one connection and postpones them. A payment whose gateway has sent an event stays due. */
 export async function postponePayments(
   tx: Queryable,
   connection: ConnectionKey,
@@ -87,12 +87,12 @@ export async function postponePayments(
     name: "postpone-payments",
     text: `
       update due_payments d
-      set leased_until = null, due_at = case when d.recheck_requested then d.due_at else told.due_at end,
-          gateway_reference = coalesce(told.reference, d.gateway_reference)
+      set leased_until = null, due_at = case when d.recheck_requested then d.due_at else given.due_at end,
+          gateway_reference = coalesce(given.reference, d.gateway_reference)
       from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::text[])
-        as told (order_id, entry_id, claim_id, due_at, reference)
+        as given (order_id, entry_id, claim_id, due_at, reference)
       where d.merchant_id = $1 and d.connection_id = $2 and d.order_id = any($3::uuid[]) -- A list as well, for the reason above.
-        and d.order_id = told.order_id and d.entry_id = told.entry_id and d.claim_id = told.claim_id`,
+        and d.order_id = given.order_id and d.entry_id = given.entry_id and d.claim_id = given.claim_id`,
     values: [
       connection.merchantId,
       connection.connectionId,

@@ -3,8 +3,7 @@ import type { Order, OrderRef } from "../lifecycle/order.ts";
 
 /**
  * Finds the orders of one connection that references name at `now`: by the service's id first, then by the partner's
- * own (decision 0009). An expired test order is passed over, so that the answer is the same before its erasure as
- * after it.
+ * own (decision 0009). Expired test orders are skipped, so that the response is the same before and after the erasure.
  */
 export function orderFinder(orders: readonly Order[], now: Date): (ref: OrderRef) => Order | undefined {
   const byId = new Map<string, Order>();

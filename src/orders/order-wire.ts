@@ -87,7 +87,7 @@ export const OrderSchema = Type.Object(
 type WireOrder = Static<typeof OrderSchema>;
 type WireShipment = Static<typeof ShipmentSchema>;
 
-/** What creation answers (specification, part 2). */
+/** What creation returns (specification, part 2). */
 export const CreatedOrderSchema = Type.Object(
   {
     id: idField,

@@ -151,7 +151,7 @@ export const NEXT_FEED_POSITION = `
 export const toFeedPositions = (rows: readonly { id: string; last_feed_position: string }[]): FeedPositions =>
   new Map(rows.map((row) => [row.id, row.last_feed_position]));
 
-/** Stores what a transition changed; returns the position of its events. The caller holds the order's lock. */
+/** Stores what a transition changed; returns the position of its events. The caller has locked the order. */
 export async function saveOrder(tx: Queryable, before: Order, after: Order): Promise<FeedPositions> {
   const updated = await tx.query<{ id: string; last_feed_position: string }>({
     name: "update-order",
@@ -173,8 +173,8 @@ export async function saveOrder(tx: Queryable, before: Order, after: Order): Pro
       after.canceledAt,
     ],
   });
-  // Nothing in the database makes sequences unique, since events are partitioned by their own id; the lock does, and
-  // this would tell if it did not.
+  // No constraint makes sequences unique, because events are partitioned by their own id. The lock does, and this check
+  // would report a failure.
   if (updated.length === 0) throw new Error("An order changed although its lock was held.");
   for (const shipment of after.shipments) {
     const stored = before.shipments.find(({ id }) => id === shipment.id);

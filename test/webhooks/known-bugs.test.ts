@@ -113,7 +113,7 @@ describe("an endpoint that cannot be sent to", () => {
     expect(await readAttempts(test)).toHaveLength(1);
   });
 
-  it("because its secret cannot be opened stops no other, and keeps no worker busy (outpost #957)", async () => {
+  it("because its secret cannot be decrypted stops no other, and keeps no worker busy (outpost #957)", async () => {
     const { test, partner, receiver, dispatcher } = await startSending();
     const strange = { ...test, context: { ...test.context, secrets: createSecretBox([randomBytes(32)]) } };
     const unopened = await startReceiverForTest();

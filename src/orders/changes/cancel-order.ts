@@ -7,8 +7,8 @@ import { isProblem, notFound, type Problem } from "../../platform/wire/problems.
 import { changeOrder } from "./change-order.ts";
 
 /**
- * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both win (decision 0012).
- * A retry is safe: a canceled order answers again, and no second event is told.
+ * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both succeed (decision
+ * 0012). A retry is safe: a canceled order returns the same again, without a second event.
  */
 export async function cancelOrder(
   context: Context,

@@ -10,16 +10,16 @@ import { tellOptIns } from "./opt-in-events.ts";
 import { orderEvents } from "./order-events.ts";
 import { insertTimelineEntries } from "./timeline-sql.ts";
 
-/** A hold that the service places or lifts. The caller has the order's lock, and has read it under that. */
+/** A hold that the service places or releases. The caller has locked the order, and has read it under the lock. */
 export type HoldChange = {
   readonly order: Order;
   readonly transition: Extract<Transition, { name: "addHold" | "releaseHold" }>;
 };
 
 /**
- * Places and lifts holds of different orders of one connection: what `storeOutcome` does for one order, in a few
- * statements for all of them. Goods that run out, or come, concern hundreds at once. Accepted orders only, which no
- * deadline changes any more. Neither money nor stock follows a hold.
+ * Places and releases holds of different orders of one connection: what `storeOutcome` does for one order, in a few
+ * statements for all of them. A change of stock may concern hundreds of orders at once. Only accepted orders, which no
+ * deadline changes any more. A hold affects neither money nor stock.
  */
 export async function changeHolds(
   tx: Queryable,

@@ -22,17 +22,17 @@ type OrderChange = TransitionCause & {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly ref: OrderRef;
-  /** The answer when the connection has no such order, or its time is over. */
+  /** The response if the connection has no such order, or the order has expired. */
   readonly missing: Problem;
-  /** Asks the lifecycle, or refuses. The clock is read under the order's lock. */
+  /** Decides by the lifecycle, or rejects. The clock is read under the order's lock. */
   decide(order: Order, now: Date): Outcome | Problem;
-  /** What else belongs to the step, in the same transaction; only when the lifecycle has agreed. */
+  /** Further changes in the same transaction; only if the lifecycle permits the transition. */
   alongside?(tx: Queryable, step: AppliedTransition, at: RecordContext): Promise<void>;
 };
 
 /**
- * One step of one order: under its lock the lifecycle decides, and the order's change and all that follows from it are
- * stored together. Every change of an order that somebody asks for goes this way.
+ * One transition of one order: under its lock the lifecycle decides, and the order's change and everything that follows
+ * from it are stored together. Every requested change of an order uses this function.
  */
 export async function changeOrder(context: Context, change: OrderChange): Promise<Outcome | Problem> {
   if (!isStorableText(change.ref.externalOrderId)) return change.missing; // No order can have such an id.
@@ -52,9 +52,8 @@ export async function changeOrder(context: Context, change: OrderChange): Promis
 }
 
 /**
- * Stores what the lifecycle has decided, in the transaction that holds the order's lock: the order, its events, its
- * timeline, its money and its stock. A refusal may change the order too: its deadline may have accepted it there and
- * then (decision 0012).
+ * Stores the lifecycle's decision, in the transaction that has locked the order: the order, its events, its timeline,
+ * its money and its stock. A rejection may change the order too, if its deadline has just accepted it (decision 0012).
  */
 export async function storeOutcome(
   tx: Queryable,
@@ -81,11 +80,11 @@ export async function storeOutcome(
   }
 }
 
-/** The shipment that a step has made or changed; it is never more than one. */
+/** The shipment that a transition has created or changed; never more than one. */
 const touchedShipment = ({ before, after }: AppliedTransition): string | null =>
   after.shipments.find((shipment) => !before.shipments.includes(shipment))?.id ?? null;
 
-/** What somebody asked for, and before it the acceptance, when only the deadline had seen to that so far. */
+/** The requested transition, and before it the acceptance, if it has not been stored yet. */
 function stepsOf(before: Order, outcome: Outcome, cause: TransitionCause): AppliedTransition[] {
   const { order: after } = outcome;
   const from = outcome.outcome === "applied" ? outcome.from : after;

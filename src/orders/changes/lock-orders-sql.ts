@@ -7,7 +7,7 @@ export type OrderState = Pick<Order, "status" | "holdReasons" | "canceledAt">;
 
 type StateRow = { id: string; status: OrderStatus; hold_reasons: string[]; canceled_at: Date | null };
 
-/** Locks those of a connection's orders that no other transaction has locked; returns how they stand in the table. */
+/** Locks those of a connection's orders that no other transaction has locked; returns them as stored. */
 export async function lockFreeOrders(
   tx: Queryable,
   connection: ConnectionKey,
@@ -26,7 +26,7 @@ export async function lockFreeOrders(
   return toStates(rows);
 }
 
-/** Locks one order, and waits until it can; returns how it stands in the table. */
+/** Locks one order, waiting if necessary; returns it as stored. */
 export async function lockOrderState(
   tx: Queryable,
   connection: ConnectionKey,

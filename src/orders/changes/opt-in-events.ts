@@ -15,7 +15,7 @@ type Step = {
 };
 type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
 
-/** What a step of a real order tells to those who asked for it by name (decision 0016). A test order's tells nothing. */
+/** The opt-in events that a transition of a real order publishes (decision 0016). Those of test orders publish none. */
 function optIns({ before, after }: Step): OptIn[] {
   if (after.testMode) return [];
   const told: OptIn[] = [];
@@ -32,8 +32,8 @@ function optIns({ before, after }: Step): OptIn[] {
 }
 
 /**
- * Writes the events that only some endpoints want, if the connection has one that does. They do not count in the
- * order's sequence, so that nobody who did not ask for them sees a gap.
+ * Writes opt-in events, if the connection has an endpoint that names their type. They do not count in the order's
+ * sequence, so that other endpoints see no gap.
  */
 export async function tellOptIns(
   tx: Queryable,

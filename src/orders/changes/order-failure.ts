@@ -2,7 +2,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { isOutOfReach } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 
-/** An order that could not be stored: it is passed over to the end of the round, where it is told. */
+/** An order that could not be stored: it is skipped until the end of the run, where it is reported. */
 export class OrderFailure extends Error {
   readonly connectionId: string;
   readonly orderId: string;
@@ -23,7 +23,7 @@ export const failedOrders = (failures: readonly unknown[], connection: Connectio
       : [],
   );
 
-/** Orders of a connection that were to take a step together, and what made that fail. */
+/** Orders of a connection that were to be changed together, and the cause of the failure. */
 type FailedBatch = {
   readonly error: unknown;
   readonly connection: ConnectionKey;
@@ -33,10 +33,10 @@ type FailedBatch = {
 };
 
 /**
- * Lets orders of a failed batch take the step again, each alone, so that one that cannot be stored keeps nobody else
- * waiting. Answers the failures of those that fail alone as well.
- * @throws What made the batch fail, when no order is to blame; and that the database is out of reach, as it is so for
- * each of them.
+ * Repeats the transition for orders of a failed batch, each alone, so that one that cannot be stored does not delay the
+ * others. Returns the failures of those that fail alone as well.
+ * @throws the batch's error, if no order is to blame; and the error of an unavailable database, which concerns all of
+ *   them.
  */
 export async function goPastFailures(
   { error, connection, orderIds, step }: FailedBatch,

@@ -56,8 +56,8 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
 }
 
 /**
- * Locks orders of one connection that are to be routed, oldest first, except given ones; those that somebody else is at
- * are passed over. Uses orders_routing_due_idx.
+ * Locks orders of one connection that are to be routed, oldest first, except given ones; skips those that are locked.
+ * Uses orders_routing_due_idx.
  */
 export async function lockUnroutedOrders(
   tx: Queryable,
@@ -79,7 +79,7 @@ export async function lockUnroutedOrders(
   return rows.map(({ id }) => id);
 }
 
-/** Locks one order, if it is to be routed: waits for whoever is at it, or passes it over. */
+/** Locks one order, if it is to be routed: waits for its lock, or skips it. */
 export async function lockUnroutedOrder(
   tx: Queryable,
   connection: ConnectionKey,
@@ -99,8 +99,8 @@ export async function lockUnroutedOrder(
 }
 
 /**
- * Locks those of one connection's orders that still wait for stock or for a rate. It waits for whoever is at one of
- * them, or fails: what it passes over would not be looked at again.
+ * Locks those of one connection's orders that still wait for stock or for a rate. It waits for locked orders, or fails:
+ * a skipped order would not be evaluated again.
  */
 export async function lockWaitingOrders(
   tx: Queryable,

@@ -8,7 +8,7 @@ import type { OrderStatus } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** What the timeline keeps of a step. */
+/** What the timeline stores of a transition. */
 export type NewTimelineEntry = TransitionCause & {
   readonly orderId: string;
   /** The shipment it was about, if it was about one. */
@@ -17,7 +17,7 @@ export type NewTimelineEntry = TransitionCause & {
   readonly holdReasons: readonly string[];
 };
 
-/** Adds steps of orders of one connection to their timelines. To be called in the transaction of the steps. */
+/** Adds transitions of orders of one connection to their timelines. Call it in the transaction of the transitions. */
 export async function insertTimelineEntries(
   tx: Queryable,
   connection: ConnectionKey,
@@ -54,7 +54,7 @@ export async function insertTimelineEntries(
   });
 }
 
-/** An order's steps, oldest first. Its creation is not among them: the order itself tells of it. */
+/** An order's timeline, oldest first. Its creation is not part of it: the order itself has it. */
 export async function readTimeline(
   db: Queryable,
   connection: ConnectionKey,

@@ -13,12 +13,15 @@ type Step = TransitionCause & {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly orderId: string;
-  /** The step, or what is wrong with the request when the order is looked at. */
+  /** The transition, or what is wrong with the request for this order. */
   transition(order: Order): Transition | Problem;
   readonly alongside?: Parameters<typeof changeOrder>[1]["alongside"];
 };
 
-/** One step of a real order that somebody in the house takes. Test orders answer as missing: only partners drive them. */
+/**
+ * One transition of a real order through the back office. Test orders get the same response as missing ones: only
+ * partners drive them.
+ */
 export async function transitionOrder(context: Context, step: Step): Promise<Order | Problem> {
   const { merchantId, connectionId, orderId, alongside, ...cause } = step;
   const missing = notFound("order");

@@ -18,7 +18,7 @@ const DETAILS: Readonly<Record<RefusalRule, string>> = {
   already_shipped: "Part of the order has shipped. Only the operator can cancel it.",
 };
 
-/** 409: the order's state forbids the step (decision 0015). */
+/** 409: the order's state does not allow the transition (decision 0015). */
 export const transitionRefused = (transition: string, order: Order, rule: RefusalRule): Problem => ({
   code: "transition-refused",
   detail: DETAILS[rule],

@@ -57,7 +57,7 @@ type TransitionRequest = Static<typeof TransitionRequestSchema>;
 
 /**
  * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014 and 0015. Drives a test
- * order by the same lifecycle that real orders go through. A real order answers as a missing one.
+ * order with the same lifecycle as real orders. A real order gets the same response as a missing one.
  */
 export async function transitionTestOrder(
   context: Context,
@@ -85,7 +85,7 @@ export async function transitionTestOrder(
     : transitionRefused(request.transition, outcome.order, outcome.rule);
 }
 
-/** Ids that name no line or shipment of the order; only those that the transition looks at. */
+/** Ids that name no line or shipment of the order; only those that the transition uses. */
 function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): Fault[] {
   if (transition === "ship") return lineFaults(order, lineIds);
   return transition === "returnShipment" ? shipmentFaults(order, shipmentId) : [];

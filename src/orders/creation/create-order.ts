@@ -23,7 +23,9 @@ export type CreateOrder = (
 const GROUPS_MAX = 2;
 const GROUP_SIZE_MAX = 64;
 
-/** POST /v1/orders. Specification, part 4; decisions 0001 to 0007. A retry is safe and answers the order as it stands now. */
+/**
+ * POST /v1/orders. Specification, part 4; decisions 0001 to 0007. A retry is safe and returns the order as it is now.
+ */
 export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrder {
   const place = groupCalls<Placement, Placed>({
     run: (placements) => placeOrders(context, placements),
@@ -84,7 +86,7 @@ async function answerPlacement(
   }
 }
 
-/** Missing, foreign and unexposed products get the same words (decision 0007). */
+/** Missing, foreign and unexposed products get the same text (decision 0007). */
 const LINE_DETAILS = {
   unknown: "is not a product of this connection",
   discontinued: "is discontinued",

@@ -32,7 +32,7 @@ export type NewOrder = {
   readonly event: EventRow;
 };
 
-/** A claim on a key or an external id, as somebody stored it before. */
+/** A claim on a key or an external id that was stored before. */
 export type EarlierOrder = {
   readonly merchantId: string;
   readonly connectionId: string;
@@ -46,7 +46,7 @@ export type EarlierOrder = {
 
 export const productKey = (connectionId: string, productId: string): string => `${connectionId} ${productId}`;
 
-/** The products, of those asked for, that are exposed to the connection that asks; by `productKey`. */
+/** The requested products that are exposed to the requesting connection; by `productKey`. */
 export async function readOrderableProducts(
   db: Queryable,
   requested: readonly (ConnectionKey & { readonly productId: string })[],
@@ -101,9 +101,10 @@ export type StoredOrders = {
 };
 
 /**
- * Stores new orders with their lines, charges, first events and deliveries, all in one statement; answers which were stored.
- * An order whose key or external id is taken is left out: the unique constraints decide, also between processes
- * (decision 0005). Rows go in by key, so that two groups with the same keys wait for each other, not in a circle.
+ * Stores new orders with their lines, charges, first events and deliveries, all in one statement; returns which were
+ * stored. An order whose key or external id is taken is left out: the unique constraints decide, also between processes
+ * (decision 0005). Rows are inserted by key, so that two groups with the same keys wait for each other and do not
+ * deadlock.
  */
 export async function insertOrders(
   db: Queryable,
@@ -210,7 +211,7 @@ function toInput({
   };
 }
 
-/** Orders that hold one of the keys or external ids asked for, on the connection that asks. */
+/** Orders of the requesting connection that have one of the requested keys or external ids. */
 export async function readEarlierOrders(
   db: Queryable,
   requested: readonly (ConnectionKey & {

@@ -35,12 +35,12 @@ export type Placed =
 /** A line, counted from 0, whose product cannot be ordered; unknown: missing, foreign or not exposed, all alike. */
 export type RefusedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
 
-/** Rounds before giving up: each further one means that an order which stood in the way was erased meanwhile. */
+/** Rounds before giving up: each further one means that a conflicting order was erased in the meantime. */
 const ROUNDS_MAX = 5;
 
 /**
- * Places orders that arrived together, each with its own outcome. First everything that can be stored is stored;
- * whatever was refused, by its products or by a unique constraint, is then looked at in the order of decision 0004.
+ * Places orders that arrived together, each with its own outcome. First everything that can be stored is stored. Then
+ * each rejected placement, by its products or by a unique constraint, is explained in the order of decision 0004.
  */
 export async function placeOrders(context: Context, placements: readonly Placement[]): Promise<Placed[]> {
   const outcomes = new Map<Placement, Placed>();
@@ -156,7 +156,7 @@ function draftOrder(
   };
 }
 
-/** Tells why placements were not stored. One that nothing stands in the way of any more is left for the next round. */
+/** Reports why placements were not stored. A placement without a conflict any more is left for the next round. */
 async function explain(
   context: Context,
   left: readonly Placement[],
@@ -176,7 +176,7 @@ async function explain(
   }
 }
 
-/** Decision 0004: the key is looked at first, then the external id, then the products. */
+/** Decision 0004: the key is checked first, then the external id, then the products. */
 function explainOne(
   { connectionId, idempotencyKey, requestHash, request }: Placement,
   earlier: readonly EarlierOrder[],

@@ -16,9 +16,9 @@ import { type DueOrder, lockDueOrder, lockDueOrders, saveAcceptances } from "./a
 const BATCH_SIZE = 500;
 
 /**
- * Makes acceptance true in the table for the next batch of a connection's orders whose window has closed, past those
- * that cannot be stored, which it adds to the round's failures; answers how many it looked at. The lifecycle decides,
- * exactly as it does for a read or a cancel of the same moment (decision 0012).
+ * Stores the acceptance of the next batch of a connection's orders whose window has closed. Skips those that cannot be
+ * stored, and adds them to the run's failures; returns how many orders it processed. The lifecycle decides, exactly as
+ * it does for a read or a cancel at the same time (decision 0012).
  */
 export async function acceptDueOrders(
   context: Context,
@@ -71,7 +71,7 @@ async function acceptOrders(
   return accepted;
 }
 
-/** Orders are read whole only where somebody wants to hear of acceptances, so that elsewhere a batch stays one update. */
+/** Orders are read whole only where an endpoint receives acceptances, so that elsewhere a batch is a single update. */
 async function tellAcceptances(
   tx: Queryable,
   connection: ConnectionKey,

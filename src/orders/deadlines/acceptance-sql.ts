@@ -36,8 +36,7 @@ type DueOrderRow = {
 };
 
 /**
- * Locks due orders of one connection, except given ones; those that somebody else is at are passed over. Uses
- * orders_acceptance_due_idx.
+ * Locks due orders of one connection, except given ones; skips those that are locked. Uses orders_acceptance_due_idx.
  */
 export async function lockDueOrders(
   tx: Queryable,
@@ -61,7 +60,7 @@ export async function lockDueOrders(
   return rows.map(toDueOrder);
 }
 
-/** Locks one order, if it is due and nobody else is at it. */
+/** Locks one order, if it is due and not locked. */
 export async function lockDueOrder(
   tx: Queryable,
   connection: ConnectionKey,

@@ -12,9 +12,9 @@ import { lockShippedOrder, lockShippedOrders } from "./shipped-orders-sql.ts";
 const BATCH_SIZE = 50;
 
 /**
- * Completes the next batch of a connection's orders whose merchant wants that to happen by itself: every line has
- * shipped, nothing holds the order, and no charge of it is still to be tried (decision 0050). It goes past those that
- * cannot be stored, which it adds to the round's failures; answers how many it looked at.
+ * Completes the next batch of a connection's orders whose merchant wants automatic completion: every line has shipped,
+ * the order is not held, and no charge of it is left to attempt (decision 0050). Skips those that cannot be stored, and
+ * adds them to the run's failures; returns how many orders it processed.
  */
 export async function completeShippedOrders(
   context: Context,

@@ -5,8 +5,9 @@ import { deleteDeliveriesOfOrders } from "../../webhooks/log/erase-deliveries-sq
 import { deleteEventsOfOrders } from "../../webhooks/publishing/events-sql.ts";
 
 /**
- * Erases test orders whose time is over, with everything that belongs to them: lines, shipments, events,
- * deliveries and attempts (specification, part 3, rule 4). Orders that are not, or no longer, due are left alone. Answers how many it erased.
+ * Erases expired test orders, with all data that belongs to them: lines, shipments, events, deliveries and attempts
+ * (specification, part 3, rule 4). Orders that are not due, or no longer due, are left alone. Returns how many it
+ * erased.
  */
 export async function eraseTestOrders(
   context: Context,
@@ -49,7 +50,7 @@ async function deleteExpiredOrders(
 /** Orders taken in one transaction: small enough that it is short. */
 const BATCH_SIZE = 500;
 
-/** Erases a batch of a connection's test orders whose time is over; answers how many. */
+/** Erases a batch of a connection's expired test orders; returns how many. */
 export async function eraseExpiredTestOrders(context: Context, connection: ConnectionKey): Promise<number> {
   const now = context.clock.now();
   return inTransaction(context, async (tx) => {
@@ -77,7 +78,7 @@ export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date)
   return rows.map(toConnectionKey);
 }
 
-/** Locks expired test orders of one connection; those that somebody else is at are passed over. Uses orders_expires_idx. */
+/** Locks expired test orders of one connection; skips those that are locked. Uses orders_expires_idx. */
 async function lockExpiredOrders(
   tx: Queryable,
   connection: ConnectionKey,

@@ -3,8 +3,8 @@ import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../.
 import type { Queryable } from "../../platform/database/database.ts";
 
 /**
- * Nothing is left to do for the order `o`. Whether anything is, is asked for one order after the other: the planner turns
- * `not exists` into a join, and then reads all lines of all orders for a few that are in progress. Uses orders_status_idx.
+ * Nothing is left to do for the order `o`. This is checked for one order after the other: the planner turns `not
+ * exists` into a join, and then reads all lines of all orders for a few that are in progress. Uses orders_status_idx.
  */
 const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
           and (
@@ -13,7 +13,7 @@ const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = 
             limit 1) is null
           and ${hasNoDuePayment("o")}`;
 
-/** Connections with orders that complete by themselves now. A scan over all shards. */
+/** Connections with orders to complete automatically now. A scan over all shards. */
 export async function listConnectionsWithShippedOrders(db: Queryable): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-shipped-orders",
@@ -32,7 +32,7 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
   return rows.map(toConnectionKey);
 }
 
-/** Locks such orders of one connection, except given ones; those that somebody else is at are passed over. */
+/** Locks such orders of one connection, except given ones; skips those that are locked. */
 export async function lockShippedOrders(
   tx: Queryable,
   connection: ConnectionKey,
@@ -52,7 +52,7 @@ export async function lockShippedOrders(
   return rows.map(({ id }) => id);
 }
 
-/** Locks one order, if it is such a one and nobody else is at it. */
+/** Locks one order, if it is such a one and not locked. */
 export async function lockShippedOrder(
   tx: Queryable,
   connection: ConnectionKey,

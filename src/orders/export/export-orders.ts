@@ -33,8 +33,8 @@ const PAGE_SIZE = 500;
 const CONNECTIONS_PAGE_SIZE = 100;
 
 /**
- * Real orders as they stand while they are read, connection by connection, oldest first in each. Orders that are
- * created meanwhile may be missing; none comes twice.
+ * Real orders as they are when they are read, connection by connection, oldest first in each. Orders that are created
+ * during the export may be missing; none appears twice.
  */
 export async function* exportOrders(context: Context, filter: ExportFilter): AsyncGenerator<ExportedOrder> {
   for await (const connection of connectionsOf(context, filter))
@@ -81,7 +81,7 @@ async function* connectionsOf(
     yield* eachOf((position) => listConnections(db, merchant.id, null, position));
 }
 
-/** Ids first, whatever the filter: so that a page is never long to find, however few orders fit it. */
+/** Ids first, whatever the filter, so that finding a page is never slow, however few orders match. */
 async function* ordersOf(
   { db, clock }: Context,
   connection: ConnectionKey,

@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** What the order's own line does not tell. */
+/** What the order's own line does not contain. */
 export type ExportLine = {
   readonly orderId: string;
   readonly id: string;

@@ -39,13 +39,13 @@ const PAST_DEADLINE =
   "(o.status = 'NEW' and o.acceptance_due_at <= $5 and not o.hold_reasons @> '{payment_failed}')";
 
 /**
- * New orders before their deadline, and those whose clock stands still. Said in a way that PostgreSQL can answer from
- * orders_acceptance_due_idx and orders_held_idx: by the plain negation of PAST_DEADLINE it would read every order.
+ * New orders before their deadline, and those whose acceptance is suspended. Written so that PostgreSQL can use
+ * orders_acceptance_due_idx and orders_held_idx: for the plain negation of PAST_DEADLINE it would read every order.
  */
 const STILL_NEW = `(o.status = 'NEW' and o.acceptance_due_at > $5 and not o.hold_reasons @> '{payment_failed}'
             or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
 
-// Statuses and the like stand in the text, not in parameters, so that the partial indexes serve.
+// Statuses and the like are in the text, not in parameters, so that the partial indexes can be used.
 const statusCondition = (status: OrderStatus, testMode: boolean): string => {
   if (testMode) return `o.status = '${status}'`; // Never due.
   if (status === "NEW") return STILL_NEW;
@@ -63,7 +63,7 @@ const SEARCHED = `(
               select from shipments s
               where s.merchant_id = o.merchant_id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
 
-/** All that is still NEW in the table, in a form that PostgreSQL can answer from the same two indexes. */
+/** All orders that are still NEW in the table, in a form for which PostgreSQL can use the same two indexes. */
 const STORED_NEW = `(o.status = 'NEW' and not o.hold_reasons @> '{payment_failed}'
             or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
 
@@ -141,7 +141,7 @@ export async function listOrderPlaces(
   return rows.map(toPlace);
 }
 
-/** The connection and merchant of an order, by the service's id; null when there is none. Looks at all merchants. */
+/** The connection and merchant of an order, by the service's id; null if there is none. Reads all merchants. */
 export async function findOrderPlace(
   db: Queryable,
   orderId: string,

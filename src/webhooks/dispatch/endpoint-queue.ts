@@ -31,7 +31,7 @@ export class EndpointQueue {
   /** Whether more may be due: the last claim was filled, or was made without this endpoint. */
   #hasMore = false;
   readonly #window: SendWindow;
-  /** The number of deliveries that the current claim asks for. */
+  /** The number of deliveries that the current claim requests. */
   #claimSize = 0;
   #waiting: ClaimedDelivery[] = [];
   #inFlight = 0;
@@ -74,8 +74,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Says how a claim for the connection is to include this endpoint. It includes it sooner than `runsLow` asks for one,
-   * because a large claim costs little more than a small one.
+   * How a claim for the connection includes this endpoint. It includes it sooner than `runsLow` requests one, because a
+   * large claim costs little more than a small one.
    */
   planClaim(now: Date): ClaimNeed {
     if (this.#takesMore(now, (3 * this.#window.aheadMax) / 4)) return this.#hasMore ? "due" : "if-due";

@@ -17,8 +17,8 @@ const LIMIT_REACHED: Problem = {
 };
 
 /**
- * Registers an endpoint. Its signing secret is answered here, once, and stored sealed. The connection's row is locked,
- * so that of creations at the same time each gets a number of its own, and none exceeds the limit.
+ * Registers an endpoint. Its signing secret is returned only here, and stored encrypted. The connection's row is
+ * locked, so that concurrent creations get different numbers, and none exceeds the limit.
  */
 export async function createEndpoint(
   context: WebhookContext,

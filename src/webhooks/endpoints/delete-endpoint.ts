@@ -7,7 +7,7 @@ import { deleteSecrets } from "../secrets/secrets-sql.ts";
 import type { EndpointKey } from "./endpoint.ts";
 import { lockEndpoint, markEndpointDeleted } from "./endpoints-sql.ts";
 
-/** Deliveries looked at in one statement: an endpoint that was paused for days may have very many that wait. */
+/** Deliveries read in one statement: an endpoint that was paused for days may have very many pending ones. */
 const BATCH_SIZE = 5_000;
 
 /**
@@ -42,7 +42,7 @@ async function deleteDueDeliveries(tx: Queryable, { merchantId, id }: EndpointKe
   });
 }
 
-/** Looks at a batch of deliveries after a position, whatever became of them; answers where it ended, null at the end. */
+/** Reads a batch of deliveries after a position, in any status; returns where it ended, null at the end. */
 async function giveUpPendingDeliveries(
   db: Queryable,
   { merchantId, connectionId, id }: EndpointKey,

@@ -90,7 +90,7 @@ export const changedSettings = ({
   ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
 });
 
-/** What only a look at the address itself can tell of a body that has one. */
+/** What only a check of the address itself can find in a body that has one. */
 export async function urlFaults(body: unknown, allowPrivateNetworks: boolean): Promise<Fault[]> {
   const { url } = (body ?? {}) as { url?: unknown }; // Of a body of any form a name that it does not have is undefined.
   const detail = typeof url === "string" ? await endpointUrlFault(url, { allowPrivateNetworks }) : null;

@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from "../../events/event-types.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, nullable } from "../../platform/wire/schemas.ts";
 
-/** `gone`: it answered 410. `failing`: it had no success for days. */
+/** `gone`: it returned 410. `failing`: it had no success for days. */
 const PAUSE_REASONS = ["gone", "failing"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
@@ -43,7 +43,7 @@ const endpointFields = {
   status: Type.Enum(["active", "paused"], { description: "Nothing is sent while it is paused." }),
   pauseReason: nullable(
     Type.Enum([...PAUSE_REASONS]),
-    "`gone`: it answered 410. `failing`: no success for days. Null while it is active.",
+    "`gone`: it returned 410. `failing`: no success for days. Null while it is active.",
   ),
   pausedAt: nullable(dateTime(), "Null while it is active."),
   maxInFlight: Type.Integer({ description: "Requests that may be under way to it at the same time." }),

@@ -58,8 +58,8 @@ export async function readEndpoint(
 }
 
 /**
- * Reads an endpoint for a change: nobody else changes it until the transaction ends. Steps that only write deliveries
- * to it do not wait for that.
+ * Reads an endpoint for a change: no other transaction changes it until this one ends. Transactions that only write
+ * deliveries to it do not wait for that.
  */
 export async function lockEndpoint(
   tx: Queryable,
@@ -79,7 +79,7 @@ export async function lockEndpoint(
   return row === undefined ? null : toEndpoint(row);
 }
 
-/** Reads an endpoint that must stay as it is until the transaction ends: neither paused nor deleted meanwhile. */
+/** Reads an endpoint that must not change until the transaction ends: it is neither paused nor deleted until then. */
 export async function shareEndpoint(
   tx: Queryable,
   connection: ConnectionKey,
@@ -145,7 +145,7 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
   });
 }
 
-/** The caller holds the endpoint's lock. */
+/** The caller has locked the endpoint. */
 export async function updateEndpointSettings(
   tx: Queryable,
   endpoint: EndpointKey,
@@ -192,7 +192,7 @@ export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now
   });
 }
 
-/** The row stays, for the log of its deliveries. The caller holds the endpoint's lock. */
+/** The row is kept, for the log of its deliveries. The caller has locked the endpoint. */
 export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<void> {
   await tx.query({
     name: "mark-endpoint-deleted",

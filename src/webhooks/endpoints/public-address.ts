@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** All addresses of a name, as `dns.promises.lookup` answers them with `all`. */
+/** All addresses of a name, as `dns.promises.lookup` returns them with `all`. */
 export type Resolve = (name: string) => Promise<readonly { address: string; family: number }[]>;
 
 export const resolveAll: Resolve = (name) => lookup(name, { all: true });
@@ -16,9 +16,9 @@ const AZURE_PLATFORM = "168.63.129.16";
 
 /**
  * Whether an IP address, as text without brackets, is a global unicast one. All special-purpose blocks of the IANA
- * registries are refused, also the few that are globally reachable, such as relays: no partner has a server there.
- * IPv4 in the clothes of IPv6 (mapped, compatible, NAT64, 6to4, Teredo) is refused whatever it holds, for a gateway
- * on the way could unwrap a private address; so is an address with a zone.
+ * registries are rejected, also the few that are globally reachable, such as relays: no partner has a server there.
+ * IPv4 inside IPv6 (mapped, compatible, NAT64, 6to4, Teredo) is rejected whatever address it contains, because a
+ * gateway on the way could extract a private address; so is an address with a zone.
  */
 export function isPublicAddress(address: string): boolean {
   // The library also reads octal, hexadecimal and short forms, and zones; a connection is never made to those.
@@ -42,9 +42,9 @@ type Rules = {
 };
 
 /**
- * What is wrong with the URL of an endpoint that somebody registers, in words that follow a field's name; null when
- * nothing is. A name that cannot be resolved at this moment is accepted: the same rule stands behind it at every
- * connection, which is also what counts when the name's addresses change later.
+ * What is wrong with the URL of an endpoint at registration, in text that follows a field's name; null if nothing is. A
+ * name that cannot be resolved at this moment is accepted: the same rule applies at every connection, which also covers
+ * a later change of the name's addresses.
  */
 export async function endpointUrlFault(
   text: string,
@@ -58,7 +58,7 @@ export async function endpointUrlFault(
 function formFault(text: string, allowHttp: boolean): string | null {
   if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
   const schemes = allowHttp ? /^https?:\/\//i : /^https:\/\//i;
-  // A parser passes over spaces and control characters, so what was stored would not be what is called.
+  // A parser skips spaces and control characters, so the stored URL would differ from the one that is called.
   if (!schemes.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !URL.canParse(text))
     return `must be a URL that begins with https://${allowHttp ? " or http://" : ""}`;
   const { username, password } = new URL(text);

@@ -2,7 +2,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { EndpointKey, PauseReason } from "../endpoints/endpoint.ts";
 import type { HealthReport } from "./endpoint-health.ts";
 
-/** Stores the health of an endpoint, if the worker still holds the endpoint. */
+/** Stores the health of an endpoint, if the worker still has its lease. */
 export async function saveHealth(tx: Queryable, workerId: string, report: HealthReport): Promise<void> {
   const { endpoint, health } = report;
   await tx.query({

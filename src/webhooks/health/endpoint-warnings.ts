@@ -21,7 +21,7 @@ export function warningMail(facts: WarningFacts): { subject: string; body: strin
     ],
     ...(facts.stage === 3 ? paused(facts) : stillTried(facts.stage)),
     [
-      "Each try, with the answer or the error, is in the delivery log:",
+      "Each attempt, with the response or the error, is in the delivery log:",
       "  GET /v1/deliveries?endpointId={id}",
       "The endpoint's id is in GET /v1/webhook-endpoints. Both need a key of the connection.",
     ],
@@ -42,13 +42,13 @@ const SUBJECTS: Record<WarningFacts["stage"], string> = {
 const stillTried = (stage: 1 | 2): string[][] => [
   [
     stage === 1
-      ? "Events are still being sent and tried again. There will be another mail after three days."
-      : "Events are still being sent and tried again, but some may have been given up by now.",
+      ? "Events are still being sent and retried. There will be another mail after three days."
+      : "Events are still being sent and retried, but some deliveries may have failed by now.",
     "An endpoint without a success for five days is paused.",
   ],
   [
-    "Please see to it that the address answers with a status from 200 to 299 within the time limit.",
-    "Nothing else needs to be done: what still waits is then sent by itself. What was given up is sent again by",
+    "Please make sure that the address returns a status from 200 to 299 within the time limit.",
+    "Nothing else needs to be done: pending events are then sent automatically. Failed deliveries are sent again by",
     "  POST /v1/webhook-endpoints/{id}/recover",
   ],
 ];
@@ -57,9 +57,9 @@ function paused({ failingSince, now }: WarningFacts): string[][] {
   const keptSince = before(now, EVENTS_KEPT_MS);
   const since = failingSince > keptSince ? failingSince : keptSince;
   return [
-    ["Nothing is sent to it any more. Its events go on being recorded, and each is kept for 30 days."],
+    ["Nothing is sent to it any more. Its events are still recorded, and each is kept for 30 days."],
     [
-      "When the address answers again, resume it; the events that wait are then sent:",
+      "When the address works again, resume the endpoint. Pending events are then sent:",
       "  POST /v1/webhook-endpoints/{id}/resume",
       "What was given up before the pause is sent again by",
       "  POST /v1/webhook-endpoints/{id}/recover",

@@ -3,7 +3,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { HealthReport } from "./endpoint-health.ts";
 import { warningMail } from "./endpoint-warnings.ts";
 
-/** Queues the warning about an endpoint in trouble, to the merchant whose partner does not hear of its orders. */
+/** Queues the warning about a failing endpoint, to the merchant whose partner misses events of its orders. */
 export async function warnMerchant(
   tx: Queryable,
   { endpoint: { merchantId, connectionId, id }, health }: HealthReport,

@@ -23,8 +23,9 @@ export type DeliveryFilter = {
 };
 
 /**
- * Deliveries as `toDelivery` reads them; $1 is the merchant, $2 the connection. One is due in its stream, or beside it when it was asked
- * for by hand, or both. Each is looked up by its whole key: an endpoint that is down may have very many rows there.
+ * Deliveries as `toDelivery` reads them; $1 is the merchant, $2 the connection. A delivery is due in its stream, or
+ * outside it after a redelivery request, or both. Each is looked up by its whole key: an endpoint that is down may have
+ * very many rows there.
  */
 const SELECT_DELIVERIES = `
       select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,

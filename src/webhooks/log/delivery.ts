@@ -31,7 +31,7 @@ export type Attempt = {
   readonly startedAt: Date;
   /** Null when it is not known how it ended. */
   readonly durationMs: number | null;
-  /** Null when there was no answer; `responseBody` likewise. */
+  /** Null without a response; `responseBody` likewise. */
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
   readonly error: string | null;
@@ -41,13 +41,16 @@ const AttemptSchema = Type.Object(
   {
     number: Type.Integer({ minimum: 1, description: "Counts the attempts of the delivery by time." }),
     trigger: Type.Enum([...ATTEMPT_TRIGGERS], {
-      description: "Whether the schedule, `redeliver` or `recover` asked for it.",
+      description: "Whether the schedule, `redeliver` or `recover` caused it.",
     }),
     startedAt: dateTime(),
     durationMs: nullable(Type.Integer(), "Null when it is not known how the attempt ended."),
-    responseStatus: nullable(Type.Integer(), "Null when there was no answer."),
-    responseBody: nullable(Type.String(), "The first 1024 bytes of the answer; null when there was none."),
-    error: nullable(Type.String(), "What went wrong, in words; null when the endpoint answered in time."),
+    responseStatus: nullable(Type.Integer(), "Null without a response."),
+    responseBody: nullable(Type.String(), "The first 1024 bytes of the response; null without one."),
+    error: nullable(
+      Type.String(),
+      "What went wrong, as a fixed phrase such as `HTTP 500` or `timeout`; null when the attempt succeeded.",
+    ),
   },
   { title: "DeliveryAttempt" },
 );
@@ -60,7 +63,7 @@ export const DeliverySchema = Type.Object(
     eventType: Type.String(),
     orderId: nullable(Type.String(), "The service's id of the order; null when the event is not about one."),
     status: Type.Enum([...DELIVERY_STATUSES], {
-      description: "`failed`: no further attempt is planned, unless it is asked for.",
+      description: "`failed`: no further attempt is planned, unless it is requested.",
     }),
     nextAttemptAt: nullable(
       dateTime(),

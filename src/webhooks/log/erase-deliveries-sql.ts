@@ -4,8 +4,8 @@ import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 
 /**
- * Erases what was owed and sent about test orders, together with the orders themselves. The streams go first: whoever
- * is just storing the outcome of an attempt holds its stream, so that attempt is there to be erased afterwards.
+ * Erases deliveries and attempts of test orders, together with the orders themselves. The streams come first: a
+ * transaction that is storing the outcome of an attempt has locked its stream, so that attempt is erased afterwards.
  */
 export async function deleteDeliveriesOfOrders(
   tx: Queryable,
@@ -38,7 +38,7 @@ const listDeliveriesOfOrders = (
     values: [connection.merchantId, connection.connectionId, orderIds],
   });
 
-/** The order's stream, and the one that a delivery has of its own while it is sent by hand. */
+/** The order's stream, and the separate one that a delivery has during a redelivery. */
 async function deleteStreams(
   tx: Queryable,
   connection: ConnectionKey,
@@ -54,7 +54,7 @@ async function deleteStreams(
           and (d.endpoint_id, d.stream_id) in (
             select stream.endpoint_id, stream.stream_id
             from unnest($3::uuid[] || $3::uuid[], $4::uuid[] || $5::uuid[]) as stream (endpoint_id, stream_id))
-        order by d.merchant_id, d.endpoint_id, d.stream_id -- As everybody locks them, so nobody waits in a circle.
+        order by d.merchant_id, d.endpoint_id, d.stream_id -- In the usual order of locks, so that there is no deadlock.
         for update
       )
       delete from due_deliveries d

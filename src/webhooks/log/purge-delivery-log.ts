@@ -20,8 +20,8 @@ import {
 const BATCH_SIZE = 500;
 
 /**
- * Gives up what waits although its event is no longer kept, and deletes what of the log is older than the retention
- * time (decision 0030). Answers how many things it did.
+ * Fails pending deliveries whose event is no longer kept, and deletes the part of the log that is older than the
+ * retention time (decision 0030). Returns how many rows it processed.
  */
 export async function purgeDeliveryLog(context: Context, stopping?: AbortSignal): Promise<number> {
   const limits = limitsAt(context.clock.now());

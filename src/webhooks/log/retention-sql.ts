@@ -27,7 +27,7 @@ export async function listConnectionsWithOldLog(
   return rows.map(toConnectionKey);
 }
 
-/** A stream whose head tells of an event that is no longer kept. */
+/** A stream whose head belongs to an event that is no longer kept. */
 export type ExpiredHead = {
   readonly endpointId: string;
   readonly streamId: string;
@@ -95,7 +95,10 @@ export async function failExpiredInStreams(
   });
 }
 
-/** Gives up a batch of what is too old to be sent and not in any stream, as after a long pause; answers how many. */
+/**
+ * Fails a batch of deliveries that are too old to be sent and not in any stream, as after a long pause; returns how
+ * many.
+ */
 export async function failExpiredOutsideStreams(
   db: Queryable,
   connection: ConnectionKey,
@@ -116,7 +119,7 @@ export async function failExpiredOutsideStreams(
             where h.merchant_id = $1 and h.connection_id = $2 and h.endpoint_id = d.endpoint_id and h.stream_id in (d.stream_id, d.id))
         order by d.id
         limit $4
-        for update skip locked -- What somebody is just changing is looked at in the next round.
+        for update skip locked -- Rows that another transaction is changing are processed in the next run.
       )
       returning id`,
     values: [connection.merchantId, connection.connectionId, eventsFrom, limit],
@@ -124,7 +127,7 @@ export async function failExpiredOutsideStreams(
   return rows.length;
 }
 
-/** Deletes a batch of deliveries from before a moment, except for any that still waits; answers how many. */
+/** Deletes a batch of deliveries from before a time, except pending ones; returns how many. */
 export async function deleteOldDeliveries(
   db: Queryable,
   connection: ConnectionKey,
@@ -149,7 +152,7 @@ export async function deleteOldDeliveries(
   return rows.length;
 }
 
-/** Deletes signing secrets that a rotation has ended; answers how many. */
+/** Deletes signing secrets that a rotation has ended; returns how many. */
 export async function deleteExpiredSecrets(
   db: Queryable,
   connection: ConnectionKey,
@@ -163,7 +166,7 @@ export async function deleteExpiredSecrets(
   return rows.length;
 }
 
-/** Deletes what tells of recoveries that were finished before a moment; answers how many. */
+/** Deletes recoveries that finished before a time; returns how many. */
 export async function deleteOldRecoveries(
   db: Queryable,
   connection: ConnectionKey,

@@ -4,7 +4,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Delivery } from "../log/delivery.ts";
 
-/** Writes the delivery of an event that is for this endpoint alone, due at once; answers its id (decision 0028). */
+/** Writes the delivery of an event that is for this endpoint alone, due at once; returns its id (decision 0028). */
 export async function insertPingDelivery(
   tx: Queryable,
   endpoint: Endpoint,
@@ -32,8 +32,8 @@ export async function insertPingDelivery(
 }
 
 /**
- * Makes a delivery due beside its stream, so that it waits for no other. While one asked for by hand is still to be sent
- * or under way, another is the same.
+ * Makes a delivery due outside its stream, so that it waits for no other. While a redelivery is pending or in flight,
+ * another request has no further effect.
  */
 export async function insertManualDue(
   tx: Queryable,
@@ -60,7 +60,7 @@ export async function insertManualDue(
   });
 }
 
-/** Lets an endpoint that is left alone after failures be tried at once: somebody has asked for it by hand. */
+/** Ends the backoff of an endpoint, so that a requested delivery is attempted at once. */
 export async function endBackoff(
   tx: Queryable,
   connection: ConnectionKey,

@@ -10,8 +10,8 @@ import { endBackoff, insertManualDue } from "./manual-sql.ts";
 import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
 
 /**
- * Sends a delivery once more, whatever became of it so far, and at once: it waits for no other of its order. A request
- * while such a sending is still to be done, or under way, is the same one; afterwards another may follow.
+ * Sends a delivery once more, in any status, and at once: it waits for no other of its order. While such an attempt is
+ * pending or in flight, a second request has no further effect; afterwards another may follow.
  */
 export async function redeliver(
   context: Context,

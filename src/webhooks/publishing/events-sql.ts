@@ -52,7 +52,7 @@ export async function insertEvents(
   });
 }
 
-/** Erases what was told about test orders, together with the orders themselves. */
+/** Erases the events of test orders, together with the orders themselves. */
 export async function deleteEventsOfOrders(
   tx: Queryable,
   connection: ConnectionKey,

@@ -2,23 +2,24 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /**
- * Part of a statement that stores events: what each of them is owed to whom, and the heads of the streams that begin
- * with them. Nothing can fall between an event and its deliveries, because they are one statement.
+ * Part of a statement that stores events: the deliveries of each event, and the heads of new streams. An event cannot
+ * be without its deliveries, because they are one statement.
  *
- * Two properties everything else rests on:
- * - A delivery's id is its event's with the endpoint's number in the last 32 bits, so the same event is owed to an
- *   endpoint once (decision 0028).
- * - Who adds a delivery to a stream that has a head locks that head's row and notes on it that it is followed, and who
- *   takes a head away that is followed looks for the next delivery after having locked it. So either of them sees the
- *   other, and no stream is left behind.
+ * Everything else depends on two properties:
+ * - A delivery's id is its event's with the endpoint's number in the last 32 bits, so an endpoint gets the same event
+ *   once (decision 0028).
+ * - A transaction that adds a delivery to a stream with a head locks that head's row and marks it as followed. A
+ *   transaction that removes a followed head looks for the next delivery after it has locked the head. So each sees
+ *   what the other did, and no stream is left without a head.
  *
- * A stream that is not new is to be locked by `lockStreams` in a statement before this one: only then does this one see
- * what has become of its deliveries.
+ * Existing streams must be locked by `lockStreams` in a statement before this one: only then does this one see the
+ * current state of their deliveries.
  *
- * @param events name of an earlier part with the columns merchant_id, connection_id, event_id, event_type, order_id, sequence and
- *   not_after
- * @param now the parameter that holds the present time
- * @param streamsAreNew true for events that begin their streams, such as `order.created`: nothing can be waiting there
+ * @param events name of an earlier part with the columns merchant_id, connection_id, event_id, event_type, order_id,
+ *   sequence and not_after
+ * @param now the parameter that contains the current time
+ * @param streamsAreNew true for events that begin their streams, such as `order.created`: no delivery can be pending
+ *   there
  * @returns the parts `owed` and `headed`; `headed` has a row for each stream with something to send
  */
 export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean): string => `
@@ -54,7 +55,7 @@ const isFollowed = (streamsAreNew: boolean): string => {
   return streamsAreNew ? several : `earlier.id is not null or ${several}`;
 };
 
-// What has been waiting since before a pause goes first, even if nobody has put it back into its stream yet.
+// A delivery that has waited since before a pause goes first, even if it is not in its stream yet.
 const EARLIER = `
         left join lateral (
           select d.id, d.event_id
@@ -64,7 +65,7 @@ const EARLIER = `
           order by d.sequence, d.id
           limit 1) as earlier on true`;
 
-/** Waits for whoever is at the heads of these streams, and holds them: see `fanOut`. */
+/** Locks the heads of these streams, waiting if necessary: see `fanOut`. */
 export async function lockStreams(
   tx: Queryable,
   streams: readonly (ConnectionKey & { readonly streamId: string })[],

@@ -15,7 +15,7 @@ import {
   saveRecovery,
 } from "./recovery-sql.ts";
 
-/** Deliveries looked at in one step: small enough that the streams' locks are short. */
+/** Deliveries read in one transaction: few enough that the streams are locked only briefly. */
 const BATCH_SIZE = 1_000;
 
 /** Processes recoveries that partners requested, and returns how many deliveries it made due, about. */

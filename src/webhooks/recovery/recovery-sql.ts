@@ -29,7 +29,7 @@ export async function listConnectionsWithRecoveries(db: Queryable, now: Date): P
   return rows.map(toConnectionKey);
 }
 
-/** Takes a connection's oldest recovery that nobody else is at; null when there is none. */
+/** Locks a connection's oldest recovery that no other worker has locked; null if there is none. */
 export async function lockRecovery(
   tx: Queryable,
   connection: ConnectionKey,
@@ -92,7 +92,9 @@ export async function saveRecovery(
 
 type LoggedDelivery = { id: string; streamId: string; status: "pending" | "succeeded" | "failed" };
 
-/** The endpoint's deliveries after a recovery's position, by id, whatever became of them: so that a page is never long. */
+/**
+ * The endpoint's deliveries after a recovery's position, by id, in any status, so that reading a page is never slow.
+ */
 export async function listDeliveriesAfter(
   tx: Queryable,
   recovery: Recovery,
@@ -119,7 +121,7 @@ export async function listDeliveriesAfter(
   return rows.map((row) => ({ id: row.id, streamId: row.stream_id, status: row.status }));
 }
 
-/** Waits for whoever is at the heads of these streams, and holds them. */
+/** Locks the heads of these streams, waiting if necessary. */
 export async function lockHeads(
   tx: Queryable,
   recovery: Recovery,
@@ -137,7 +139,7 @@ export async function lockHeads(
   });
 }
 
-/** Failed deliveries wait again, if their events are still there and may still be sent; answers which. */
+/** Failed deliveries become pending again, if their events still exist and may still be sent; returns which. */
 export async function reopenDeliveries(
   tx: Queryable,
   connection: ConnectionKey,

@@ -6,12 +6,15 @@ import { after, MINUTE_MS } from "../../platform/time.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
 
-/** Deliveries of steps that have not committed yet are meant as well, so a recovery reaches a little beyond its request. */
+/**
+ * Deliveries of transactions that have not committed yet are included, so a recovery covers a little more than its
+ * request.
+ */
 const COMMIT_ALLOWANCE_MS = MINUTE_MS;
 
 /**
- * Makes a paused endpoint active again, and has all that has waited meanwhile sent to it; an active one is answered as
- * it is. Null when there is no such endpoint.
+ * Activates a paused endpoint, and sends its pending deliveries; an active one is returned unchanged. Null if there is
+ * no such endpoint.
  */
 export async function resumeEndpoint(context: Context, key: EndpointKey): Promise<Endpoint | null> {
   const resumed = await inTransaction(context, async (tx) => {

@@ -4,8 +4,8 @@ import type { SecretBox } from "../../platform/secret-box.ts";
 import { listKeyIdsInUse } from "./reseal-secrets-sql.ts";
 
 /**
- * To be asked at start: without a key that the database's secrets are sealed with, deliveries could not be signed, and
- * nobody would know before the first partner complained. @throws ConfigError naming the missing keys by their ids
+ * Called at start: without a key that encrypts the database's secrets, deliveries could not be signed, and only a
+ * partner's complaint would show it. @throws ConfigError that names the missing keys by their ids
  */
 export async function checkSecretKeys(db: Queryable, secrets: SecretBox, now: Date): Promise<void> {
   const missing = (await listKeyIdsInUse(db, now)).filter((keyId) => !secrets.knows(keyId));

@@ -1,7 +1,8 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-// A sealed text is `v1.<id of the key>.<the rest>` (src/webhooks/secrets/secret-box.ts), so its second part tells the key.
+// An encrypted text is `v1.<id of the key>.<the rest>` (src/webhooks/secrets/secret-box.ts), so its second part names
+// the key.
 
 /** The ids of all keys that a secret still in use is sealed with. A scan over all shards of a small table. */
 export async function listKeyIdsInUse(db: Queryable, now: Date): Promise<string[]> {

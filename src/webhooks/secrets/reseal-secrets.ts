@@ -14,9 +14,9 @@ import {
 const BATCH_SIZE = 200;
 
 /**
- * Seals anew what was sealed with another key than the newest, so that the older key can be taken away; answers how
- * many secrets. What cannot be opened is told and left as it is: the fault is in that row, or the key is one that a
- * process with a newer configuration has used.
+ * Encrypts with the newest key the secrets that have another key, so that the older key can be removed; returns how
+ * many secrets. A secret that cannot be decrypted is logged and left unchanged: the row is damaged, or a process with a
+ * newer configuration has used its key.
  */
 export async function resealSecrets(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
   let count = 0;
@@ -32,7 +32,9 @@ export async function resealSecrets(context: WebhookContext, stopping?: AbortSig
   return count;
 }
 
-/** Answers where it has come to; null at the end. Rotations wait for the row locks, and then see the new text. */
+/**
+ * Returns the position that it reached; null at the end. Rotations wait for the row locks, and then see the new text.
+ */
 const resealBatch = (
   context: WebhookContext,
   connection: ConnectionKey,
@@ -66,7 +68,7 @@ function sealAnew(
         code: error.code,
         keyId: error.keyId,
       },
-      "a signing secret cannot be opened, so it was not sealed anew",
+      "signing secret cannot be decrypted, not encrypted again",
     );
     return null;
   }

@@ -13,9 +13,9 @@ export const OVERLAP_HOURS_MAX = 168;
 const OLDER_SECRETS_MAX = 2;
 
 /**
- * Gives an endpoint a new signing secret, which is answered here, once. The older ones sign beside it for so many
- * hours from now, none of them longer than it would have without this; 0 ends them at once. Null when there is no such
- * endpoint. Rotations at the same time wait for each other, so the last one's secret is the newest (decision 0029).
+ * Gives an endpoint a new signing secret, which is returned only here. The older ones sign beside it for the given
+ * hours, none of them longer than without this rotation; 0 ends them at once. Null if there is no such endpoint.
+ * Concurrent rotations wait for each other, so the last one's secret is the newest (decision 0029).
  */
 export async function rotateSecret(
   context: WebhookContext,

@@ -3,7 +3,7 @@ import type { EndpointKey } from "../endpoints/endpoint.ts";
 
 type SealedSecret = { id: string; sealed: string; createdAt: Date };
 
-/** Writes the newest secret of an endpoint. An endpoint has one without an end; the database refuses a second. */
+/** Writes the newest secret of an endpoint. An endpoint has one without an end; the database rejects a second. */
 export async function insertSecret(
   tx: Queryable,
   endpoint: EndpointKey,

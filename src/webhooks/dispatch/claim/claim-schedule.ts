@@ -40,7 +40,7 @@ export class ClaimSchedule {
     return this.#claiming.has(connectionId);
   }
 
-  /** Forgets what waits, and ignores what is added from now on. Running claims continue. */
+  /** Drops waiting connections, and ignores further ones. Running claims continue. */
   close(): void {
     this.#isClosed = true;
     this.#waiting.clear();

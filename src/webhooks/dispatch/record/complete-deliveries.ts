@@ -43,7 +43,7 @@ export async function completeDeliveries(
       completions.map(({ delivery }) => delivery),
     );
     for (const report of newestReports(recorded)) await storeHealth(context, tx, workerId, report, now);
-    // The usual outcome, a success of an active endpoint, needs no look at the delivery and the endpoint.
+    // The usual outcome, a success of an active endpoint, needs no read of the delivery and the endpoint.
     const unusual = recorded.filter(
       ({ completion: { delivery, outcome }, wasPaused }) =>
         !held.has(delivery) || outcome.is !== "succeeded" || wasPaused,

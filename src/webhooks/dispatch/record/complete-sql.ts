@@ -53,7 +53,7 @@ export type DeliveryState = {
   readonly endpointStatus: "active" | "paused" | "deleted";
 };
 
-/** Returns a function that looks up the state of a delivery; null for one that was erased or not asked for. */
+/** Returns a function that looks up the state of a delivery; null for one that was erased or not requested. */
 export async function readStates(
   tx: Queryable,
   deliveries: readonly ClaimedDelivery[],

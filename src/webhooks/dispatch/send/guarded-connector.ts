@@ -25,11 +25,11 @@ export function createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup
   return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
     const literal = literalAddress(options.hostname);
     if (literal !== null && !isAllowed(literal)) {
-      // Later, as every other answer: the client is not ready for one while it still asks.
+      // Later, like every other response: the client is not ready for one during the call.
       queueMicrotask(() => callback(new AddressNotPublicError(), null));
       return;
     }
-    // The connector answers the socket at once, which its type does not tell.
+    // The connector passes the socket at once, which its type does not say.
     const socket = connect(options, callback) as unknown as Socket;
     // Before the listeners that are there already: with TLS, the first of them begins the handshake.
     socket.prependOnceListener("connect", () => {

@@ -1,14 +1,14 @@
 /**
- * Requests that begin before the event loop reads responses. Hundreds begun at once would need as many sockets and be
- * slower. With so few, the responses that arrive meanwhile free sockets that are used again.
+ * Requests that start before the event loop reads responses. Hundreds started at once would need as many sockets and be
+ * slower. With so few, arriving responses free sockets that are used again.
  */
 const BEGUN_MAX = 32;
 /** Outcomes that may wait to be stored before further requests begin, so that the database sets the pace. */
 const UNSTORED_MAX = 512;
 
 /**
- * Keeps sending, reading responses and storing outcomes in step. It counts nothing that waits for a receiver, so
- * receivers that never respond slow down no others.
+ * Keeps sending, reading responses and storing outcomes in step. It does not count requests that wait for a receiver,
+ * so receivers that never respond slow down no others.
  */
 export class Pace<Queue> {
   readonly #resume: (queue: Queue) => void;
@@ -17,7 +17,7 @@ export class Pace<Queue> {
   #begun = 0;
   #unstored = 0;
 
-  /** @param resume is called with a queue that was not admitted, once it is worth asking again */
+  /** @param resume is called with a queue that was not admitted, once another request may be admitted */
   constructor(resume: (queue: Queue) => void) {
     this.#resume = resume;
   }

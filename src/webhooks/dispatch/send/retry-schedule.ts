@@ -5,14 +5,14 @@ const ALWAYS_OBEYED_MS = MINUTE_MS;
 const OBEYED_MAX_MS = DAY_MS;
 
 type FailedAttempt = {
-  /** Tries that have failed so far: 1 after the first. */
+  /** Attempts that have failed so far: 1 after the first. */
   attemptCount: number;
   now: Date;
   /** How long to wait after each failed try, in milliseconds. */
   retryMs: readonly number[];
   /** From 0 to 1; spreads attempts that failed together. */
   random: number;
-  /** The answer's `Retry-After` as it came. */
+  /** The response's `Retry-After`, unchanged. */
   retryAfter: string | null;
   responseStatus: number | null;
   /** No try at or after this moment: a test order's erasure. */
@@ -20,12 +20,12 @@ type FailedAttempt = {
 };
 
 /**
- * When to try again, or null when the schedule is used up or the moment would not be before `notAfter`.
+ * The time of the next attempt, or null if the schedule is used up or the time would not be before `notAfter`.
  *
- * After the n-th failed try, `retryMs[n - 1]`, 20 % less to 20 % more by `random`. An answer of 429 or 503 may ask for
- * a longer wait by `Retry-After`, in seconds or as an HTTP date; never for a shorter one. It is obeyed up to twice the
- * step, or up to 60 s where that is more, since early steps are short and a rate limit often lasts a minute; and never
- * beyond 24 h, so that no receiver can put a delivery off for ever. Whatever else stands there is ignored.
+ * After the n-th failed attempt, `retryMs[n - 1]`, 20 % less to 20 % more by `random`. A response of 429 or 503 may
+ * request a longer wait by `Retry-After`, in seconds or as an HTTP date; never a shorter one. It is obeyed up to twice
+ * the interval, or up to 60 s where that is more, because early intervals are short and a rate limit often lasts a
+ * minute; and never beyond 24 h, so that no receiver can postpone a delivery without end. Any other value is ignored.
  */
 export function nextAttemptAt(failed: FailedAttempt): Date | null {
   const { attemptCount, now, retryMs, random, notAfter } = failed;
@@ -38,7 +38,7 @@ export function nextAttemptAt(failed: FailedAttempt): Date | null {
   return notAfter !== null && next >= notAfter ? null : next;
 }
 
-/** The wait that the receiver asks for; 0 when it asks for none. */
+/** The wait that the receiver requests; 0 if it requests none. */
 function askedMs({ retryAfter, responseStatus, now }: FailedAttempt): number {
   if (retryAfter === null || (responseStatus !== 429 && responseStatus !== 503)) return 0;
   const text = retryAfter.trim();

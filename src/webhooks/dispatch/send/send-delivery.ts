@@ -12,7 +12,9 @@ export type Destination = { readonly url: string; readonly keys: readonly KeyObj
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
 const LEASE_MARGIN_MS = 10_000;
-/** Claims that may be lost beyond the schedule. A delivery whose outcome can never be stored is not sent for ever. */
+/**
+ * Claims that may be lost beyond the schedule. A delivery whose outcome can never be stored is not sent without end.
+ */
 const LOST_MAX = 5;
 
 type SendContext = Pick<Context, "config" | "clock"> & {

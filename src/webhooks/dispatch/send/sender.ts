@@ -17,20 +17,22 @@ export type SendRequest = {
 
 /** What came of a send. Whether it was a success is for the caller to decide, by `responseStatus` and `error`. */
 export type SendResult = {
-  /** From the call to the end of the answer, whole milliseconds of a clock that nobody can set. */
+  /** From the call to the end of the response, in whole milliseconds of a monotonic clock. */
   durationMs: number;
-  /** Null: no answer began. It may be there beside an `error`, when the answer began well and broke off. */
+  /**
+   * Null: no response began. It may be present together with an `error`, if the response began correctly and broke off.
+   */
   responseStatus: number | null;
-  /** The first 1024 bytes of the answer as storable text, "" when it had none; null without an answer. */
+  /** The first 1024 bytes of the response as storable text, "" if it had none; null without a response. */
   responseBody: string | null;
-  /** A few stable words; see send-failure.ts. Null: the answer came whole, or as far as we read. */
+  /** A few fixed phrases; see send-failure.ts. Null: the response arrived completely, or as far as we read. */
   error: string | null;
   /** The header as it came. */
   retryAfter: string | null;
 };
 
 export type Sender = {
-  /** One POST and its answer. It never rejects, and ends by the deadline whatever the receiver does. */
+  /** One POST and its response. It never rejects, and ends by the deadline whatever the receiver does. */
   send(request: SendRequest): Promise<SendResult>;
   /** Origins that connections are kept for; those fall away some seconds after their last use. */
   originCount(): number;
@@ -48,9 +50,9 @@ type SenderSettings = {
 };
 
 /**
- * Sends webhooks over connections that are kept and used again. It follows no redirect, asks no proxy, and verifies
- * certificates. Any number of requests to one origin go side by side: many endpoints may share one, and the limit of
- * requests in flight is an endpoint's, so not for this place.
+ * Sends webhooks over persistent connections. It follows no redirect, uses no proxy, and verifies certificates. Any
+ * number of requests to one origin run in parallel: many endpoints may share an origin, and the limit of requests in
+ * flight belongs to the endpoint, so it is not enforced here.
  */
 export function createSender({
   timeoutMs,
@@ -61,7 +63,7 @@ export function createSender({
     connect: createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup }),
     allowH2: false,
     pipelining: 1,
-    // The one deadline stands for these; they begin again with every byte, so a slow drip would never end.
+    // The single deadline replaces these. They start again with every byte, so a slow drip would never end.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -98,7 +100,7 @@ export function createSender({
       whenIdle = resolve;
       if (underWay.size === 0) resolve();
     });
-    await agent.destroy(); // A mere close would wait for connections that nobody waits for any more.
+    await agent.destroy(); // A normal close would wait for connections that are no longer needed.
   }
 
   function close(): Promise<void> {
@@ -114,8 +116,8 @@ export function createSender({
 }
 
 /**
- * One request and its answer, as the client's own handler: a stream of the answer and a signal with its listeners
- * would cost more than all that is done here.
+ * One request and its response, as the client's own handler: a stream for the response and a signal with its listeners
+ * would cost more than all other work here.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: SendResult) => void;
@@ -145,7 +147,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Dispatcher.ResponseData["headers"],
   ) {
-    if (status < 200) return; // Only says that the answer will come.
+    if (status < 200) return; // Only announces the response.
     const retryAfter = headers["retry-after"];
     this.#status = status;
     this.#retryAfter = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;
@@ -158,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#readBytes > READ_MAX_BYTES) this.end(null);
   }
 
-  /** A short answer was read to its end, so the connection can be used again. */
+  /** A short response was read to its end, so the connection can be used again. */
   onResponseEnd(): void {
     // The client waits a turn of the event loop before it does so. Who sends again at once would only make it open
     // another connection, and as many more as it has in flight.

@@ -1,9 +1,9 @@
 import { createHmac, type KeyObject } from "node:crypto";
 
 type Signable = {
-  /** The event's id: the same on every try, so that the partner can tell a repetition. It holds no dot. */
+  /** The event's id: the same in every attempt, so that the partner can recognize a duplicate. It contains no dot. */
   id: string;
-  /** When this try is sent; receivers refuse what is too old. Sent and signed in whole seconds. */
+  /** When this attempt is sent; receivers reject old requests. Sent and signed in whole seconds. */
   timestamp: Date;
   /** Exactly what is sent. */
   body: string | Buffer;
