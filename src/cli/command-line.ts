@@ -3,84 +3,88 @@ import { CommanderError } from "commander";
 import { PendingMigrationsError } from "../app/open-service.ts";
 import { ConfigError } from "../platform/config.ts";
 import { isUnavailable } from "../platform/database/database.ts";
+import { type BackOffice, openBackOffice } from "./back-office.ts";
 import { runDoctor } from "./doctor/doctor.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { runExport } from "./export.ts";
-import { UsageError, wordsOf } from "./failure.ts";
+import { messageOf, UsageError } from "./failure.ts";
 import { runImport } from "./import.ts";
-import { type Office, openOffice } from "./office.ts";
 import type { Output } from "./output.ts";
 import { createProgram } from "./program.ts";
 import { runRequest } from "./requests/run-request.ts";
 
-/** What a command line works with: the process's own, or a test's. */
-export type Surroundings = {
+/** What a command line works with: that of the process, or of a test. */
+export type Terminal = {
   readonly environment: NodeJS.ProcessEnv;
   readonly output: Output;
-  /** What `-` reads in place of a file. */
+  /** What is read if the file is `-`. */
   readonly input: Readable;
 };
 
-/** Does what a command line asks for. Whatever goes wrong is said, and answered as an exit code. */
-export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+/** Runs a command line. Every error is reported on standard error and returned as an exit code. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   try {
-    return await run(args, surroundings);
+    return await run(args, terminal);
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage; // It has said why.
-    surroundings.output.note(`${wordsOf(error)}\n`);
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage; // Commander has reported it.
+    terminal.output.note(`${messageOf(error)}\n`);
     if (error instanceof ConfigError || error instanceof UsageError) return EXIT.usage;
-    return isUnavailable(error) ? EXIT.outOfReach : EXIT.refused;
+    return isUnavailable(error) ? EXIT.unavailable : EXIT.failed;
   }
 }
 
-async function run(args: readonly string[], { environment, output, input }: Surroundings): Promise<ExitCode> {
+async function run(args: readonly string[], { environment, output, input }: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
-  const inOffice = async (work: (office: Office) => Promise<ExitCode>, schema?: "migrate"): Promise<void> => {
-    const office = await openOrTell(environment, output, schema);
-    if (office === null) {
-      exitCode = EXIT.outOfReach;
+  const inBackOffice = async (
+    work: (backOffice: BackOffice) => Promise<ExitCode>,
+    schema?: "migrate",
+  ): Promise<void> => {
+    const backOffice = await openOrReport(environment, output, schema);
+    if (backOffice === null) {
+      exitCode = EXIT.unavailable;
       return;
     }
     try {
-      exitCode = await work(office);
+      exitCode = await work(backOffice);
     } finally {
-      await office.close();
+      await backOffice.close();
     }
   };
   const program = createProgram(
     output,
-    (command, id, options) => inOffice((office) => runRequest(office, output, command, id, options)),
+    (command, id, options) =>
+      inBackOffice((backOffice) => runRequest(backOffice, output, command, id, options)),
     {
       importProducts: (file, options) =>
-        inOffice((office) => runImport(office, output, input, { ...options, file })),
-      exportOrders: (options) => inOffice(({ context }) => runExport(context, output, options)),
+        inBackOffice((backOffice) => runImport(backOffice, output, input, { ...options, file })),
+      exportOrders: (options) => inBackOffice(({ context }) => runExport(context, output, options)),
       doctor: async ({ json }) => {
         exitCode = await runDoctor(environment, output, json === true);
       },
-      migrate: () => inOffice(() => tellMigrated(output), "migrate"),
+      migrate: () => inBackOffice(() => reportMigrated(output), "migrate"),
     },
   );
   await program.parseAsync(args, { from: "user" });
   return exitCode;
 }
 
-async function tellMigrated(output: Output): Promise<ExitCode> {
-  await output.write("The database's schema is up to date.\n");
+async function reportMigrated(output: Output): Promise<ExitCode> {
+  await output.write("The schema of the database is up to date.\n");
   return EXIT.done;
 }
 
-/** Null when the database cannot be used, which has then been said. */
-async function openOrTell(
+/** Null if the database cannot be used, which is then reported. */
+async function openOrReport(
   environment: NodeJS.ProcessEnv,
   output: Output,
   schema?: "migrate",
-): Promise<Office | null> {
+): Promise<BackOffice | null> {
   try {
-    return await openOffice(environment, schema);
+    return await openBackOffice(environment, schema);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const words = error instanceof PendingMigrationsError ? "" : "The database cannot be used. ";
-    output.note(`${words}${wordsOf(error)}\n`);
+    const message = error instanceof PendingMigrationsError ? "" : "The database cannot be used. ";
+    output.note(`${message}${messageOf(error)}\n`);
     return null;
   }
 }

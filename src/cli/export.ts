@@ -8,12 +8,12 @@ import { UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
 import type { OptionValues } from "./requests/command.ts";
 
-/** `order export`: written while it is read, so that memory holds one page whatever there is. */
+/** `order export`: writes each page as it is read, so that memory holds one page. */
 export async function runExport(context: Context, output: Output, options: OptionValues): Promise<ExitCode> {
   const filter = filterOf(options);
   if (!(await isExportable(context, filter))) {
     output.note("Resource not found: No such merchant, or no such connection of it.\n");
-    return EXIT.refused;
+    return EXIT.failed;
   }
   const format = options["format"] === "ndjson" ? ndjsonFormat : csvFormat;
   await output.write(format.head);
@@ -41,7 +41,7 @@ function idOf(prefix: IdPrefix, name: string, options: OptionValues): string | n
   return id;
 }
 
-/** A day begins in UTC. Without a zone a time would mean another moment on another machine. */
+/** Days begin at midnight UTC. A time without a zone would depend on the machine. */
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
 function timeOf(name: string, options: OptionValues): Date | null {

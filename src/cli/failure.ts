@@ -1,8 +1,8 @@
-/** What the command line names cannot be used: a file that cannot be read, a time that is none. */
+/** A value of the command line is invalid: a file that cannot be read, or a text that is not a time. */
 export class UsageError extends Error {}
 
-/** Failures to connect by several addresses have their words inside. */
-export function wordsOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(wordsOf).join("; ");
+/** An error to connect to several addresses contains an error for each. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
   return error instanceof Error ? error.message : String(error);
 }

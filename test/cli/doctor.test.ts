@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
-  judgeClock,
-  judgePartitions,
-  judgePaused,
-  judgeQueue,
-  judgeVersion,
-} from "../../src/cli/doctor/doctor-judgements.ts";
+  checkClock,
+  checkPartitions,
+  checkPaused,
+  checkQueue,
+  checkVersion,
+} from "../../src/cli/doctor/doctor-checks.ts";
 import { queueMail } from "../../src/mail/queue-mail.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -22,35 +22,35 @@ const DAY_MS = 86_400_000;
 
 describe("the checks of doctor", () => {
   it.each([
-    [judgeVersion, 149_999, "fail"],
-    [judgeVersion, 150_000, "ok"],
-    [judgeVersion, 180_004, "ok"],
-    [judgeClock, 1_000, "ok"],
-    [judgeClock, -1_001, "warn"],
-    [judgeClock, 30_000, "warn"],
-    [judgeClock, 30_001, "fail"],
-    [judgeQueue, null, "ok"],
-    [judgeQueue, -5, "ok"],
-    [judgeQueue, 60_000, "ok"],
-    [judgeQueue, 60_001, "warn"],
-    [judgeQueue, 600_000, "warn"],
-    [judgeQueue, 600_001, "fail"],
-    [judgePaused, 0, "ok"],
-    [judgePaused, 1, "warn"],
-    [judgePartitions, 0, "fail"],
-    [judgePartitions, 1, "warn"],
-    [judgePartitions, 2 * DAY_MS - 1, "warn"],
-    [judgePartitions, 2 * DAY_MS, "ok"],
+    [checkVersion, 149_999, "fail"],
+    [checkVersion, 150_000, "ok"],
+    [checkVersion, 180_004, "ok"],
+    [checkClock, 1_000, "ok"],
+    [checkClock, -1_001, "warn"],
+    [checkClock, 30_000, "warn"],
+    [checkClock, 30_001, "fail"],
+    [checkQueue, null, "ok"],
+    [checkQueue, -5, "ok"],
+    [checkQueue, 60_000, "ok"],
+    [checkQueue, 60_001, "warn"],
+    [checkQueue, 600_000, "warn"],
+    [checkQueue, 600_001, "fail"],
+    [checkPaused, 0, "ok"],
+    [checkPaused, 1, "warn"],
+    [checkPartitions, 0, "fail"],
+    [checkPartitions, 1, "warn"],
+    [checkPartitions, 2 * DAY_MS - 1, "warn"],
+    [checkPartitions, 2 * DAY_MS, "ok"],
   ] as [(value: number | null) => { outcome: string }, number | null, string][])(
     "%o of %s",
-    (judge, value, outcome) => {
-      expect(judge(value)).toMatchObject({ outcome, words: expect.stringMatching(/./) });
+    (check, value, outcome) => {
+      expect(check(value)).toMatchObject({ outcome, message: expect.stringMatching(/./) });
     },
   );
 
   it("says which way a clock is wrong", () => {
-    expect(judgeClock(5_000).words).toMatch(/5 s ahead of/);
-    expect(judgeClock(-180_000).words).toMatch(/3 min behind/);
+    expect(checkClock(5_000).message).toMatch(/5 s ahead of/);
+    expect(checkClock(-180_000).message).toMatch(/3 min behind/);
   });
 });
 
@@ -63,7 +63,7 @@ async function aPatient() {
   const examine = async (variables: Record<string, string> = {}) => {
     const environment = { DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEYS: keys, ...variables };
     const { code, json } = await runCli(environment, ["doctor", "--json"]);
-    const checks = json().checks as { check: string; outcome: string; words: string }[];
+    const checks = json().checks as { check: string; outcome: string; message: string }[];
     const wrong = checks.filter(({ outcome }) => outcome !== "ok");
     return { code, checks, wrong: wrong.map(({ check, outcome }) => `${check}: ${outcome}`) };
   };
@@ -83,16 +83,16 @@ describe("doctor", () => {
       ...["partitions of events", "partitions of attempts", "secret keys"],
     ]);
     expect(await dumpTables(test)).toEqual(before);
-    const words = await runCli({ DATABASE_URL: databaseUrl }, ["doctor"]);
-    expect(words.output).toMatch(/^CHECK +OUTCOME +WORDS\nconfiguration +ok /);
+    const table = await runCli({ DATABASE_URL: databaseUrl }, ["doctor"]);
+    expect(table.output).toMatch(/^CHECK +OUTCOME +MESSAGE\nconfiguration +ok /);
   });
 
   it("reports all errors of the configuration, and stops there", async () => {
     const { code, json } = await runCli({ PORT: "x", ROLES: "cook" }, ["doctor", "--json"]);
     expect(code).toBe(1);
     expect(json().checks).toMatchObject([
-      { check: "configuration", outcome: "fail", words: expect.stringMatching(/^PORT must/) },
-      { check: "configuration", outcome: "fail", words: expect.stringMatching(/^ROLES must/) },
+      { check: "configuration", outcome: "fail", message: expect.stringMatching(/^PORT must/) },
+      { check: "configuration", outcome: "fail", message: expect.stringMatching(/^ROLES must/) },
     ]);
   });
 

@@ -23,16 +23,16 @@ async function expectRejected(args: string, code: number, errors: RegExp): Promi
 
 describe("the command line fails with exit code 2", () => {
   it.each([
-    ["", /Usage: partner-orders/],
+    ["", /Usage: partner-orders-admin/],
     ["frobnicate", /unknown command 'frobnicate'/],
-    ["order", /Usage: partner-orders order/],
+    ["order", /Usage: partner-orders-admin order/],
     ["order frob", /unknown command 'frob'/],
     ["merchant create --name X", /--account-email <address>' not specified/],
     ["merchant list --limit ten", /must be a whole number/],
     ["merchant list --frob", /unknown option '--frob'/],
     ["merchant show", /missing required argument 'merchant'/],
     ["product create --merchant m --sku s --name n --price 12.50", /amount with its currency/],
-    ["facility set-rates f --rates GB", /must be steps such as/],
+    ["facility set-rates f --rates GB", /must be rates such as/],
     ["stock set --facility f --product p --on-hand -1", /must be a whole number/],
     ["order list --on-hold maybe", /must be yes or no/],
     ["order export --format xml", /Allowed choices are csv, ndjson/],

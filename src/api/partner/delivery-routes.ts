@@ -34,7 +34,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     path: "/v1/deliveries/{deliveryId}",
     operationId: "getDelivery",
     tag,
-    summary: "Read a delivery",
+    summary: "Get a delivery",
     params: DeliveryIdParams,
     answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
     problems: ["not-found"],
@@ -45,7 +45,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     path: "/v1/deliveries/{deliveryId}/redeliver",
     operationId: "redeliverDelivery",
     tag,
-    summary: "Send a delivery once more",
+    summary: "Send a delivery again",
     description:
       "At once, and whatever became of it so far; the event's id stays the same. While such a sending is still to be done, asking again changes nothing. A body is ignored.",
     params: DeliveryIdParams,

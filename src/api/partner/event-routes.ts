@@ -88,7 +88,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
     path: "/v1/events/{eventId}",
     operationId: "getEvent",
     tag,
-    summary: "Read an event",
+    summary: "Get an event",
     params: Type.Object({ eventId: Type.String({ description: "The event's id." }) }),
     answers: { 200: { description: "The event, exactly as it is delivered.", schema: EventSchema } },
     problems: ["not-found"],

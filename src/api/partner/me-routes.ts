@@ -52,7 +52,7 @@ export const meRoutes: readonly PartnerRoute[] = [
     path: "/v1/me",
     operationId: "getMe",
     tag: "Connection",
-    summary: "Read the connection the key acts as",
+    summary: "Get the connection of the key",
     answers: { 200: { description: "The connection.", schema: MeSchema } },
     problems: [],
     handle: ({ caller }, { context }) => readMe(context.db, caller),

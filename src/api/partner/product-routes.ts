@@ -46,7 +46,7 @@ export const productRoutes: readonly PartnerRoute[] = [
     path: "/v1/products/{id}",
     operationId: "getProduct",
     tag: "Products",
-    summary: "Read a product",
+    summary: "Get a product",
     description: "A discontinued product still resolves.",
     params: Type.Object({ id: Type.String({ description: "The product's UUID." }) }),
     answers: { 200: { description: "The product.", schema: PartnerProductSchema } },

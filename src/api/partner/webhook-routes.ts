@@ -57,7 +57,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints",
     operationId: "createWebhookEndpoint",
     tag,
-    summary: "Register a webhook endpoint",
+    summary: "Create a webhook endpoint",
     description:
       "Events that happen from now on are sent to it, signed as Standard Webhooks. A connection has up to 200 endpoints. Every request makes a new one.",
     body: EndpointRequestSchema,
@@ -104,7 +104,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "getWebhookEndpoint",
     tag,
-    summary: "Read a webhook endpoint",
+    summary: "Get a webhook endpoint",
     params: EndpointIdParams,
     answers: { 200: { description: "The endpoint, without its secret.", schema: EndpointSchema } },
     problems: ["not-found"],
@@ -119,7 +119,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "updateWebhookEndpoint",
     tag,
-    summary: "Change a webhook endpoint",
+    summary: "Update a webhook endpoint",
     description:
       "Fields that are left out stay as they are. A new address is used for what waits as well; other event types hold for events from now on.",
     params: EndpointIdParams,
@@ -154,7 +154,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints/{endpointId}/rotate-secret",
     operationId: "rotateWebhookSecret",
     tag,
-    summary: "Give a webhook endpoint a new signing secret",
+    summary: "Rotate the signing secret of a webhook endpoint",
     description:
       "For the overlap every request is signed with the new secret and with the older ones, of which two are kept. A rotation never lengthens the time of an older secret.",
     params: EndpointIdParams,
@@ -213,7 +213,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints/{endpointId}/recover",
     operationId: "recoverDeliveries",
     tag,
-    summary: "Send again what failed since a moment",
+    summary: "Send failed deliveries again",
     description:
       "Every delivery of an event since then that was given up is sent again, and a paused endpoint is resumed. The work goes on after the answer.",
     params: EndpointIdParams,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** As PostgreSQL tells it: 180004 is 18.4. */
+/** As PostgreSQL reports it: 180004 is 18.4. */
 export async function readVersionNumber(db: Queryable): Promise<number> {
   const [row] = await db.query<{ version: string }>({
     name: "read-version",
@@ -11,14 +11,14 @@ export async function readVersionNumber(db: Queryable): Promise<number> {
   return Number(row?.version);
 }
 
-/** How far this machine's clock is ahead; the database's is read in the middle of the question, as far as anybody can tell. */
+/** How far the clock of this machine is ahead. The database is assumed to read its own clock halfway through the query. */
 export async function readClockAheadMs(db: Queryable, clock: Clock): Promise<number> {
-  const asked = clock.now().getTime();
+  const started = clock.now().getTime();
   const [row] = await db.query<{ now: Date }>({
     name: "read-database-clock",
     text: "select clock_timestamp() as now",
     values: [],
   });
-  const middle = (asked + clock.now().getTime()) / 2;
+  const middle = (started + clock.now().getTime()) / 2;
   return middle - (row?.now.getTime() ?? middle);
 }

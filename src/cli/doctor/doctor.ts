@@ -16,24 +16,24 @@ import { pendingMigrations } from "../../platform/database/migrate.ts";
 import { createSecretBox } from "../../platform/secret-box.ts";
 import { countPausedEndpoints, readDueDeliveries, readOldestRecovery } from "../../webhooks/backlog-sql.ts";
 import { listKeyIdsInUse } from "../../webhooks/secrets/reseal-secrets-sql.ts";
+import { cliLog } from "../back-office.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { wordsOf } from "../failure.ts";
-import { cliLog } from "../office.ts";
+import { messageOf } from "../failure.ts";
 import type { Output } from "../output.ts";
 import { presentTable } from "../requests/present.ts";
 import {
+  checkClock,
+  checkMigrations,
+  checkPartitions,
+  checkPaused,
+  checkQueue,
+  checkSecretKeys,
+  checkVersion,
   type Finding,
-  judgeClock,
-  judgeMigrations,
-  judgePartitions,
-  judgePaused,
-  judgeQueue,
-  judgeSecretKeys,
-  judgeVersion,
-} from "./doctor-judgements.ts";
+} from "./doctor-checks.ts";
 import { readClockAheadMs, readVersionNumber } from "./doctor-sql.ts";
 
-/** `doctor`: looks at everything, changes nothing, and goes on after what it finds wrong as far as that makes sense. */
+/** `doctor`: checks everything and changes nothing. After a failed check it continues as far as that makes sense. */
 export async function runDoctor(
   environment: NodeJS.ProcessEnv,
   output: Output,
@@ -44,15 +44,15 @@ export async function runDoctor(
   await output.write(
     json
       ? `${JSON.stringify({ checks: findings })}\n`
-      : presentTable(findings, ["check", "outcome", "words"]),
+      : presentTable(findings, ["check", "outcome", "message"]),
   );
-  return findings.some(({ outcome }) => outcome === "fail") ? EXIT.refused : EXIT.done;
+  return findings.some(({ outcome }) => outcome === "fail") ? EXIT.failed : EXIT.done;
 }
 
 async function examine(environment: NodeJS.ProcessEnv, clock: Clock): Promise<Finding[]> {
   const config = configOf(environment);
   if (Array.isArray(config)) return config;
-  const sound: Finding = { check: "configuration", outcome: "ok", words: "every variable can be used" };
+  const valid: Finding = { check: "configuration", outcome: "ok", message: "all variables are valid" };
   let database: OpenDatabase;
   try {
     database = await openConfiguredDatabase(config, cliLog(environment, config), {
@@ -60,10 +60,10 @@ async function examine(environment: NodeJS.ProcessEnv, clock: Clock): Promise<Fi
       mayCreate: false,
     });
   } catch (error) {
-    return [sound, { check: "database", outcome: "fail", words: wordsOf(error) }];
+    return [valid, { check: "database", outcome: "fail", message: messageOf(error) }];
   }
   try {
-    return [sound, ...(await examineDatabase(database.db, config, clock))];
+    return [valid, ...(await examineDatabase(database.db, config, clock))];
   } finally {
     await database.close();
   }
@@ -74,32 +74,32 @@ function configOf(environment: NodeJS.ProcessEnv): Config | Finding[] {
     return readConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((words) => ({ check: "configuration", outcome: "fail", words }));
+    return error.faults.map((message) => ({ check: "configuration", outcome: "fail", message }));
   }
 }
 
 async function examineDatabase(db: Queryable, config: Config, clock: Clock): Promise<Finding[]> {
-  const reached = await check("database", async () => judgeVersion(await readVersionNumber(db)));
+  const reached = await check("database", async () => checkVersion(await readVersionNumber(db)));
   if (reached.outcome === "fail") return [reached];
-  const findings = [reached, await check("clock", async () => judgeClock(await readClockAheadMs(db, clock)))];
-  const migrations = await check("migrations", async () => judgeMigrations(await pendingMigrations(db)));
+  const findings = [reached, await check("clock", async () => checkClock(await readClockAheadMs(db, clock)))];
+  const migrations = await check("migrations", async () => checkMigrations(await pendingMigrations(db)));
   findings.push(migrations);
   if (migrations.outcome === "fail") return findings; // The tables may not be there.
   const now = clock.now();
   for (const [name, since] of queues(db, now))
-    findings.push(await check(name, async () => judgeQueue(ageMs(await since(), now))));
-  findings.push(await check("paused endpoints", async () => judgePaused(await countPausedEndpoints(db))));
+    findings.push(await check(name, async () => checkQueue(ageMs(await since(), now))));
+  findings.push(await check("paused endpoints", async () => checkPaused(await countPausedEndpoints(db))));
   for (const table of DAY_TABLES)
     findings.push(
       await check(`partitions of ${table}`, async () =>
-        judgePartitions(await partitionsAheadMs(db, table, now)),
+        checkPartitions(await partitionsAheadMs(db, table, now)),
       ),
     );
-  findings.push(await check("secret keys", async () => judgeSecretKeys(await missingKeys(db, config, now))));
+  findings.push(await check("secret keys", async () => checkSecretKeys(await missingKeys(db, config, now))));
   return findings;
 }
 
-/** What the worker should have done, and since when it is due; null when there is nothing. */
+/** The work of the workers, with the time since which the oldest of it is due; null if there is none. */
 const queues = (db: Queryable, now: Date): [name: string, since: () => Promise<Date | null>][] => [
   ["orders to accept", () => readOldestDueOrder(db, now)],
   ["orders to route", () => readOldestUnroutedOrder(db)],
@@ -113,16 +113,16 @@ const queues = (db: Queryable, now: Date): [name: string, since: () => Promise<D
 const ageMs = (since: Date | null, now: Date): number | null =>
   since === null ? null : now.getTime() - since.getTime();
 
-/** A check that cannot be made has failed. */
-async function check(name: string, judge: () => Promise<Omit<Finding, "check">>): Promise<Finding> {
+/** A check that throws has failed. */
+async function check(name: string, run: () => Promise<Omit<Finding, "check">>): Promise<Finding> {
   try {
-    return { check: name, ...(await judge()) };
+    return { check: name, ...(await run()) };
   } catch (error) {
-    return { check: name, outcome: "fail", words: wordsOf(error) };
+    return { check: name, outcome: "fail", message: messageOf(error) };
   }
 }
 
-/** A key that the service would make for itself is only looked for: the doctor makes nothing. */
+/** The service would generate a missing key. The doctor only reads it. */
 async function missingKeys(db: Queryable, config: Config, now: Date): Promise<string[]> {
   const inUse = await listKeyIdsInUse(db, now);
   const keys = config.webhookSecretKeys ?? (await keptKeys(config));

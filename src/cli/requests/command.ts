@@ -1,33 +1,36 @@
+import type { RouteDescription } from "../../api/http/route.ts";
+import { routeOf } from "./operations.ts";
 import { wholeNumber } from "./values.ts";
 
-/** Where the value of an option goes: a filter of a list, or a member of the body. */
-type Place = { readonly query: string } | { readonly body: string };
-
-export type Field = Place & {
-  /** As commander reads it: `--name <text>`, or `--restock` for yes. */
+/** An option of a command: a parameter of the route's query, or a member of its body. */
+export type Field = {
+  /** Name of the parameter or the member; `reviewPolicy.maxQuantity` is the member of a member. */
+  readonly name: string;
+  /** As commander reads it: `--name <text>`, or `--restock` for true. */
   readonly flag: string;
   readonly help: string;
-  readonly required?: boolean;
-  /** What the text means; absent: the text itself. @throws InvalidValue */
+  /** Reads the value from its text; absent: the text itself. @throws InvalidValue */
   readonly read?: (text: string) => unknown;
 };
 
 /**
- * A command that is one request to the back office. `{id}` in its path is the argument behind the command's words;
- * any other parameter is an option of its own that must be given: `{merchant}` is `--merchant`.
+ * A command that is one request to the back office. The route of the operation says what the request is: its method and
+ * path, which options are in the query and which in the body, and which of them are required. What the path names is
+ * the argument of the command if the command works with it, else an option of its own: `order show <order>`, and
+ * `key list --connection <id>`.
  */
 export type RequestCommand = {
   /** Such as `merchant create`. */
   readonly words: string;
-  readonly help: string;
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly path: string;
+  readonly operationId: string;
+  /** Absent: the summary of the route. */
+  readonly help?: string;
   readonly fields?: readonly Field[];
-  /** Of a list: the members that people are shown. Lists also take `--limit`, `--cursor` and `--all`. */
+  /** Of a list: the members that the table shows. Lists also take `--limit`, `--cursor` and `--all`. */
   readonly columns?: readonly string[];
 };
 
-/** What the options of a command say, by the camel-case names that commander gives them. */
+/** The options of a command line, by the camel-case names that commander gives them. */
 export type OptionValues = Readonly<Record<string, unknown>>;
 
 /** A value that was read from its text. In a box, because commander takes a bare null for an option without a value. */
@@ -39,61 +42,107 @@ export class ReadValue {
 }
 
 const PAGE_FIELDS: readonly Field[] = [
-  { flag: "--limit <count>", query: "limit", help: "of a page, at most 100", read: wholeNumber },
-  { flag: "--cursor <cursor>", query: "cursor", help: "the page after the one that told it" },
+  { name: "limit", flag: "--limit <count>", help: "size of a page, at most 100", read: wholeNumber },
+  {
+    name: "cursor",
+    flag: "--cursor <cursor>",
+    help: "shows the page after the one that printed this cursor",
+  },
 ];
 
-/** All that a command can be told; a list can be told where its page begins. */
+/** All options of a command that belong to its request. */
 export const fieldsOf = ({ fields = [], columns }: RequestCommand): readonly Field[] =>
   columns === undefined ? fields : [...fields, ...PAGE_FIELDS];
 
+/** Whether a request cannot do without this field. */
+export function isRequired(command: RequestCommand, { name }: Field): boolean {
+  const { body } = routeOf(command.operationId);
+  const { required = [] } = (body ?? {}) as { required?: readonly string[] }; // Of an object's schema.
+  return required.includes(name);
+}
+
+export const helpOf = ({ help, operationId }: RequestCommand): string =>
+  help ?? uncapitalized(routeOf(operationId).summary);
+
+const uncapitalized = (text: string): string => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+
 /** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
-function optionName(flag: string): string {
+export function optionName(flag: string): string {
   const [long = ""] = flag.replace(/^--/, "").split(" ");
   return long.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** Names of the parameters in a command's path, in their order. */
-export const pathParameters = ({ path }: RequestCommand): string[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+/** What a command works with: `merchant` of `merchant create`. */
+export const resourceOf = ({ words }: RequestCommand): string => words.split(" ")[0] ?? "";
 
-export type OfficeRequest = {
-  readonly method: RequestCommand["method"];
+/** The resources that the path of a command's route names, in their order. */
+export const resourcesInPath = ({ operationId }: RequestCommand): string[] =>
+  namedIn(routeOf(operationId).path).map(({ resource }) => resource);
+
+/** `/api/facilities/{id}/stock/{productId}` names a facility and a product. */
+const namedIn = (path: string): { resource: string; parameter: string }[] =>
+  [...path.matchAll(/([a-z-]+)\/\{(\w+)\}/g)].map(([, collection = "", parameter = ""]) => ({
+    parameter,
+    resource: parameter === "id" ? singular(collection) : parameter.replace(/Id$/, ""),
+  }));
+
+const singular = (plural: string): string => plural.replace(/ies$/, "y").replace(/s$/, "");
+
+export type BackOfficeRequest = {
+  readonly method: RouteDescription["method"];
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
 };
 
-/** The request that a command line asks for. */
+/** The request of a command line. @param id the argument of the command, if it takes one */
 export function requestOf(
   command: RequestCommand,
   id: string | undefined,
   options: OptionValues,
-): OfficeRequest {
-  const path = command.path.replace(/\{(\w+)\}/g, (_match, name: string) =>
-    encodeURIComponent(String(name === "id" ? id : options[name])),
-  );
+): BackOfficeRequest {
+  const route = routeOf(command.operationId);
   const query: Record<string, string> = {};
   const body: Record<string, unknown> = {};
   for (const field of fieldsOf(command)) {
     const given = options[optionName(field.flag)];
     if (given === undefined) continue;
     const value = given instanceof ReadValue ? given.value : given;
-    if ("query" in field) query[field.query] = String(value);
-    else put(body, field.body, value);
+    if (isInQuery(route, field)) query[field.name] = String(value);
+    else setMember(body, field.name, value);
   }
-  const hasBody = command.fields?.some((field) => "body" in field) === true;
-  return { method: command.method, path, query, body: hasBody ? body : null };
+  return {
+    method: route.method,
+    path: pathOf(command, route, id, options),
+    query,
+    body: route.body === undefined ? null : body,
+  };
 }
 
-/** `reviewPolicy.maxQuantity` is the member of a member. */
-function put(body: Record<string, unknown>, place: string, value: unknown): void {
-  const [name = "", ...rest] = place.split(".");
+function pathOf(
+  command: RequestCommand,
+  { path }: RouteDescription,
+  id: string | undefined,
+  options: OptionValues,
+): string {
+  return namedIn(path).reduce((filled, { resource, parameter }) => {
+    const named = resource === resourceOf(command) ? id : options[resource];
+    return filled.replace(`{${parameter}}`, encodeURIComponent(String(named)));
+  }, path);
+}
+
+function isInQuery({ query }: RouteDescription, { name }: Field): boolean {
+  const { properties = {} } = (query ?? {}) as { properties?: Readonly<Record<string, unknown>> }; // Of an object's schema.
+  return Object.hasOwn(properties, name);
+}
+
+function setMember(body: Record<string, unknown>, path: string, value: unknown): void {
+  const [name = "", ...rest] = path.split(".");
   if (rest.length === 0) {
     body[name] = value;
     return;
   }
   const inner = (body[name] ?? {}) as Record<string, unknown>; // Made here, if at all.
   body[name] = inner;
-  put(inner, rest.join("."), value);
+  setMember(inner, rest.join("."), value);
 }

@@ -1,66 +1,118 @@
-import type { RequestCommand } from "./command.ts";
+import type { Field, RequestCommand } from "./command.ts";
 import { list, yesOrNo } from "./values.ts";
 
-const step = (name: string, help: string, fields?: RequestCommand["fields"]): RequestCommand => ({
-  words: `order ${name}`,
-  method: "POST",
-  path: `/api/orders/{id}/${name}`,
+const reasons = (help: string): Field => ({
+  name: "reasons",
+  flag: "--reasons <reasons>",
   help,
-  ...(fields && { fields }),
+  read: list,
 });
 
-const reasons = (help: string) => ({ flag: "--reasons <reasons>", body: "reasons", help, read: list });
-
-const WHY = [{ flag: "--reason <text>", body: "reason", help: "for the order's timeline" }];
-
-const TRACKING = [
-  { flag: "--carrier <name>", body: "carrier", help: "who carries it" },
-  { flag: "--tracking-number <number>", body: "trackingNumber", help: "the carrier's" },
-  { flag: "--tracking-url <url>", body: "trackingUrl", help: "where the parcel can be followed" },
+const REASON: readonly Field[] = [
+  { name: "reason", flag: "--reason <text>", help: "explanation for the order's timeline" },
 ];
 
-/** The steps of real orders, as the back office API has them. */
+const TRACKING: readonly Field[] = [
+  { name: "carrier", flag: "--carrier <name>", help: "name of the carrier" },
+  { name: "trackingNumber", flag: "--tracking-number <number>", help: "tracking number of the carrier" },
+  { name: "trackingUrl", flag: "--tracking-url <url>", help: "address where the parcel can be tracked" },
+];
+
+/** Orders, their shipments, and what was sent about them. */
 export const ORDER_COMMANDS: readonly RequestCommand[] = [
   {
-    ...{ words: "order list", method: "GET", path: "/api/orders", help: "list orders" },
+    words: "order list",
+    operationId: "listOrders",
     fields: [
-      { flag: "--merchant <merchant>", query: "merchantId", help: "only of this merchant" },
-      { flag: "--connection <connection>", query: "connectionId", help: "only of this connection" },
-      { flag: "--status <status>", query: "status", help: "such as PROCESSING, which waits for review" },
-      { flag: "--on-hold <yes|no>", query: "onHold", help: "only those on hold, or not", read: yesOrNo },
+      { name: "merchantId", flag: "--merchant <merchant>", help: "only orders of this merchant" },
+      { name: "connectionId", flag: "--connection <connection>", help: "only orders of this connection" },
+      { name: "status", flag: "--status <status>", help: "only orders with this status, such as PROCESSING" },
       {
-        ...{ flag: "--ready <yes|no>", query: "ready", read: yesOrNo },
-        help: "only what the warehouse can ship now, or not",
+        name: "onHold",
+        flag: "--on-hold <yes|no>",
+        help: "only orders on hold, or only others",
+        read: yesOrNo,
       },
-      { flag: "--test <yes|no>", query: "testMode", help: "test orders instead of real ones", read: yesOrNo },
-      { flag: "--search <text>", query: "q", help: "an id, a name, a tracking number" },
+      {
+        name: "ready",
+        flag: "--ready <yes|no>",
+        help: "only orders that the warehouse can ship now, or only others",
+        read: yesOrNo,
+      },
+      {
+        name: "testMode",
+        flag: "--test <yes|no>",
+        help: "test orders instead of real ones",
+        read: yesOrNo,
+      },
+      { name: "q", flag: "--search <text>", help: "an id, part of a name, or a tracking number" },
     ],
     columns: ["id", "externalOrderId", "status", "onHoldReasons", "createdAt"],
   },
-  { words: "order show", method: "GET", path: "/api/orders/{id}", help: "show an order whole" },
-  step("approve", "let an order under review go on", WHY),
-  step("reject", "cancel an order under review, and refund it", WHY),
-  step("cancel", "cancel an order, and refund it", WHY),
-  step("hold", "keep an order from being shipped", [
-    reasons("why, such as address_unserviceable; several with commas; merchant_request by default"),
-  ]),
-  step("release-hold", "let an order be shipped again", [reasons("only these reasons; without them all")]),
-  step("ship", "ship an order's lines", [
-    { flag: "--lines <lines>", body: "lineIds", help: "only these lines, with commas", read: list },
-    ...TRACKING,
-  ]),
+  { words: "order show", operationId: "getOrder" },
+  { words: "order approve", operationId: "approveOrder", fields: REASON },
+  { words: "order reject", operationId: "rejectOrder", fields: REASON },
+  { words: "order cancel", operationId: "cancelOrder", fields: REASON },
   {
-    ...{ words: "shipment change", method: "PATCH", path: "/api/shipments/{id}" },
-    help: "tell a shipment's tracking or progress",
+    words: "order hold",
+    operationId: "holdOrder",
     fields: [
-      ...TRACKING,
-      { flag: "--status <status>", body: "status", help: "pending, shipped or delivered" },
+      reasons(
+        "one or more reasons, separated by commas, such as address_unserviceable; merchant_request by default",
+      ),
     ],
   },
-  step("complete", "declare an order done"),
-  step("return", "take an order back", [
-    { flag: "--shipment <shipment>", body: "shipmentId", help: "only this shipment" },
-    { flag: "--restock", body: "restock", help: "put what came back into stock" },
-  ]),
-  step("retry-payment", "charge the merchant once more"),
+  {
+    words: "order release-hold",
+    operationId: "releaseOrderHold",
+    fields: [reasons("only these reasons, separated by commas; all by default")],
+  },
+  {
+    words: "order ship",
+    operationId: "shipOrder",
+    fields: [
+      {
+        name: "lineIds",
+        flag: "--lines <lines>",
+        help: "only these lines, separated by commas; all unshipped lines by default",
+        read: list,
+      },
+      ...TRACKING,
+    ],
+  },
+  { words: "order complete", operationId: "completeOrder" },
+  {
+    words: "order return",
+    operationId: "returnShipment",
+    fields: [
+      {
+        name: "shipmentId",
+        flag: "--shipment <shipment>",
+        help: "the returned shipment; the most recent one by default",
+      },
+      { name: "restock", flag: "--restock", help: "add the returned goods to the stock" },
+    ],
+  },
+  { words: "order retry-payment", operationId: "retryPayment" },
+  {
+    words: "shipment change",
+    operationId: "updateShipment",
+    fields: [
+      ...TRACKING,
+      { name: "status", flag: "--status <status>", help: "pending, shipped or delivered" },
+    ],
+  },
+  {
+    words: "delivery list",
+    operationId: "listDeliveries",
+    fields: [
+      { name: "status", flag: "--status <status>", help: "pending, succeeded or failed" },
+      { name: "orderId", flag: "--order <order>", help: "only deliveries about this order" },
+      { name: "endpointId", flag: "--endpoint <endpoint>", help: "only deliveries to this endpoint" },
+      { name: "eventId", flag: "--event <event>", help: "only deliveries of this event" },
+    ],
+    columns: ["id", "eventType", "orderId", "status", "createdAt", "nextAttemptAt", "attempts"],
+  },
+  { words: "delivery show", operationId: "getDelivery" },
+  { words: "delivery redeliver", operationId: "redeliverDelivery" },
 ];

@@ -1,6 +1,6 @@
-// What people write on the command line, as the back office takes it. Whether it fits is the back office's matter.
+// Reads what people write on the command line. The back office checks the values.
 
-/** A text that no request can be made of. The message follows the option's name. */
+/** A text without a meaning. The message follows the name of the option. */
 export class InvalidValue extends Error {}
 
 const NONE = "none";
@@ -17,26 +17,26 @@ export function money(text: string): { amount: string; currency: string } {
   return { amount, currency: currency.toUpperCase() };
 }
 
-/** Steps of a rate table with commas between them: `DE 1000 4.90 EUR`. */
+/** Shipping rates separated by commas: `DE 1000 4.90 EUR`. */
 export function rates(text: string): { countryCode: string; maxWeightGrams: number; price: object }[] {
-  return list(text).map((step) => {
-    const [, countryCode, grams, price] = /^([A-Za-z]{2}) +(\d{1,9}) +(\S.*)$/.exec(step) ?? [];
+  return list(text).map((rate) => {
+    const [, countryCode, grams, price] = /^([A-Za-z]{2}) +(\d{1,9}) +(\S.*)$/.exec(rate) ?? [];
     if (countryCode === undefined || grams === undefined || price === undefined)
-      throw new InvalidValue('must be steps such as "DE 1000 4.90 EUR", with commas between them.');
+      throw new InvalidValue('must be rates such as "DE 1000 4.90 EUR", separated by commas.');
     return { countryCode, maxWeightGrams: Number(grams), price: money(price) };
   });
 }
 
-/** Words with commas between them. */
-export const list = (text: string): string[] => text.split(",").map((word) => word.trim());
+/** Items separated by commas. */
+export const list = (text: string): string[] => text.split(",").map((item) => item.trim());
 
-/** `none` takes a limit away. */
+/** `none` removes the value. */
 export const orNone =
   <T>(read: (text: string) => T) =>
   (text: string): T | null =>
     text === NONE ? null : read(text);
 
-/** An empty text takes it away. */
+/** An empty text removes the value. */
 export const orEmpty = (text: string): string | null => (text === "" ? null : text);
 
 export function yesOrNo(text: string): boolean {

@@ -13,9 +13,9 @@ let partner: Partner;
 let requests: BackOfficeRequest[];
 beforeAll(async () => {
   test = await startTestService();
-  const house = await createMerchantResources(test);
-  partner = house.partner;
-  requests = requestsOf(house);
+  const resources = await createMerchantResources(test);
+  partner = resources.partner;
+  requests = requestsOf(resources);
 });
 afterAll(() => test.close());
 

@@ -78,7 +78,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     operationId: "getFacility",
     admits: warehouse,
     tag: "Facilities",
-    summary: "Read a facility",
+    summary: "Get a facility",
     params: FacilityIdParams,
     answers: { 200: { description: "The facility.", schema: FacilitySchema } },
     problems: ["not-found"],

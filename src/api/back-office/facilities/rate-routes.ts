@@ -94,7 +94,7 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     operationId: "getRates",
     admits: warehouse,
     tag: "Facilities",
-    summary: "Read what shipping from a facility costs",
+    summary: "Get a facility's shipping rates",
     params: FacilityIdParams,
     answers: { 200: { description: "All of its rates.", schema: RatesSchema } },
     problems: ["not-found"],
@@ -110,7 +110,7 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     operationId: "setRates",
     admits: warehouse,
     tag: "Facilities",
-    summary: "Set what shipping from a facility costs",
+    summary: "Replace a facility's shipping rates",
     description:
       "Replaces all of its rates. Orders that have been routed keep their price; orders that wait for a rate are looked at again.",
     params: FacilityIdParams,

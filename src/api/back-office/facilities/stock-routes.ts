@@ -95,7 +95,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     operationId: "getStock",
     admits: warehouse,
     tag: "Facilities",
-    summary: "Read the stock of a product at a facility",
+    summary: "Get the stock of a product at a facility",
     description: "A product without a stock record at any facility is made to order: always available.",
     params: StockParams,
     answers: { 200: { description: "The stock.", schema: StockSchema } },
@@ -115,7 +115,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     operationId: "setStock",
     admits: warehouse,
     tag: "Facilities",
-    summary: "Set how much of a product lies at a facility",
+    summary: "Set the stock of a product at a facility",
     description:
       "With its first stock record a product is no longer made to order, and facilities without a record of it have none of it. `onHand` cannot be less than what is reserved. Orders on hold as `out_of_stock` go on by themselves when there is enough for them, the oldest first.",
     params: StockParams,

@@ -153,7 +153,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     operationId: "getConnection",
     admits: everyone,
     tag: "Connections",
-    summary: "Read a connection",
+    summary: "Get a connection",
     params: ConnectionIdParams,
     answers: { 200: { description: "The connection.", schema: ConnectionSchema } },
     problems: ["not-found"],
@@ -170,7 +170,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     operationId: "updateConnection",
     admits: merchantSide,
     tag: "Connections",
-    summary: "Change a connection",
+    summary: "Update a connection",
     description:
       "A review policy that is sent replaces the old one whole. Orders that exist already keep their status.",
     params: ConnectionIdParams,

@@ -139,7 +139,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     operationId: "updateMerchant",
     admits: operatorOnly,
     tag: "Merchants",
-    summary: "Change a merchant",
+    summary: "Update a merchant",
     description:
       "With a credit limit that is no lower than before, charges that were declined are tried again at once.",
     params: MerchantIdParams,
@@ -170,7 +170,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     operationId: "getMerchant",
     admits: everyone,
     tag: "Merchants",
-    summary: "Read a merchant",
+    summary: "Get a merchant",
     params: MerchantIdParams,
     answers: { 200: { description: "The merchant.", schema: MerchantSchema } },
     problems: ["not-found"],

@@ -85,7 +85,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     operationId: "getAccount",
     admits: merchantSide,
     tag: "Money",
-    summary: "Read a merchant's account",
+    summary: "Get a merchant's account",
     params: MerchantIdParams,
     answers: { 200: { description: "The account.", schema: AccountSchema } },
     problems: ["not-found"],
@@ -112,7 +112,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     operationId: "listAccountEntries",
     admits: merchantSide,
     tag: "Money",
-    summary: "List what changed a merchant's account",
+    summary: "List the entries of a merchant's account",
     description:
       "In the order of the ids: a charge stands where its order's charge was made, not where it was paid.",
     params: MerchantIdParams,
@@ -143,7 +143,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     operationId: "recordAccountPayment",
     admits: operatorOnly,
     tag: "Money",
-    summary: "Record what a merchant has paid",
+    summary: "Record a payment by a merchant",
     description:
       "Sending the same reference and amount again changes nothing and answers 200. Charges that were declined are tried again at once.",
     params: MerchantIdParams,

@@ -42,7 +42,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     operationId: "getDelivery",
     admits: merchantSide,
     tag,
-    summary: "Read a delivery",
+    summary: "Get a delivery",
     params: DeliveryParams,
     answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
     problems: ["not-found"],
@@ -58,7 +58,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     operationId: "redeliverDelivery",
     admits: merchantSide,
     tag,
-    summary: "Send a delivery once more",
+    summary: "Send a delivery again",
     description:
       "At once, and whatever became of it so far. While such a sending is still to be done, asking again changes nothing.",
     params: DeliveryParams,

@@ -73,7 +73,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     operationId: "getOrder",
     admits: everyone,
     tag: "Orders",
-    summary: "Read an order",
+    summary: "Get an order",
     description: "With its charges, shipments, holds and timeline.",
     params: OrderIdParams,
     answers: { 200: { description: "The order.", schema: BackOfficeOrderSchema } },

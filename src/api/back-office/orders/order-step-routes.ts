@@ -90,7 +90,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     path: "/api/orders/{id}/retry-payment",
     operationId: "retryPayment",
     admits: merchantSide,
-    summary: "Charge again what was declined",
+    summary: "Retry an order's payment",
     description:
       "At once, instead of at its scheduled time; of a canceled order, the refunds. The charge itself follows within a second.",
     handle: async ({ caller, params }, { context }) => {
@@ -136,7 +136,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     path: "/api/orders/{id}/release-hold",
     operationId: "releaseOrderHold",
     admits: everyone,
-    summary: "Release a hold",
+    summary: "Release an order's hold",
     description:
       "Of an order without a hold it changes nothing. A failed payment is released by its name only, and by the operator; what was declined is then not charged any more. People of a merchant can release `merchant_request` only.",
     body: Type.Object(

@@ -104,7 +104,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     path: "/api/orders/{id}/return",
     operationId: "returnShipment",
     admits: warehouse,
-    summary: "Take a parcel back",
+    summary: "Record a return",
     description: "The order becomes RETURNED, also when it was settled.",
     body: ReturnBody,
     handle: async ({ caller, params, body }, { context }) =>
@@ -120,7 +120,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     operationId: "updateShipment",
     admits: warehouse,
     tag: "Orders",
-    summary: "Change a shipment",
+    summary: "Update a shipment",
     description:
       "Tracking that arrives later, or the parcel's progress. Changed tracking is told with `order.shipmentUpdated` to endpoints that name it.",
     params: Type.Object({ id: Type.String({ description: "The shipment's id." }) }),

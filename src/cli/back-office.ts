@@ -8,44 +8,44 @@ import { type Config, readConfig } from "../platform/config.ts";
 import type { Context } from "../platform/context.ts";
 import { createLog } from "../platform/log.ts";
 import { createMetrics } from "../platform/metrics.ts";
-import type { OfficeRequest } from "./requests/command.ts";
+import type { BackOfficeRequest } from "./requests/command.ts";
 
-export type OfficeAnswer = {
+export type BackOfficeResponse = {
   readonly status: number;
   /** As the API wrote it; empty without a body. */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** The back office in this process, for the operator alone: the same rules as over HTTP, and nobody listens. */
-export type Office = {
+/** The back office within this process, as the operator: the same rules as over HTTP, without a listener. */
+export type BackOffice = {
   readonly context: Context;
-  send(request: OfficeRequest): Promise<OfficeAnswer>;
-  upload(path: string, mediaType: string, bytes: Readable): Promise<OfficeAnswer>;
+  send(request: BackOfficeRequest): Promise<BackOfficeResponse>;
+  upload(path: string, mediaType: string, bytes: Readable): Promise<BackOfficeResponse>;
   close(): Promise<void>;
 };
 
-/** A command does one thing after the other. */
+/** A command sends one request after the other. */
 const DATABASE_CONNECTIONS_MAX = 4;
 
-/** Whatever is told to somebody who waits at a terminal is told as words; the log is for those who ask for it. */
+/** A terminal gets messages instead of log lines, unless LOG_LEVEL is set. */
 export const cliLog = (environment: NodeJS.ProcessEnv, config: Config) =>
   createLog(environment["LOG_LEVEL"] ? config.logLevel : "silent", pino.destination({ dest: 2, sync: true }));
 
-/** @throws ConfigError; PendingMigrationsError; and what a database out of reach throws. */
-export async function openOffice(
+/** @throws ConfigError; PendingMigrationsError; and what an unavailable database throws. */
+export async function openBackOffice(
   environment: NodeJS.ProcessEnv,
   schema: "migrate" | "as-it-is" = "as-it-is",
-): Promise<Office> {
+): Promise<BackOffice> {
   const config = readConfig(environment);
   const options = { schema, connectionsMax: DATABASE_CONNECTIONS_MAX };
-  return officeOf(await openService(config, cliLog(environment, config), systemClock, options));
+  return backOfficeOf(await openService(config, cliLog(environment, config), systemClock, options));
 }
 
-function officeOf({ context, close }: OpenService): Office {
+function backOfficeOf({ context, close }: OpenService): BackOffice {
   const operator = { kind: "operator", name: operatorName() } as const;
   const app = createBackOffice(context, async () => operator, createMetrics());
-  const answerOf = ({ statusCode, body }: { statusCode: number; body: string }): OfficeAnswer => ({
+  const responseOf = ({ statusCode, body }: { statusCode: number; body: string }): BackOfficeResponse => ({
     status: statusCode,
     text: body,
     body: body === "" ? {} : JSON.parse(body),
@@ -53,9 +53,9 @@ function officeOf({ context, close }: OpenService): Office {
   return {
     context,
     send: async ({ method, path, query, body }) =>
-      answerOf(await app.inject({ method, url: path, query, ...(body !== null && { payload: body }) })),
+      responseOf(await app.inject({ method, url: path, query, ...(body !== null && { payload: body }) })),
     upload: async (path, mediaType, bytes) =>
-      answerOf(
+      responseOf(
         await app.inject({
           method: "POST",
           url: path,

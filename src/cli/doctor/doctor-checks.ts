@@ -1,0 +1,72 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
+/** The result of a check. Only `fail` makes the exit code 1. */
+export type Finding = {
+  readonly check: string;
+  readonly outcome: "ok" | "warn" | "fail";
+  readonly message: string;
+};
+
+type Result = Omit<Finding, "check">;
+const ok = (message: string): Result => ({ outcome: "ok", message });
+const warn = (message: string): Result => ({ outcome: "warn", message });
+const fail = (message: string): Result => ({ outcome: "fail", message });
+
+const POSTGRES_MIN = 15;
+/** Deadlines and signatures depend on the clock of each machine. */
+const CLOCK_WARN_MS = 1_000;
+const CLOCK_FAIL_MS = 30_000;
+/** A worker looks for due work about every second, so work that has waited for a minute indicates a problem. */
+const WAIT_WARN_MS = MINUTE_MS;
+const WAIT_FAIL_MS = 10 * MINUTE_MS;
+const PARTITIONS_MIN_MS = 2 * DAY_MS;
+
+/** @param versionNumber as PostgreSQL reports it: 180004 is 18.4 */
+export function checkVersion(versionNumber: number): Result {
+  const message = `PostgreSQL ${Math.floor(versionNumber / 10_000)}.${versionNumber % 10_000}`;
+  if (versionNumber >= POSTGRES_MIN * 10_000) return ok(message);
+  return fail(`${message}; the service needs ${POSTGRES_MIN} or later`);
+}
+
+export const checkMigrations = (pending: readonly string[]): Result =>
+  pending.length === 0
+    ? ok("all migrations are applied")
+    : fail(`not applied: ${pending.join(", ")}; start the service, or run: npm run cli -- migrate`);
+
+/** @param aheadMs how far this machine's clock is ahead of the database's, negative when behind */
+export function checkClock(aheadMs: number): Result {
+  const apartMs = Math.abs(aheadMs);
+  if (apartMs <= CLOCK_WARN_MS) return ok("this machine and the database agree");
+  const message = `this machine is ${durationText(apartMs)} ${aheadMs > 0 ? "ahead of" : "behind"} the database`;
+  return apartMs > CLOCK_FAIL_MS ? fail(message) : warn(message);
+}
+
+/** @param waitingMs how long the oldest work has waited; null if there is none */
+export function checkQueue(waitingMs: number | null): Result {
+  if (waitingMs === null) return ok("no work is waiting");
+  const message = `the oldest work has waited for ${durationText(Math.max(0, waitingMs))}`;
+  if (waitingMs <= WAIT_WARN_MS) return ok(message);
+  const hint = `${message}: check that enough workers run`;
+  return waitingMs > WAIT_FAIL_MS ? fail(hint) : warn(hint);
+}
+
+export const checkPaused = (count: number): Result =>
+  count === 0 ? ok("no endpoint is paused") : warn(`${count} paused; partners can resume them`);
+
+/** @param aheadMs how long from now every row has a partition */
+export function checkPartitions(aheadMs: number): Result {
+  const message = `partitions exist for the next ${durationText(aheadMs)}`;
+  if (aheadMs === 0) return fail("no partition for today: no row can be stored; check that a worker runs");
+  return aheadMs < PARTITIONS_MIN_MS ? warn(`${message}: check that a worker runs`) : ok(message);
+}
+
+/** @param missing ids of keys that stored secrets are encrypted with, but that are not configured */
+export const checkSecretKeys = (missing: readonly string[]): Result =>
+  missing.length === 0
+    ? ok("all signing secrets can be decrypted")
+    : fail(`WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: webhooks cannot be signed`);
+
+function durationText(ms: number): string {
+  if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;
+  if (ms < 120 * MINUTE_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.floor(ms / DAY_MS)} days`;
+}

@@ -1,0 +1,129 @@
+import type { Field, RequestCommand } from "./command.ts";
+import { list, money, orNone, wholeNumber, yesOrNo } from "./values.ts";
+
+const MERCHANT: readonly Field[] = [
+  { name: "name", flag: "--name <name>", help: "name of the company" },
+  { name: "accountEmail", flag: "--account-email <address>", help: "where carrier tracking mail is sent" },
+];
+
+const MERCHANT_SETTINGS: readonly Field[] = [
+  {
+    name: "creditLimit",
+    flag: "--credit-limit <amount>",
+    help: 'how much the merchant may owe, such as "500.00 EUR"; none: unlimited',
+    read: orNone(money),
+  },
+  {
+    name: "completeWhenShipped",
+    flag: "--complete-when-shipped <yes|no>",
+    help: "complete orders automatically when everything is shipped and paid",
+    read: yesOrNo,
+  },
+];
+
+const CONNECTION: readonly Field[] = [
+  { name: "name", flag: "--name <name>", help: "name of the partner" },
+  {
+    name: "reviewPolicy.maxQuantity",
+    flag: "--max-quantity <units>",
+    help: "review orders of more units; none: no limit",
+    read: orNone(wholeNumber),
+  },
+  {
+    name: "reviewPolicy.maxOrderValue",
+    flag: "--max-order-value <amount>",
+    help: 'review orders of a higher value, such as "500.00 EUR"; none: no limit',
+    read: orNone(money),
+  },
+  {
+    name: "reviewPolicy.countries",
+    flag: "--countries <codes>",
+    help: "review orders to other countries than these, such as DE,AT; none: no limit",
+    read: orNone(list),
+  },
+];
+
+const search = (help: string): Field => ({ name: "q", flag: "--search <text>", help });
+
+/** Merchants with their accounts, connections and keys. */
+export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
+  {
+    words: "merchant create",
+    operationId: "createMerchant",
+    fields: [
+      ...MERCHANT,
+      {
+        name: "currency",
+        flag: "--currency <code>",
+        help: "currency of all prices and charges; EUR by default",
+      },
+      ...MERCHANT_SETTINGS,
+    ],
+  },
+  {
+    words: "merchant list",
+    operationId: "listMerchants",
+    fields: [search("part of the name or of the email address")],
+    columns: ["id", "name", "accountEmail", "currency", "creditLimit"],
+  },
+  {
+    words: "merchant change",
+    operationId: "updateMerchant",
+    fields: [...MERCHANT, ...MERCHANT_SETTINGS],
+  },
+  { words: "merchant show", operationId: "getMerchant" },
+  { words: "account show", operationId: "getAccount" },
+  {
+    words: "account list",
+    operationId: "listAccountEntries",
+    fields: [{ name: "kind", flag: "--kind <kind>", help: "only charge, refund or payment" }],
+    columns: ["id", "kind", "amount", "reference", "note", "createdAt"],
+  },
+  {
+    words: "account pay",
+    operationId: "recordAccountPayment",
+    help: "record a payment by a merchant, once for each reference",
+    fields: [
+      { name: "amount", flag: "--amount <amount>", help: 'such as "250.00 EUR"', read: money },
+      { name: "reference", flag: "--reference <text>", help: "reference of the payment, such as the bank's" },
+      { name: "note", flag: "--note <text>", help: "a note about the payment" },
+    ],
+  },
+  { words: "connection create", operationId: "createConnection", fields: CONNECTION },
+  {
+    words: "connection list",
+    operationId: "listConnections",
+    fields: [search("part of the name")],
+    columns: ["id", "name", "createdAt"],
+  },
+  { words: "connection show", operationId: "getConnection" },
+  {
+    words: "connection change",
+    operationId: "updateConnection",
+    help: "update a connection; if one limit of its review policy is given, the whole policy is replaced",
+    fields: CONNECTION,
+  },
+  {
+    words: "key create",
+    operationId: "createKey",
+    help: "issue a key, which is shown only this once",
+    fields: [
+      { name: "name", flag: "--name <name>", help: "name by which to recognize the key" },
+      { name: "expiresAt", flag: "--expires-at <time>", help: "such as 2030-01-31T00:00:00Z" },
+    ],
+  },
+  {
+    words: "key list",
+    operationId: "listKeys",
+    fields: [
+      {
+        name: "live",
+        flag: "--live <yes|no>",
+        help: "only valid keys, or only revoked and expired ones",
+        read: yesOrNo,
+      },
+    ],
+    columns: ["id", "name", "prefix", "createdAt", "expiresAt", "revokedAt"],
+  },
+  { words: "key revoke", operationId: "revokeKey" },
+];

@@ -1,0 +1,46 @@
+import type { Field, RequestCommand } from "./command.ts";
+import { money, orEmpty, orNone, wholeNumber } from "./values.ts";
+
+const PRODUCT: readonly Field[] = [
+  { name: "sku", flag: "--sku <sku>", help: "the merchant's article number" },
+  { name: "name", flag: "--name <name>", help: "name of the product" },
+  { name: "price", flag: "--price <amount>", help: 'price per unit, such as "12.50 EUR"', read: money },
+  {
+    name: "weightGrams",
+    flag: "--weight-grams <grams>",
+    help: "weight of a unit; none: unknown",
+    read: orNone(wholeNumber),
+  },
+  { name: "description", flag: "--description <text>", help: 'description; "" removes it', read: orEmpty },
+  {
+    name: "imageUrl",
+    flag: "--image-url <url>",
+    help: 'address of a picture; "" removes it',
+    read: orEmpty,
+  },
+];
+
+const STATUS: Field = { name: "status", flag: "--status <status>", help: "active or discontinued" };
+
+/** Merchants' products, and which connections they are exposed to. */
+export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
+  { words: "product create", operationId: "createProduct", fields: PRODUCT },
+  {
+    words: "product list",
+    operationId: "listProducts",
+    fields: [
+      { name: "sku", flag: "--sku <sku>", help: "only products with this SKU" },
+      STATUS,
+      {
+        name: "connectionId",
+        flag: "--connection <connection>",
+        help: "only products exposed to this connection",
+      },
+      { name: "q", flag: "--search <text>", help: "part of the SKU or of the name" },
+    ],
+    columns: ["id", "sku", "name", "price", "status"],
+  },
+  { words: "product change", operationId: "updateProduct", fields: [...PRODUCT, STATUS] },
+  { words: "product expose", operationId: "exposeProduct" },
+  { words: "product withdraw", operationId: "withdrawProduct" },
+];

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
+import { fieldsOf } from "../../src/cli/requests/command.ts";
+import { COMMANDS } from "../../src/cli/requests/commands.ts";
+import { routeOf } from "../../src/cli/requests/operations.ts";
+
+/** Operations without a command of their own, with the reason. */
+const WITHOUT_COMMAND = {
+  importProducts: "`product import` reads a file",
+  getProduct: "`product list` shows every member",
+  getStripeMethod: "set up together with Stripe, not at a terminal",
+  setStripeMethod: "as above",
+  deleteStripeMethod: "as above",
+};
+
+type ObjectSchema = { properties?: Record<string, ObjectSchema>; anyOf?: ObjectSchema[] };
+
+/** Whether a schema has a member, or the member of a member. */
+function hasMember(schema: ObjectSchema | undefined, path: string): boolean {
+  const [name = "", ...rest] = path.split(".");
+  const member = schema?.properties?.[name];
+  if (member === undefined || rest.length === 0) return member !== undefined;
+  return hasMember(member, rest.join("."));
+}
+
+describe("the commands that are one request", () => {
+  it("exist for every operation of the back office that has none of another kind", () => {
+    const operations = [...COMMANDS.map(({ operationId }) => operationId), ...Object.keys(WITHOUT_COMMAND)];
+    expect(operations.sort()).toEqual(backOfficeRoutes.map(({ operationId }) => operationId).sort());
+  });
+
+  it.each(COMMANDS.map((command) => [command.words, command] as const))(
+    "%s has options for what its route takes, and for nothing else",
+    (_words, command) => {
+      const { query, body } = routeOf(command.operationId);
+      const names = fieldsOf(command).map(({ name }) => name);
+      for (const name of names) {
+        const places = [query, body].filter((schema) => hasMember(schema as ObjectSchema | undefined, name));
+        expect(places, `${name} is a parameter of the query or a member of the body`).toHaveLength(1);
+      }
+      const taken = [query, body].flatMap((schema) =>
+        Object.keys((schema as ObjectSchema | undefined)?.properties ?? {}),
+      );
+      expect([...new Set(names.map((name) => name.split(".")[0]))].sort()).toEqual(taken.sort());
+    },
+  );
+
+  it.each(COMMANDS.map((command) => [command.words, command] as const))(
+    "%s pages if its route does",
+    (_words, { operationId, columns }) => {
+      const pages = hasMember(routeOf(operationId).query as ObjectSchema | undefined, "cursor");
+      expect(columns !== undefined).toBe(pages);
+    },
+  );
+});
