@@ -49,12 +49,26 @@ export type ClaimedPayment = {
   /** Names the claim, which the payments of a batch share. */
   readonly claimId: string;
   readonly firstAttemptedAt: Date;
-  /** How the gateway names what an earlier try has begun; null when that is not known. */
+  /** How the gateway names what an earlier attempt has begun; null when that is not known. */
   readonly reference: string | null;
   /** Of a refund: how the gateway names the charge that it gives back. */
   readonly chargeReference: string | null;
-  /** Of a charge at Stripe: what it is charged to, the same at every try. */
+  /** Of a charge at Stripe: what it is charged to, the same at every attempt. */
   readonly stripeMethod: { readonly customerId: string; readonly paymentMethodId: string } | null;
+};
+
+type ClaimedRow = {
+  order_id: string;
+  entry_id: string;
+  kind: EntryKind;
+  amount_minor: bigint;
+  currency: string;
+  attempt_count: number;
+  first_attempted_at: Date;
+  gateway_reference: string | null;
+  charge_reference: string | null;
+  customer_id: string | null;
+  payment_method_id: string | null;
 };
 
 /**
@@ -67,19 +81,7 @@ export async function claimPayments(
   { connectionId, merchantId, gateway }: Payer,
   { claimId, now, leasedUntil, limit }: { claimId: string; now: Date; leasedUntil: Date; limit: number },
 ): Promise<ClaimedPayment[]> {
-  const rows = await db.query<{
-    order_id: string;
-    entry_id: string;
-    kind: EntryKind;
-    amount_minor: bigint;
-    currency: string;
-    attempt_count: number;
-    first_attempted_at: Date;
-    gateway_reference: string | null;
-    charge_reference: string | null;
-    customer_id: string | null;
-    payment_method_id: string | null;
-  }>({
+  const rows = await db.query<ClaimedRow>({
     name: "claim-payments",
     text: `
       with in_use as materialized (
@@ -87,7 +89,7 @@ export async function claimPayments(
         from stripe_methods
         where merchant_id = $1 and ended_at is null
       ), due as (
-        select d.ctid as place
+        select d.ctid as row_position
         from due_payments d
         where d.merchant_id = $1 and d.connection_id = $2 and ${claimableAt("$3")}
           and coalesce(d.gateway, case when exists (select from in_use) then 'stripe' else 'account' end) = $5
@@ -100,7 +102,7 @@ export async function claimPayments(
             first_attempted_at = coalesce(d.first_attempted_at, $3), gateway = $5,
             stripe_method_id = case when d.gateway is null then (select id from in_use) else d.stripe_method_id end
         from due
-        where d.merchant_id = $1 and d.ctid = due.place -- Locked just before, so it has not moved.
+        where d.merchant_id = $1 and d.ctid = due.row_position -- Locked just before, so it has not moved.
         returning d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at, d.gateway_reference, d.stripe_method_id
       )
       select c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.attempt_count, c.first_attempted_at, c.gateway_reference,

@@ -9,6 +9,7 @@ import {
   findImportsAcrossWalls,
   findImpureImports,
   findLongFiles,
+  findLongFunctions,
   findSharedTables,
   findUnknownFolders,
   findUpwardImports,
@@ -18,6 +19,7 @@ import {
 
 const FILES_MAX = 15;
 const LINES_MAX = 300;
+const FUNCTION_LINES_MAX = 70;
 
 /** SQL files that other slices may import, by the reason. */
 const OPEN_SQL: OpenSqlFiles = {
@@ -105,3 +107,6 @@ it(`src: at most ${FILES_MAX} files stand side by side`, () =>
   expect(findCrowdedFolders(source, FILES_MAX)).toEqual([]));
 
 it(`no file has more than ${LINES_MAX} lines`, () => expect(findLongFiles(all, LINES_MAX)).toEqual([]));
+
+it(`no function has more than ${FUNCTION_LINES_MAX} lines`, () =>
+  expect(findLongFunctions(all, FUNCTION_LINES_MAX)).toEqual([]));

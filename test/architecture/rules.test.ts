@@ -8,6 +8,7 @@ import {
   findImportsAcrossWalls,
   findImpureImports,
   findLongFiles,
+  findLongFunctions,
   findSharedTables,
   findUnknownFolders,
   findUpwardImports,
@@ -158,4 +159,16 @@ describe("each rule reports what breaks it", () => {
     expect(findLongFiles(project({ "test/a.ts": "1;\n2;\n", "test/b.ts": "1;\n2;\n3;\n" }), 2)).toEqual([
       "test/b.ts has 3 lines; at most 2 are allowed",
     ]));
+
+  it("a function with too many lines", () =>
+    expect(
+      findLongFunctions(
+        project({
+          "src/a.ts":
+            "function one() {\n  return 1;\n}\nexport const two = () => {\n  one();\n  return one;\n};\n",
+          "test/b.ts": "it(() => {\n\n\n\n});",
+        }),
+        3,
+      ),
+    ).toEqual(["the function at src/a.ts:4 has 4 lines; at most 3 are allowed"]));
 });

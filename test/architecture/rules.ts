@@ -145,3 +145,16 @@ export const findLongFiles = (files: readonly SourceFile[], linesMax: number): V
   files
     .filter(({ lineCount }) => lineCount > linesMax)
     .map(({ path, lineCount }) => `${path} has ${lineCount} lines; at most ${linesMax} are allowed`);
+
+/** Tests are left out: a `describe` is a function as well. */
+export const findLongFunctions = (files: readonly SourceFile[], linesMax: number): Violations =>
+  files
+    .filter(({ path }) => !path.startsWith("test/"))
+    .flatMap(({ path, functions }) =>
+      functions
+        .filter(({ lineCount }) => lineCount > linesMax)
+        .map(
+          ({ line, lineCount }) =>
+            `the function at ${path}:${line} has ${lineCount} lines; at most ${linesMax} are allowed`,
+        ),
+    );

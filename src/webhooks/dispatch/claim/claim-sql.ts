@@ -135,6 +135,17 @@ type ClaimIds = { readonly scheduled: string; readonly manual: string };
 
 const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
 
+type ClaimedRow = {
+  endpoint_id: string;
+  stream_id: string;
+  own_stream_id: string;
+  delivery_id: string;
+  event_id: string;
+  trigger: AttemptTrigger;
+  attempt_count: number;
+  not_after: Date | null;
+};
+
 /**
  * Claims deliveries of endpoints that this worker leases, those first that have been due longest. If the lease of an
  * earlier claim has expired, that claim is recorded as an attempt with an unknown outcome and counts in the schedule. The
@@ -147,16 +158,7 @@ export async function claimDeliveries(
   { now, leasedUntil }: Claimant,
   rooms: readonly Room[],
 ): Promise<ClaimedDelivery[]> {
-  const rows = await db.query<{
-    endpoint_id: string;
-    stream_id: string;
-    own_stream_id: string;
-    delivery_id: string;
-    event_id: string;
-    trigger: AttemptTrigger;
-    attempt_count: number;
-    not_after: Date | null;
-  }>({
+  const rows = await db.query<ClaimedRow>({
     name: "claim-deliveries",
     text: `
       with picked as (
