@@ -1,3 +1,4 @@
+import type { OrderKey } from "../lifecycle/order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { NewId } from "../platform/ids.ts";
@@ -77,12 +78,14 @@ export const chargeGoods = (placed: string): string => `
         where not test_mode and goods_minor > 0
       )`;
 
-/** Adds entries to ledgers of one connection's orders. The caller has locked the orders. */
+/** An entry for the ledger of an order that the caller has locked. */
+export type EntryOfOrder = NewEntry & { readonly order: OrderKey; readonly id: string };
+
+/** Adds entries to ledgers, and makes them due at a gateway. */
 export async function insertEntries(
   tx: Queryable,
-  connection: ConnectionKey,
-  entries: readonly (NewEntry & { readonly orderId: string })[],
-  { newId, now }: { newId: NewId; now: Date },
+  entries: readonly EntryOfOrder[],
+  now: Date,
 ): Promise<void> {
   if (entries.length === 0) return;
   await tx.query({
@@ -90,21 +93,22 @@ export async function insertEntries(
     text: `
       with input as materialized (
         select *
-        from unnest($3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[], $9::timestamptz[], $10::text[])
-          as input (order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway)
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[],
+                    $9::timestamptz[], $10::text[])
+          as input (merchant_id, connection_id, order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway)
       ), added as (
         insert into ledger_entries (merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, created_at)
-        select $1, order_id, id, kind, attempt, refund_of, amount_minor, $11
+        select merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, $11
         from input
       )
       insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
-      select $1, $2, order_id, id, due_at, 0, false, gateway
+      select merchant_id, connection_id, order_id, id, due_at, 0, false, gateway
       from input`,
     values: [
-      connection.merchantId,
-      connection.connectionId,
-      entries.map(({ orderId }) => orderId),
-      entries.map(() => newId()),
+      entries.map(({ order }) => order.merchantId),
+      entries.map(({ order }) => order.connectionId),
+      entries.map(({ order }) => order.id),
+      entries.map(({ id }) => id),
       entries.map(({ kind }) => kind),
       entries.map(({ attempt }) => attempt),
       entries.map(({ refundOf }) => refundOf),
@@ -161,28 +165,30 @@ export async function insertShippingCharges(
 }
 
 /**
- * Ends entries of some kinds that were never sent to a gateway. If an entry is being claimed right now, this waits and
- * then leaves it to its claim. The caller has locked the order.
+ * Cancels those of a merchant's entries that were never claimed; returns their ids. An entry that is being claimed is
+ * waited for, and then left to its claim. The caller has locked the orders.
  */
 export async function cancelUnsentEntries(
   tx: Queryable,
-  { merchantId, id: orderId }: { readonly merchantId: string; readonly id: string },
-  kinds: readonly EntryKind[],
+  merchantId: string,
+  orderIds: readonly string[],
+  entryIds: readonly string[],
   now: Date,
-): Promise<void> {
-  await tx.query({
+): Promise<ReadonlySet<string>> {
+  if (entryIds.length === 0) return new Set();
+  const rows = await tx.query<{ entry_id: string }>({
     name: "cancel-unsent-entries",
     text: `
       with unsent as (
         delete from due_payments d
-        using ledger_entries e
-        where d.merchant_id = $1 and d.order_id = $2 and d.attempt_count = 0
-          and e.merchant_id = $1 and e.order_id = $2 and e.id = d.entry_id and e.kind = any($4::text[])
-        returning d.entry_id
+        where d.merchant_id = $1 and d.order_id = any($2::uuid[]) and d.entry_id = any($3::uuid[]) and d.attempt_count = 0
+        returning d.order_id, d.entry_id
       )
       insert into ledger_outcomes (merchant_id, order_id, entry_id, outcome, created_at)
-      select $1, $2, entry_id, 'canceled', $3
-      from unsent`,
-    values: [merchantId, orderId, now, kinds],
+      select $1, order_id, entry_id, 'canceled', $4
+      from unsent
+      returning entry_id`,
+    values: [merchantId, orderIds, entryIds, now],
   });
+  return new Set(rows.map((row) => row.entry_id));
 }

@@ -1,5 +1,6 @@
 import type { NewId } from "../platform/ids.ts";
-import type { Order, OrderStatus } from "./order.ts";
+import { asOf, type OrderFact, type Outcome } from "./lifecycle.ts";
+import type { Order, OrderState, OrderStatus } from "./order.ts";
 
 /** Who requested a change: a partner by the API, a caller of the back office, or the service itself. */
 export type Actor = {
@@ -23,7 +24,49 @@ export type TransitionCause = {
 };
 
 /** An order before and after a transition. */
-export type AppliedTransition = TransitionCause & { readonly before: Order; readonly after: Order };
+export type AppliedTransition<Read extends OrderState = Order> = TransitionCause & {
+  readonly before: Read;
+  readonly after: Read;
+  /** What happened, to be published. */
+  readonly facts: readonly OrderFact[];
+};
+
+/** An acceptance by the deadline. It concerns no line and no shipment, so the order may be read without them. */
+export type Acceptance<Read extends OrderState = OrderState> = AppliedTransition<Read> & {
+  readonly operation: "accept";
+  readonly facts: readonly [];
+};
+
+/** The acceptance that the deadline has made by `now` (decision 0012); null if it has made none. */
+export function acceptanceOf<Read extends OrderState>(order: Read, now: Date): Acceptance<Read> | null {
+  const after = asOf(order, now);
+  return after === order ? null : acceptance(order, after);
+}
+
+const acceptance = <Read extends OrderState>(before: Read, after: Read): Acceptance<Read> => ({
+  actor: SERVICE,
+  operation: "accept",
+  before,
+  after,
+  facts: [],
+});
+
+/**
+ * The transitions from a stored order to an outcome: the one that was requested, and before it the acceptance that so
+ * far only the deadline had made. A refusal can leave an acceptance to be stored; an outcome that changes nothing leaves
+ * no transition.
+ */
+export function appliedTransitions(
+  stored: Order,
+  outcome: Outcome,
+  cause: TransitionCause,
+): AppliedTransition[] {
+  const [from, facts] = outcome.outcome === "applied" ? [outcome.from, outcome.facts] : [outcome.order, []];
+  return [
+    ...(from === stored ? [] : [acceptance(stored, from)]),
+    ...(outcome.order === from ? [] : [{ ...cause, before: from, after: outcome.order, facts }]),
+  ];
+}
 
 /** What everything that is stored in one transaction shares. */
 export type RecordContext = { readonly newId: NewId; readonly now: Date };

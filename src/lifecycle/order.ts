@@ -78,6 +78,16 @@ export type Order = {
   readonly lastSequence: number;
 };
 
+/** What names an order in the tables. */
+export type OrderKey = Pick<Order, "merchantId" | "connectionId" | "id">;
+
+/** The part of an order that its own row holds and transitions change. An order read whole is one too. */
+export type OrderState = OrderKey &
+  Pick<
+    Order,
+    "testMode" | "status" | "holdReasons" | "updatedAt" | "acceptanceDueAt" | "canceledAt" | "lastSequence"
+  >;
+
 /** How a request names an order. One that has the form of a service id may still be an external id (decision 0009). */
 export type OrderRef = {
   readonly id: string | null;

@@ -1,15 +1,7 @@
-import type {
-  Order,
-  OrderLine,
-  OrderRef,
-  OrderStatus,
-  Shipment,
-  ShipmentStatus,
-} from "../lifecycle/order.ts";
+import type { Order, OrderLine, OrderRef, OrderStatus, ShipmentStatus } from "../lifecycle/order.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import type { FeedPositions } from "../webhooks/publishing/events-sql.ts";
 import { orderFinder } from "./find-order.ts";
 
 type OrderRow = {
@@ -131,132 +123,6 @@ export async function lockOrder(
   );
   return orderFinder(orders, clock.now())(ref);
 }
-
-/**
- * The position in the feed of the next event of the order `o`: the id of this transaction, or the position of the order's
- * previous event if that is later (decision 0027). A transaction that waited for the order can have an earlier id than the
- * one it waited for.
- *
- * A previous position at or beyond the end of the snapshot comes from another server, from which the data was restored.
- * It does not count, because readers that have passed it would never see the event. That holds only in a statement that
- * begins after the order has been locked: the snapshot of the locking statement itself may be older than the previous event.
- */
-export const NEXT_FEED_POSITION = `
-          case
-            when o.last_feed_position < pg_snapshot_xmax(pg_current_snapshot())
-            then greatest(o.last_feed_position, pg_current_xact_id())
-            else pg_current_xact_id()
-          end`;
-
-export const toFeedPositions = (rows: readonly { id: string; last_feed_position: string }[]): FeedPositions =>
-  new Map(rows.map((row) => [row.id, row.last_feed_position]));
-
-/** Stores what a transition changed; returns the position of its events. The caller has locked the order. */
-export async function saveOrder(tx: Queryable, before: Order, after: Order): Promise<FeedPositions> {
-  const updated = await tx.query<{ id: string; last_feed_position: string }>({
-    name: "update-order",
-    text: `
-      update orders o
-      set status = $4, hold_reasons = $5, updated_at = $6, last_sequence = $7, canceled_at = $9,
-          last_feed_position = ${NEXT_FEED_POSITION}
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3 and o.last_sequence = $8
-      returning o.id, o.last_feed_position`,
-    values: [
-      after.merchantId,
-      after.connectionId,
-      after.id,
-      after.status,
-      after.holdReasons,
-      after.updatedAt,
-      after.lastSequence,
-      before.lastSequence,
-      after.canceledAt,
-    ],
-  });
-  // No constraint makes sequences unique, because events are partitioned by their own id. The lock does, and this check
-  // would report a failure.
-  if (updated.length === 0) throw new Error("An order changed although its lock was held.");
-  for (const shipment of after.shipments) {
-    const stored = before.shipments.find(({ id }) => id === shipment.id);
-    if (stored === undefined) await insertShipment(tx, after, shipment);
-    else if (stored !== shipment) await updateShipment(tx, after, shipment);
-  }
-  return toFeedPositions(updated);
-}
-
-/** Stores changed holds of orders of one connection; returns the positions of their events. The caller holds their locks. */
-export async function saveHolds(
-  tx: Queryable,
-  connection: ConnectionKey,
-  steps: readonly { readonly before: Order; readonly after: Order }[],
-): Promise<FeedPositions> {
-  const updated = await tx.query<{ id: string; last_feed_position: string }>({
-    name: "save-holds",
-    text: `
-      update orders o
-      set hold_reasons = held.hold_reasons, updated_at = held.updated_at, last_sequence = held.last_sequence,
-          last_feed_position = ${NEXT_FEED_POSITION}
-      from json_to_recordset($3::json) as held (
-        id uuid, hold_reasons text[], updated_at timestamptz, last_sequence integer, sequence_before integer)
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = held.id and o.last_sequence = held.sequence_before
-      returning o.id, o.last_feed_position`,
-    values: [
-      connection.merchantId,
-      connection.connectionId,
-      JSON.stringify(
-        steps.map(({ before, after }) => ({
-          id: after.id,
-          hold_reasons: after.holdReasons,
-          updated_at: after.updatedAt,
-          last_sequence: after.lastSequence,
-          sequence_before: before.lastSequence,
-        })),
-      ),
-    ],
-  });
-  if (updated.length !== steps.length) throw new Error("An order changed although its lock was held.");
-  return toFeedPositions(updated);
-}
-
-async function insertShipment(tx: Queryable, order: Order, shipment: Shipment): Promise<void> {
-  const lineIds = order.lines.filter((line) => line.shipmentId === shipment.id).map((line) => line.id);
-  await tx.query({
-    name: "insert-shipment",
-    text: `
-      insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [...toShipmentValues(order, shipment), shipment.createdAt],
-  });
-  await tx.query({
-    name: "ship-lines",
-    text: `
-      update order_lines
-      set shipment_id = $4
-      where merchant_id = $1 and order_id = $2 and id = any($3::uuid[]) and shipment_id is null`,
-    values: [order.merchantId, order.id, lineIds, shipment.id],
-  });
-}
-
-async function updateShipment(tx: Queryable, order: Order, shipment: Shipment): Promise<void> {
-  await tx.query({
-    name: "update-shipment",
-    text: `
-      update shipments
-      set status = $4, carrier = $5, tracking_number = $6, tracking_url = $7
-      where merchant_id = $1 and order_id = $2 and id = $3`,
-    values: toShipmentValues(order, shipment),
-  });
-}
-
-const toShipmentValues = (order: Order, shipment: Shipment): unknown[] => [
-  order.merchantId,
-  order.id,
-  shipment.id,
-  shipment.status,
-  shipment.carrier,
-  shipment.trackingNumber,
-  shipment.trackingUrl,
-];
 
 function toOrder(row: OrderRow): Order {
   return {

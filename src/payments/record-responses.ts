@@ -5,11 +5,12 @@ import {
   postponePayments,
 } from "../ledger/due-payments-sql.ts";
 import { insertEntries, readLedgers } from "../ledger/ledger-sql.ts";
-import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
+import { appliedTransitions, type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
 import { PAYMENT_FAILED } from "../lifecycle/hold-reasons.ts";
 import { applyTransition, hasFailedPayment, wasCanceled } from "../lifecycle/lifecycle.ts";
-import { storeOutcome } from "../orders/changes/change-order.ts";
-import { lockFreeOrders, lockOrderState, type OrderState } from "../orders/changes/lock-orders-sql.ts";
+import type { OrderState } from "../lifecycle/order.ts";
+import { lockFreeOrders, lockOrderState } from "../orders/changes/lock-orders-sql.ts";
+import { storeTransitions } from "../orders/changes/store-transitions.ts";
 import { readOrders } from "../orders/orders-sql.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
@@ -65,10 +66,10 @@ async function recordUnderLock(
   context: Context,
   connection: ConnectionKey,
   responded: readonly RespondedPayment[],
-  lock: (tx: Queryable) => Promise<OrderStates>,
+  lock: (tx: Queryable) => Promise<OrderState[]>,
 ): Promise<OrderStates> {
   const { orders, hasTransitions } = await inTransaction(context, async (tx) => {
-    const orders = await lock(tx);
+    const orders: OrderStates = new Map((await lock(tx)).map((order) => [order.id, order]));
     const at = { newId: context.newId, now: context.clock.now() };
     const ofLocked = responded.filter(({ payment }) => orders.has(payment.orderId));
     const { outcomes, postponements } = evaluateResponses(ofLocked, at.now);
@@ -109,19 +110,21 @@ async function applyConsequences(
     };
   });
   const entries = consequences.flatMap(({ order, entries }) =>
-    entries.map((entry) => ({ ...entry, orderId: order.id })),
+    entries.map((entry) => ({ ...entry, order, id: at.newId() })),
   );
-  await insertEntries(tx, connection, entries, at);
-  for (const { order, exhausted, holdChange } of consequences) {
+  await insertEntries(tx, entries, at.now);
+  const transitions = consequences.flatMap(({ order, holdChange }) => {
+    if (holdChange === null) return [];
+    const outcome = applyTransition(order, { name: holdChange, reasons: [PAYMENT_FAILED] }, at.now);
+    return appliedTransitions(order, outcome, { actor: SERVICE, operation: holdChange });
+  });
+  await storeTransitions(tx, transitions, at);
+  for (const { order, exhausted } of consequences)
     for (const { id, kind, failureReason } of exhausted)
       context.log.error(
         { order: { id: order.id }, entry: { id, kind }, reason: failureReason },
         "payment declined, no attempts left",
       );
-    if (holdChange === null) continue;
-    const outcome = applyTransition(order, { name: holdChange, reasons: [PAYMENT_FAILED] }, at.now);
-    await storeOutcome(tx, order, outcome, { actor: SERVICE, operation: holdChange }, at);
-  }
 }
 
 const summaryOf = (outcomes: readonly PaymentOutcome[]) => ({

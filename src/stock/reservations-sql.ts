@@ -34,14 +34,15 @@ export async function insertReservations(
   });
 }
 
-/** Ends the reservations of lines of an order that the caller has locked; returns what was reserved. */
+/** Ends the reservations for lines of a merchant's orders that the caller has locked; returns those that there were. */
 export async function deleteReservations(
   tx: Queryable,
-  connection: ConnectionKey,
-  orderId: string,
-  lineIds: readonly string[],
+  merchantId: string,
+  lines: readonly { readonly orderId: string; readonly lineId: string }[],
 ): Promise<Reservation[]> {
+  if (lines.length === 0) return [];
   const rows = await tx.query<{
+    order_id: string;
     line_id: string;
     facility_id: string;
     product_id: string;
@@ -50,12 +51,16 @@ export async function deleteReservations(
     name: "delete-reservations",
     text: `
       delete from stock_reservations
-      where merchant_id = $1 and order_id = $2 and line_id = any($3::uuid[])
-      returning line_id, facility_id, product_id, quantity`,
-    values: [connection.merchantId, orderId, lineIds],
+      where merchant_id = $1 and order_id = any($2::uuid[]) and line_id = any($3::uuid[])
+      returning order_id, line_id, facility_id, product_id, quantity`,
+    values: [
+      merchantId,
+      [...new Set(lines.map(({ orderId }) => orderId))],
+      lines.map(({ lineId }) => lineId),
+    ],
   });
   return rows.map((row) => ({
-    orderId,
+    orderId: row.order_id,
     lineId: row.line_id,
     facilityId: row.facility_id,
     productId: row.product_id,

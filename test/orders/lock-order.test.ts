@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import { saveOrders } from "../../src/orders/changes/save-orders-sql.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import { lockOrder, readOrdersByExternalId, saveOrder } from "../../src/orders/orders-sql.ts";
+import { lockOrder, readOrdersByExternalId } from "../../src/orders/orders-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";
@@ -29,5 +30,6 @@ it("a change is rejected when the order changed since it was read", async () => 
   const [read] = await readOrdersByExternalId(test.db, connectionKey(partner), ["moved"]);
   if (read === undefined) throw new Error("The order was just placed.");
   await partner.client.post("/v1/orders/moved/cancel");
-  await expect(saveOrder(test.db, read, { ...read, status: "ACCEPTED" })).rejects.toThrow("lock");
+  const change = { before: read, after: { ...read, status: "ACCEPTED" as const } };
+  await expect(saveOrders(test.db, [change])).rejects.toThrow("lock");
 });

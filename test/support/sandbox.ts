@@ -41,6 +41,7 @@ export async function expectRejected(
   expect(headers["content-type"]).toContain("application/problem+json");
   expect(body).toEqual({
     type: `${test.context.config.errorsBaseUrl}/transition-refused`,
+    code: "transition-refused",
     title: "Transition not allowed",
     status: 409,
     detail: expect.stringMatching(/./),

@@ -74,13 +74,16 @@ async function storeRoutes(
   }));
   await chargeShippings(tx, charges, at);
   const entries = routes.map(({ order }) => ({
-    actor: SERVICE,
-    operation: "route",
-    orderId: order.id,
-    status: "ACCEPTED" as const, // Only accepted orders are routed.
-    holdReasons: withoutRoutingHolds(order),
+    order: {
+      merchantId: connection.merchantId,
+      id: order.id,
+      status: "ACCEPTED" as const, // Only accepted orders are routed.
+      holdReasons: withoutRoutingHolds(order),
+    },
+    cause: { actor: SERVICE, operation: "route" },
+    shipmentId: null,
   }));
-  await insertTimelineEntries(tx, connection, entries, at);
+  await insertTimelineEntries(tx, entries, at);
 }
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];

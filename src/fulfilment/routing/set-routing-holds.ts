@@ -1,5 +1,12 @@
-import type { RecordContext } from "../../lifecycle/applied-transition.ts";
-import { changeHolds, type HoldChange } from "../../orders/changes/change-holds.ts";
+import {
+  type AppliedTransition,
+  appliedTransitions,
+  type RecordContext,
+  SERVICE,
+} from "../../lifecycle/applied-transition.ts";
+import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import { storeTransitions } from "../../orders/changes/store-transitions.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -7,8 +14,9 @@ import { placementOf, releaseOf } from "./hold-transitions.ts";
 import type { WantedHold } from "./plan-routes.ts";
 
 /**
- * Sets and releases the holds that routing decides; all other hold reasons stay. New holds come first, so that a hold
- * whose reason changes is never published as released in between.
+ * Places and releases the holds that routing decides; all other hold reasons stay. Of one order the placement comes first,
+ * so that a hold whose reason changes is never published as released in between. Reads only the orders that change, whole,
+ * because their events contain the whole order.
  */
 export async function setRoutingHolds(
   tx: Queryable,
@@ -16,28 +24,27 @@ export async function setRoutingHolds(
   wanted: readonly WantedHold[],
   at: RecordContext,
 ): Promise<void> {
-  await apply(tx, connection, wanted, placementOf, at);
-  await apply(tx, connection, wanted, releaseOf, at);
+  const changing = new Map(
+    wanted
+      .filter((hold) => placementOf(hold) !== null || releaseOf(hold) !== null)
+      .map((hold) => [hold.order.id, hold]),
+  );
+  const orders = await readOrders(tx, connection, [...changing.keys()]);
+  const applied = orders.flatMap((order) => {
+    const hold = changing.get(order.id);
+    return hold === undefined ? [] : applyHold(order, hold, at.now);
+  });
+  await storeTransitions(tx, applied, at);
 }
 
-/** Reads only the orders that change, whole, because their events contain the whole order. */
-async function apply(
-  tx: Queryable,
-  connection: ConnectionKey,
-  wanted: readonly WantedHold[],
-  transitionOf: (hold: WantedHold) => HoldChange["transition"] | null,
-  at: RecordContext,
-): Promise<void> {
-  const transitions = new Map(
-    wanted.flatMap((hold) => {
-      const transition = transitionOf(hold);
-      return transition === null ? [] : [[hold.order.id, transition]];
-    }),
-  );
-  const orders = await readOrders(tx, connection, [...transitions.keys()]);
-  const changes = orders.flatMap((order) => {
-    const transition = transitions.get(order.id);
-    return transition === undefined ? [] : { order, transition };
-  });
-  await changeHolds(tx, connection, changes, at);
+/** Each transition starts from what the one before it has made of the order. */
+function applyHold(order: Order, hold: WantedHold, now: Date): AppliedTransition[] {
+  const applied: AppliedTransition[] = [];
+  for (const transition of [placementOf(hold), releaseOf(hold)]) {
+    if (transition === null) continue;
+    const before = applied.at(-1)?.after ?? order;
+    const outcome = applyTransition(before, transition, now);
+    applied.push(...appliedTransitions(before, outcome, { actor: SERVICE, operation: transition.name }));
+  }
+  return applied;
 }

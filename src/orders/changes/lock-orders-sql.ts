@@ -1,29 +1,54 @@
-import type { Order, OrderStatus } from "../../lifecycle/order.ts";
+import type { OrderState, OrderStatus } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** What work on many orders needs to know of each before it looks closer. */
-export type OrderState = Pick<Order, "status" | "holdReasons" | "canceledAt">;
+/** The columns of the order `o` that `toOrderState` reads. */
+export const ORDER_STATE = `o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons, o.updated_at,
+             o.acceptance_due_at, o.canceled_at, o.last_sequence`;
 
-type StateRow = { id: string; status: OrderStatus; hold_reasons: string[]; canceled_at: Date | null };
+export type OrderStateRow = {
+  merchant_id: string;
+  connection_id: string;
+  id: string;
+  test_mode: boolean;
+  status: OrderStatus;
+  hold_reasons: string[];
+  updated_at: Date;
+  acceptance_due_at: Date | null;
+  canceled_at: Date | null;
+  last_sequence: number;
+};
+
+export const toOrderState = (row: OrderStateRow): OrderState => ({
+  merchantId: row.merchant_id,
+  connectionId: row.connection_id,
+  id: row.id,
+  testMode: row.test_mode,
+  status: row.status,
+  holdReasons: row.hold_reasons,
+  updatedAt: row.updated_at,
+  acceptanceDueAt: row.acceptance_due_at,
+  canceledAt: row.canceled_at,
+  lastSequence: row.last_sequence,
+});
 
 /** Locks those of a connection's orders that no other transaction has locked; returns them as stored. */
 export async function lockFreeOrders(
   tx: Queryable,
   connection: ConnectionKey,
   orderIds: readonly string[],
-): Promise<ReadonlyMap<string, OrderState>> {
-  const rows = await tx.query<StateRow>({
+): Promise<OrderState[]> {
+  const rows = await tx.query<OrderStateRow>({
     name: "lock-free-orders",
     text: `
-      select o.id, o.status, o.hold_reasons, o.canceled_at
+      select ${ORDER_STATE}
       from orders o
       where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])
       order by o.id
       for no key update skip locked`,
     values: [connection.merchantId, connection.connectionId, orderIds],
   });
-  return toStates(rows);
+  return rows.map(toOrderState);
 }
 
 /** Locks one order, waiting if necessary; returns it as stored. */
@@ -31,23 +56,15 @@ export async function lockOrderState(
   tx: Queryable,
   connection: ConnectionKey,
   orderId: string,
-): Promise<ReadonlyMap<string, OrderState>> {
-  const rows = await tx.query<StateRow>({
+): Promise<OrderState[]> {
+  const rows = await tx.query<OrderStateRow>({
     name: "lock-order-state",
     text: `
-      select id, status, hold_reasons, canceled_at
-      from orders
-      where merchant_id = $1 and connection_id = $2 and id = $3
+      select ${ORDER_STATE}
+      from orders o
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3
       for no key update`,
     values: [connection.merchantId, connection.connectionId, orderId],
   });
-  return toStates(rows);
+  return rows.map(toOrderState);
 }
-
-const toStates = (rows: readonly StateRow[]): ReadonlyMap<string, OrderState> =>
-  new Map(
-    rows.map((row) => [
-      row.id,
-      { status: row.status, holdReasons: row.hold_reasons, canceledAt: row.canceled_at },
-    ]),
-  );

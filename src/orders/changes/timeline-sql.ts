@@ -4,49 +4,49 @@ import type {
   TimelineEntry,
   TransitionCause,
 } from "../../lifecycle/applied-transition.ts";
-import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { OrderState, OrderStatus } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** What the timeline stores of a transition. */
-export type NewTimelineEntry = TransitionCause & {
-  readonly orderId: string;
-  /** The shipment it was about, if it was about one. */
-  readonly shipmentId?: string | null;
-  readonly status: OrderStatus;
-  readonly holdReasons: readonly string[];
+/** An operation on an order, for its timeline. */
+export type NewTimelineEntry = {
+  /** As it stands after the operation. */
+  readonly order: Pick<OrderState, "merchantId" | "id" | "status" | "holdReasons">;
+  readonly cause: TransitionCause;
+  /** The shipment that was made or changed; null if none was. */
+  readonly shipmentId: string | null;
 };
 
-/** Adds transitions of orders of one connection to their timelines. Call it in the transaction of the transitions. */
+/** Adds entries to the timelines of orders. Call it in the transaction of the operations. */
 export async function insertTimelineEntries(
   tx: Queryable,
-  connection: ConnectionKey,
-  steps: readonly NewTimelineEntry[],
+  entries: readonly NewTimelineEntry[],
   { newId, now }: RecordContext,
 ): Promise<void> {
-  if (steps.length === 0) return;
+  if (entries.length === 0) return;
   await tx.query({
     name: "insert-timeline-entries",
     text: `
       insert into timeline_entries (
         merchant_id, order_id, id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
-      select $1, s.order_id, s.id, s.operation, s.actor_kind, s.actor_name, s.detail, s.shipment_id, s.status, s.hold_reasons, $3
-      from json_to_recordset($2::json) as s (
-        order_id uuid, id uuid, operation text, actor_kind text, actor_name text, detail text, shipment_id uuid,
-        status text, hold_reasons text[])`,
+      select e.merchant_id, e.order_id, e.id, e.operation, e.actor_kind, e.actor_name, e.detail, e.shipment_id, e.status,
+             e.hold_reasons, $2
+      from json_to_recordset($1::json) as e (
+        merchant_id uuid, order_id uuid, id uuid, operation text, actor_kind text, actor_name text, detail text,
+        shipment_id uuid, status text, hold_reasons text[])`,
     values: [
-      connection.merchantId,
       JSON.stringify(
-        steps.map((step) => ({
-          order_id: step.orderId,
+        entries.map(({ order, cause, shipmentId }) => ({
+          merchant_id: order.merchantId,
+          order_id: order.id,
           id: newId(),
-          operation: step.operation,
-          actor_kind: step.actor.kind,
-          actor_name: step.actor.name,
-          detail: step.detail ?? null,
-          shipment_id: step.shipmentId ?? null,
-          status: step.status,
-          hold_reasons: step.holdReasons,
+          operation: cause.operation,
+          actor_kind: cause.actor.kind,
+          actor_name: cause.actor.name,
+          detail: cause.detail ?? null,
+          shipment_id: shipmentId,
+          status: order.status,
+          hold_reasons: order.holdReasons,
         })),
       ),
       now,
@@ -54,7 +54,7 @@ export async function insertTimelineEntries(
   });
 }
 
-/** An order's timeline, oldest first. Its creation is not part of it: the order itself has it. */
+/** The timeline of an order, oldest entry first. The creation has no entry, since the order's own row records it. */
 export async function readTimeline(
   db: Queryable,
   connection: ConnectionKey,

@@ -1,11 +1,7 @@
-import type { TimedOrder } from "../../lifecycle/lifecycle.ts";
-import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { OrderState } from "../../lifecycle/order.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
-import { NEXT_FEED_POSITION, toFeedPositions } from "../orders-sql.ts";
-
-export type DueOrder = TimedOrder & { readonly id: string };
+import { ORDER_STATE, type OrderStateRow, toOrderState } from "../changes/lock-orders-sql.ts";
 
 /** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
@@ -27,89 +23,48 @@ export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Pr
   return rows.map(toConnectionKey);
 }
 
-type DueOrderRow = {
-  id: string;
-  status: OrderStatus;
-  hold_reasons: string[];
-  acceptance_due_at: Date | null;
-  updated_at: Date;
-};
-
 /**
- * Locks due orders of one connection, except given ones; skips those that are locked. Uses orders_acceptance_due_idx.
+ * Locks due orders of one connection, except given ones; those that another transaction has locked are skipped. Uses
+ * orders_acceptance_due_idx.
  */
 export async function lockDueOrders(
   tx: Queryable,
   connection: ConnectionKey,
   now: Date,
   { except, limit }: { except: readonly string[]; limit: number },
-): Promise<DueOrder[]> {
-  const rows = await tx.query<DueOrderRow>({
+): Promise<OrderState[]> {
+  const rows = await tx.query<OrderStateRow>({
     name: "lock-due-orders",
     text: `
-      select id, status, hold_reasons, acceptance_due_at, updated_at
-      from orders
-      where merchant_id = $1 and connection_id = $2
-        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $3
-        and id <> all($4::uuid[])
-      order by acceptance_due_at
+      select ${ORDER_STATE}
+      from orders o
+      where o.merchant_id = $1 and o.connection_id = $2
+        and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $3
+        and o.id <> all($4::uuid[])
+      order by o.acceptance_due_at
       limit $5
       for no key update skip locked`,
     values: [connection.merchantId, connection.connectionId, now, except, limit],
   });
-  return rows.map(toDueOrder);
+  return rows.map(toOrderState);
 }
 
-/** Locks one order, if it is due and not locked. */
+/** Locks one order, if it is due and no other transaction has locked it. */
 export async function lockDueOrder(
   tx: Queryable,
   connection: ConnectionKey,
   now: Date,
   orderId: string,
-): Promise<DueOrder[]> {
-  const rows = await tx.query<DueOrderRow>({
+): Promise<OrderState[]> {
+  const rows = await tx.query<OrderStateRow>({
     name: "lock-due-order",
     text: `
-      select id, status, hold_reasons, acceptance_due_at, updated_at
-      from orders
-      where merchant_id = $1 and connection_id = $2 and id = $4
-        and status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}' and acceptance_due_at <= $3
+      select ${ORDER_STATE}
+      from orders o
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $4
+        and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $3
       for no key update skip locked`,
     values: [connection.merchantId, connection.connectionId, now, orderId],
   });
-  return rows.map(toDueOrder);
-}
-
-const toDueOrder = (row: DueOrderRow): DueOrder => ({
-  id: row.id,
-  status: row.status,
-  holdReasons: row.hold_reasons,
-  acceptanceDueAt: row.acceptance_due_at,
-  updatedAt: row.updated_at,
-});
-
-/** Stores accepted orders of one connection; returns the positions of their events. The caller holds their locks. */
-export async function saveAcceptances(
-  tx: Queryable,
-  connection: ConnectionKey,
-  accepted: readonly DueOrder[],
-): Promise<FeedPositions> {
-  if (accepted.length === 0) return new Map();
-  const updated = await tx.query<{ id: string; last_feed_position: string }>({
-    name: "save-acceptances",
-    text: `
-      update orders o
-      set status = accepted.status, updated_at = accepted.updated_at, last_feed_position = ${NEXT_FEED_POSITION}
-      from unnest($3::uuid[], $4::text[], $5::timestamptz[]) as accepted (id, status, updated_at)
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = accepted.id
-      returning o.id, o.last_feed_position`,
-    values: [
-      connection.merchantId,
-      connection.connectionId,
-      accepted.map(({ id }) => id),
-      accepted.map(({ status }) => status),
-      accepted.map(({ updatedAt }) => updatedAt),
-    ],
-  });
-  return toFeedPositions(updated);
+  return rows.map(toOrderState);
 }

@@ -1,12 +1,14 @@
-import { SERVICE } from "../../lifecycle/applied-transition.ts";
+import { appliedTransitions, SERVICE, type TransitionCause } from "../../lifecycle/applied-transition.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { storeOutcome } from "../changes/change-order.ts";
 import { failedOrders, goPastFailures } from "../changes/order-failure.ts";
+import { storeTransitions } from "../changes/store-transitions.ts";
 import { readOrders } from "../orders-sql.ts";
 import { lockShippedOrder, lockShippedOrders } from "./shipped-orders-sql.ts";
+
+const CAUSE: TransitionCause = { actor: SERVICE, operation: "complete" };
 
 /** Orders completed in one transaction. */
 const BATCH_SIZE = 50;
@@ -45,10 +47,11 @@ async function completeOrders(
   const completed = await inTransaction(context, async (tx) => {
     const ids = await lockOrders(tx);
     const at = { newId: context.newId, now: context.clock.now() };
-    for (const order of await readOrders(tx, connection, ids)) {
-      const outcome = applyTransition(order, { name: "complete" }, at.now);
-      await storeOutcome(tx, order, outcome, { actor: SERVICE, operation: "complete" }, at);
-    }
+    const orders = await readOrders(tx, connection, ids);
+    const transitions = orders.flatMap((order) =>
+      appliedTransitions(order, applyTransition(order, { name: "complete" }, at.now), CAUSE),
+    );
+    await storeTransitions(tx, transitions, at);
     return ids.length;
   });
   if (completed > 0) context.signals.send("deliveries_due", [connection]);

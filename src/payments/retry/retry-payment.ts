@@ -36,17 +36,13 @@ export async function retryPayment(context: Context, retry: PaymentRetry): Promi
     const order = asOf(stored, at.now);
     const ledger = await readLedger(tx, order, order.id);
     const retries = retriesOf(ledger, wasCanceled(order), at.now);
-    const add = retries.add.map((entry) => ({ ...entry, orderId: order.id }));
+    const add = retries.add.map((entry) => ({ ...entry, order, id: at.newId() }));
     const waiting = retries.bringForward.map(({ id }) => id);
     if (add.length + waiting.length === 0) return transitionRefused(OPERATION, order, "nothing_to_pay");
     await bringForward(tx, order, order.id, waiting, at.now);
-    await insertEntries(tx, order, add, at);
-    await insertTimelineEntries(
-      tx,
-      order,
-      [{ ...order, actor, operation: OPERATION, orderId: order.id }],
-      at,
-    );
+    await insertEntries(tx, add, at.now);
+    const cause = { actor, operation: OPERATION };
+    await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
     return order;
   });
 }

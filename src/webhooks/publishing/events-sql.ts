@@ -7,8 +7,8 @@ import { fanOut, lockStreams } from "./fan-out-sql.ts";
 export type FeedPositions = ReadonlyMap<string, string>;
 
 /**
- * Writes events of one connection with their deliveries. Must run in the transaction of their cause; after its commit
- * the dispatchers are to be notified.
+ * Writes events with their deliveries. Must run in the transaction of their cause; after its commit the dispatchers are to
+ * be notified.
  */
 export async function insertEvents(
   tx: Queryable,
@@ -28,14 +28,13 @@ export async function insertEvents(
   await tx.query({
     name: "insert-events",
     text: `
-      with told as (
+      with published as (
         insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
-        select merchant_id, connection_id, id, type, order_id, sequence, body,
-               coalesce(feed_position, pg_current_xact_id()), $8::timestamptz
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $10::xid8[])
-          as event (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position)
+        select merchant_id, connection_id, id, type, order_id, sequence, body, coalesce(feed_position, pg_current_xact_id()), not_after
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $8::xid8[], $9::timestamptz[])
+          as event (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${fanOut("told", "$9", false)}
+      ), ${fanOut("published", "$10", false)}
       select from headed`,
     values: [
       events.map((event) => event.merchantId),
@@ -45,9 +44,9 @@ export async function insertEvents(
       events.map((event) => event.orderId),
       events.map((event) => event.sequence),
       events.map((event) => event.body),
-      events[0]?.notAfter ?? null, // Events that are written together are about one order.
-      now,
       events.map(({ orderId }) => (orderId === null ? null : positions.get(orderId))),
+      events.map((event) => event.notAfter),
+      now,
     ],
   });
 }

@@ -1,0 +1,74 @@
+import type { RecordContext } from "../lifecycle/applied-transition.ts";
+import { hasFailedPayment, isSettled, wasCanceled } from "../lifecycle/lifecycle.ts";
+import type { OrderKey, OrderState } from "../lifecycle/order.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { failedCharges, type LedgerEntry, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
+import { cancelUnsentEntries, insertEntries, readLedgers } from "./ledger-sql.ts";
+
+type Transition = { readonly before: OrderState; readonly after: OrderState };
+
+/**
+ * Stores what transitions mean for the money of their orders, in the transaction that has locked the orders. An entry that
+ * a worker has claimed is left to that worker: it takes the order's lock to record the outcome, and then finds the order
+ * as it is by then.
+ */
+export async function updateLedger(
+  tx: Queryable,
+  transitions: readonly Transition[],
+  at: RecordContext,
+): Promise<void> {
+  const real = transitions.filter(({ after }) => !after.testMode);
+  const canceled = real.filter(({ before, after }) => wasCanceled(after) && !wasCanceled(before));
+  const released = real.filter(
+    ({ before, after }) => hasFailedPayment(before) && !hasFailedPayment(after) && !isSettled(after),
+  );
+  for (const orders of ofEachMerchant(canceled)) await refund(tx, orders, at);
+  for (const orders of ofEachMerchant(released)) await waive(tx, orders, at);
+}
+
+/** Orders of one merchant; never none. */
+type Orders = readonly [OrderKey, ...OrderKey[]];
+
+/** The merchants' ledgers are changed one after the other, in the order of their ids: each is on a shard of its own. */
+const ofEachMerchant = (transitions: readonly Transition[]): Orders[] =>
+  [...Map.groupBy(transitions, ({ after }) => after.merchantId)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, group]) => group.map(({ after }) => after) as unknown as Orders); // Groups are never empty.
+
+/** Canceled orders are no longer charged, and what was charged is refunded. */
+async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
+  const ledgerOf = await readLedgers(tx, orders[0], orders.map(idOf));
+  const pending = orders.flatMap(({ id }) => ledgerOf(id).filter(({ status }) => status === "pending"));
+  await cancelUnsentEntries(tx, orders[0].merchantId, orders.map(idOf), pending.map(idOf), at.now);
+  await insertEntries(
+    tx,
+    orders.flatMap((order) => refundsOwed(ledgerOf(order.id), at.now).map(entryOf(order, at))),
+    at.now,
+  );
+}
+
+/**
+ * Releasing the hold of a failed payment lets the order proceed unpaid: what was declined is not charged any more
+ * (decision 0041). After a payment there is nothing left to waive.
+ */
+async function waive(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
+  const { merchantId } = orders[0];
+  const orderIds = orders.map(idOf);
+  const ledgerOf = await readLedgers(tx, orders[0], orderIds);
+  const declined = orders.flatMap(({ id }) => failedCharges(ledgerOf(id)));
+  if (declined.length === 0) return;
+  const canceled = await cancelUnsentEntries(tx, merchantId, orderIds, declined.map(idOf), at.now);
+  const asCanceled = (entry: LedgerEntry): LedgerEntry =>
+    canceled.has(entry.id) ? { ...entry, status: "canceled" } : entry;
+  const entries = orders.flatMap((order) =>
+    waivers(ledgerOf(order.id).map(asCanceled), at.now).map(entryOf(order, at)),
+  );
+  await insertEntries(tx, entries, at.now);
+  await cancelUnsentEntries(tx, merchantId, orderIds, entries.map(idOf), at.now);
+}
+
+const idOf = ({ id }: { readonly id: string }): string => id;
+
+const entryOf =
+  (order: OrderKey, { newId }: RecordContext) =>
+  (entry: NewEntry) => ({ ...entry, order, id: newId() });

@@ -1,0 +1,143 @@
+import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
+
+/** An order as it is stored, and as it is to be stored. */
+export type OrderChange<Read extends OrderState = OrderState> = {
+  readonly before: Read;
+  readonly after: Read;
+};
+
+/**
+ * Stores what transitions changed in the orders' own rows; returns the positions of the orders' next events in the feed
+ * (decision 0027). The caller has locked each order, and read it under the lock.
+ *
+ * A position is the id of this transaction, or the position of the order's previous event if that is later: a transaction
+ * that waited for an order can have an earlier id than the one that it waited for. A previous position at or beyond the
+ * end of the snapshot comes from another server, from which the data was restored. It does not count, because readers that
+ * have passed it would never see the event. All of this rests on a statement that begins after the orders were locked:
+ * the snapshot of the locking statement itself may be older than the previous event.
+ */
+export async function saveOrders(tx: Queryable, changes: readonly OrderChange[]): Promise<FeedPositions> {
+  const isOne = changes.length === 1;
+  const rows = await tx.query<{ id: string; last_feed_position: string }>({
+    name: isOne ? "save-order" : "save-orders",
+    text: `
+      update orders o
+      set status = change.status, hold_reasons = change.hold_reasons, updated_at = change.updated_at,
+          canceled_at = change.canceled_at, last_sequence = change.last_sequence,
+          last_feed_position = case
+            when o.last_feed_position < pg_snapshot_xmax(pg_current_snapshot())
+            then greatest(o.last_feed_position, pg_current_xact_id())
+            else pg_current_xact_id()
+          end
+      from (
+        select *
+        from json_to_recordset($1::json) as input (
+          merchant_id uuid, id uuid, status text, hold_reasons text[], updated_at timestamptz, canceled_at timestamptz,
+          last_sequence integer, sequence_before integer)
+        ${isOne ? ONE_ROW : ""}) as change
+      where o.merchant_id = change.merchant_id and o.id = change.id and o.last_sequence = change.sequence_before
+      returning o.id, o.last_feed_position`,
+    values: [JSON.stringify(changes.map(toInput))],
+  });
+  // Nothing in the database makes sequences unique, since events are partitioned by their own id. The lock does, and
+  // this would show if it did not.
+  if (rows.length !== changes.length) throw new Error("An order changed although its lock was held.");
+  return new Map(rows.map((row) => [row.id, row.last_feed_position]));
+}
+
+/** Without it the planner expects a hundred rows, and reads through the whole table while that is small. */
+const ONE_ROW = "limit 1";
+
+const toInput = ({ before, after }: OrderChange) => ({
+  merchant_id: after.merchantId,
+  id: after.id,
+  status: after.status,
+  hold_reasons: after.holdReasons,
+  updated_at: after.updatedAt,
+  canceled_at: after.canceledAt,
+  last_sequence: after.lastSequence,
+  sequence_before: before.lastSequence,
+});
+
+/** Stores what transitions changed in the orders' shipments, and which lines they cover. */
+export async function saveShipments(tx: Queryable, changes: readonly OrderChange<Order>[]): Promise<void> {
+  const changed = changes.flatMap(({ before, after }) =>
+    after.shipments.flatMap((shipment) => {
+      const stored = before.shipments.find(({ id }) => id === shipment.id);
+      return stored === shipment ? [] : [{ order: after, shipment, isNew: stored === undefined }];
+    }),
+  );
+  await insertShipments(
+    tx,
+    changed.filter(({ isNew }) => isNew),
+  );
+  await updateShipments(
+    tx,
+    changed.filter(({ isNew }) => !isNew),
+  );
+}
+
+type ShipmentOfOrder = { readonly order: Order; readonly shipment: Shipment };
+
+async function insertShipments(tx: Queryable, shipments: readonly ShipmentOfOrder[]): Promise<void> {
+  if (shipments.length === 0) return;
+  await tx.query({
+    name: "insert-shipments",
+    text: `
+      insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at)
+      select merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at
+      from json_to_recordset($1::json) as input (
+        merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
+        created_at timestamptz)`,
+    values: [JSON.stringify(shipments.map(toShipmentInput))],
+  });
+  const covered = shipments.flatMap(({ order, shipment }) =>
+    order.lines.flatMap((line) =>
+      line.shipmentId === shipment.id ? [{ order, lineId: line.id, shipment }] : [],
+    ),
+  );
+  await tx.query({
+    name: "ship-lines",
+    text: `
+      update order_lines l
+      set shipment_id = covered.shipment_id
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
+        as covered (merchant_id, order_id, id, shipment_id)
+      where l.merchant_id = covered.merchant_id and l.order_id = covered.order_id and l.id = covered.id
+        and l.merchant_id = any($1::uuid[]) and l.order_id = any($2::uuid[]) and l.shipment_id is null`,
+    values: [
+      covered.map(({ order }) => order.merchantId),
+      covered.map(({ order }) => order.id),
+      covered.map(({ lineId }) => lineId),
+      covered.map(({ shipment }) => shipment.id),
+    ],
+  });
+}
+
+async function updateShipments(tx: Queryable, shipments: readonly ShipmentOfOrder[]): Promise<void> {
+  if (shipments.length === 0) return;
+  await tx.query({
+    name: "update-shipments",
+    text: `
+      update shipments s
+      set status = input.status, carrier = input.carrier, tracking_number = input.tracking_number,
+          tracking_url = input.tracking_url
+      from json_to_recordset($1::json) as input (
+        merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text)
+      where s.merchant_id = input.merchant_id and s.order_id = input.order_id and s.id = input.id`,
+    values: [JSON.stringify(shipments.map(toShipmentInput))],
+  });
+}
+
+const toShipmentInput = ({ order, shipment }: ShipmentOfOrder) => ({
+  merchant_id: order.merchantId,
+  order_id: order.id,
+  id: shipment.id,
+  status: shipment.status,
+  carrier: shipment.carrier,
+  tracking_number: shipment.trackingNumber,
+  tracking_url: shipment.trackingUrl,
+  created_at: shipment.createdAt,
+});

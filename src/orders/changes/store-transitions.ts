@@ -1,0 +1,59 @@
+import { updateLedger } from "../../ledger/update-ledger.ts";
+import type { Acceptance, AppliedTransition, RecordContext } from "../../lifecycle/applied-transition.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { updateStock } from "../../stock/update-stock.ts";
+import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { type OrderChange, saveOrders, saveShipments } from "./save-orders-sql.ts";
+import { insertTimelineEntries } from "./timeline-sql.ts";
+import { eventsOfTransitions, isWhole } from "./transition-events.ts";
+
+type Transition = AppliedTransition | Acceptance;
+
+/**
+ * Stores transitions that the lifecycle has applied, with all that follows from them: the orders, their shipments, events
+ * with their deliveries, timelines, ledger and stock. Every change of an order is stored here, in the transaction that has
+ * locked the order and read it under the lock.
+ *
+ * It takes a fixed number of statements for one order and for hundreds of many connections; only stock and ledger take
+ * theirs for each merchant. Several transitions of one order are given in the order in which they were applied.
+ *
+ * All transactions take their locks in the same order: orders, then streams of deliveries, stock, payments.
+ */
+export async function storeTransitions(
+  tx: Queryable,
+  transitions: readonly Transition[],
+  at: RecordContext,
+): Promise<void> {
+  if (transitions.length === 0) return;
+  const whole = transitions.filter((transition) => isWholeTransition(transition));
+  const positions = await saveOrders(tx, changesOf(transitions));
+  await saveShipments(tx, changesOf(whole));
+  await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now, positions);
+  await insertTimelineEntries(
+    tx,
+    transitions.map((transition) => ({
+      order: transition.after,
+      cause: transition,
+      shipmentId: isWholeTransition(transition) ? touchedShipment(transition) : null,
+    })),
+    at,
+  );
+  await updateStock(tx, whole, at);
+  await updateLedger(tx, transitions, at);
+}
+
+const isWholeTransition = (transition: Transition): transition is AppliedTransition =>
+  isWhole(transition.before) && isWhole(transition.after);
+
+/** For each order how it stood before its first transition, and how it stands after its last one. */
+function changesOf<Read extends OrderChange>(transitions: readonly Read[]): OrderChange<Read["after"]>[] {
+  const changes = new Map<string, OrderChange<Read["after"]>>();
+  for (const { before, after } of transitions)
+    changes.set(after.id, { before: changes.get(after.id)?.before ?? before, after });
+  return [...changes.values()];
+}
+
+/** The shipment that a transition has made or changed; it is never more than one. */
+const touchedShipment = ({ before, after }: OrderChange<Order>): string | null =>
+  after.shipments.find((shipment) => !before.shipments.includes(shipment))?.id ?? null;
