@@ -48,6 +48,18 @@ it("files that documents name exist", () =>
     ),
   ).toEqual([]));
 
+it("the index of the decisions lists every record with its title", () => {
+  const records = [...documents].flatMap(([path, text]) => {
+    const file = /^docs\/decisions\/(\d{4}-.+)$/.exec(path)?.[1];
+    const title = /^# \d{4}: (.+)$/m.exec(text)?.[1];
+    const successor = /^Status: superseded by \[?(\d{4})/m.exec(text)?.[1];
+    const note = successor === undefined ? "" : ` (superseded by ${successor})`;
+    return file === undefined ? [] : [`- [${file.slice(0, 4)}](${file}) ${title}${note}`];
+  });
+  const index = textOf("docs/decisions/README.md").match(/^- \[\d{4}\].+$/gm) ?? [];
+  expect(index.toSorted()).toEqual(records.toSorted());
+});
+
 it("files of src that ARCHITECTURE.md names without `src` exist", () => {
   const folders = LAYERS.flat().map(({ folder }) => folder);
   const named = [...textOf("ARCHITECTURE.md").matchAll(/`((\w+)\/[\w./-]+\.ts)`/g)];
