@@ -1,8 +1,8 @@
 -- Merchants, their connections to partners, the keys of those connections, and the products that a merchant exposes to
 -- a connection.
 --
--- Ready for distribution by merchant (decision 0054): what belongs to a merchant carries the merchant's id first in
--- every key. The few shared tables (api_keys, facilities) do not, and do not point at distributed ones.
+-- Ready for distribution by merchant (decision 0054): rows of a merchant have the merchant's id first in every key.
+-- The few shared tables (api_keys, facilities) do not, and do not reference distributed ones.
 
 create table merchants (
   id            uuid        not null,
@@ -44,7 +44,7 @@ create table connections (
 create index connections_id_idx on connections (id);
 comment on table connections is 'One partner''s access to one merchant. Everything a partner sees belongs to one connection.';
 comment on column connections.currency is 'The merchant''s currency, repeated here so that a foreign key keeps orders in it.';
-comment on column connections.review_max_quantity is 'Review policy: an order with more pieces needs review; null means no limit.';
+comment on column connections.review_max_quantity is 'Review policy: an order with more units needs review; null means no limit.';
 comment on column connections.review_max_order_value_minor is 'Review policy: an order with a higher value, in minor units of the merchant''s currency, needs review; null means no limit.';
 comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
 
@@ -92,7 +92,7 @@ create index products_id_idx on products (id);
 create index products_sku_idx on products (merchant_id, sku, id);
 comment on table products is 'Catalogs of merchants. Products are discontinued, never deleted, so order lines can always reference them.';
 comment on column products.sku is 'The merchant''s own article number; two products may share one.';
-comment on column products.price_minor is 'Price per piece that the merchant is charged, in minor units. Never shown to partners.';
+comment on column products.price_minor is 'Price per unit that the merchant is charged, in minor units. Never shown to partners.';
 
 create table exposed_products (
   merchant_id   uuid        not null,

@@ -1,5 +1,5 @@
--- Orders, their lines and shipments. Test orders live in the same tables, so that the sandbox rehearses the
--- real thing; they carry expires_at and are erased with everything that belongs to them.
+-- Orders, their lines and shipments. Test orders are in the same tables, so that the sandbox rehearses the real process.
+-- They have expires_at and are erased with all data that belongs to them.
 
 create table orders (
   merchant_id       uuid        not null,
@@ -56,8 +56,8 @@ create table orders (
   constraint orders_facility_by_routing check (facility_id is null or routed_at is not null),
   constraint orders_last_sequence_positive check (last_sequence >= 1)
 );
--- The window closer asks which real orders are past their deadline. Only orders still NEW are in the index, and
--- an order whose payment failed is not: its clock stands still (decision 0011).
+-- The worker looks for real orders past their deadline. The index contains only orders that are still NEW, without those
+-- whose payment failed: these are not accepted (decision 0011).
 create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_at)
   where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}';
 -- For the lists of the back office: the review queue, what can be shipped, what is done, and what is on hold. New
@@ -65,16 +65,16 @@ create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_
 create index orders_status_idx on orders (connection_id, status, id) where status <> 'NEW' and not test_mode;
 create index orders_held_idx on orders (connection_id, id) where hold_reasons <> '{}' and not test_mode;
 create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;
-comment on table orders is 'Orders as they stand now. Status and holds change only by the lifecycle (src/lifecycle/lifecycle.ts).';
+comment on table orders is 'The current state of orders. Status and holds change only by the lifecycle (src/lifecycle/lifecycle.ts).';
 comment on column orders.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection.';
-comment on column orders.request_hash is 'SHA-256 of the normalised request: tells a retry from another request under the same key.';
+comment on column orders.request_hash is 'SHA-256 of the normalized request: distinguishes a retry from a different request with the same key.';
 comment on column orders.hold_reasons is 'Empty means not on hold.';
 comment on column orders.goods_minor is 'What the merchant is charged for the goods, in minor units, fixed at creation.';
 comment on column orders.acceptance_due_at is 'When the acceptance window of a real order closes; null if it never had one.';
 comment on column orders.expires_at is 'When a test order is erased; null for real orders.';
-comment on column orders.canceled_at is 'Stays when a parcel of the order comes back later: nothing of the order is owed any more.';
-comment on column orders.routed_at is 'When the order was given to a facility, or to the only place there is; it may be shipped from then on.';
-comment on column orders.facility_id is 'Null also where there is no facility to choose from.';
+comment on column orders.canceled_at is 'Kept when a shipment of the order comes back later: nothing of the order is owed any more.';
+comment on column orders.routed_at is 'When the order was routed to a facility, or became ready to ship without one. It may be shipped from then on.';
+comment on column orders.facility_id is 'Null also when the order was routed without any facility.';
 comment on column orders.last_feed_position is 'No event of the order is at a later position of the feed (decision 0027). Changed under the row''s lock, like last_sequence.';
 comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';
 
@@ -91,7 +91,7 @@ create table shipments (
   constraint shipments_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id) on delete cascade,
   constraint shipments_status_known check (status in ('pending', 'shipped', 'delivered', 'returned'))
 );
-comment on table shipments is 'Parcels of an order; order_lines.shipment_id tells what is in each.';
+comment on table shipments is 'Shipments of an order; order_lines.shipment_id contains the shipment of each line.';
 
 create index shipments_id_idx on shipments (id);
 comment on column shipments.carrier is 'As the warehouse names it.';

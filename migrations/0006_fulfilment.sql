@@ -1,6 +1,6 @@
 -- Where orders ship from: facilities, their shipping rates and their stock, and the stock reserved for orders
--- (decisions 0044 to 0047). Facilities and stock are shared by all connections, so they do not reference sharded tables;
--- reservations belong to orders.
+-- (decisions 0044 to 0047). Facilities and rates are shared by all merchants; stock belongs to the merchant of its
+-- product, and reservations to orders.
 
 create table facilities (
   id               uuid        not null,
