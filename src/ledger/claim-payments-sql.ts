@@ -9,7 +9,7 @@ export type Payer = ConnectionKey & { readonly gateway: GatewayName };
 const claimableAt = (now: string): string =>
   `d.due_at <= ${now} and (d.leased_until is null or d.leased_until <= ${now})`;
 
-/** Connections with something due at a gateway, the one that waits longest first. A scan over all shards. */
+/** Connections with payments due at a gateway, the longest waiting first. A scan over all shards. */
 export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<Payer[]> {
   const rows = await db.query<{ connection_id: string; merchant_id: string }>({
     name: "list-payers",
@@ -46,29 +46,15 @@ export type ClaimedPayment = {
   readonly currency: string;
   /** Claims so far, this one among them. */
   readonly attemptCount: number;
-  /** Names the claim, which the payments of a batch share. */
+  /** The id of the claim, which the payments of a batch share. */
   readonly claimId: string;
   readonly firstAttemptedAt: Date;
-  /** How the gateway names what an earlier attempt has begun; null when that is not known. */
+  /** The gateway's id of the payment that an earlier attempt started; null if unknown. */
   readonly reference: string | null;
-  /** Of a refund: how the gateway names the charge that it gives back. */
+  /** Of a refund: the gateway's id of the charge that it returns. */
   readonly chargeReference: string | null;
-  /** Of a charge at Stripe: what it is charged to, the same at every attempt. */
+  /** Of a charge at Stripe: the payment method, the same for every attempt. */
   readonly stripeMethod: { readonly customerId: string; readonly paymentMethodId: string } | null;
-};
-
-type ClaimedRow = {
-  order_id: string;
-  entry_id: string;
-  kind: EntryKind;
-  amount_minor: bigint;
-  currency: string;
-  attempt_count: number;
-  first_attempted_at: Date;
-  gateway_reference: string | null;
-  charge_reference: string | null;
-  customer_id: string | null;
-  payment_method_id: string | null;
 };
 
 /**
@@ -81,7 +67,19 @@ export async function claimPayments(
   { connectionId, merchantId, gateway }: Payer,
   { claimId, now, leasedUntil, limit }: { claimId: string; now: Date; leasedUntil: Date; limit: number },
 ): Promise<ClaimedPayment[]> {
-  const rows = await db.query<ClaimedRow>({
+  const rows = await db.query<{
+    order_id: string;
+    entry_id: string;
+    kind: EntryKind;
+    amount_minor: bigint;
+    currency: string;
+    attempt_count: number;
+    first_attempted_at: Date;
+    gateway_reference: string | null;
+    charge_reference: string | null;
+    customer_id: string | null;
+    payment_method_id: string | null;
+  }>({
     name: "claim-payments",
     text: `
       with in_use as materialized (

@@ -17,9 +17,9 @@ export type PaymentOutcome = {
 export async function endClaims(
   tx: Queryable,
   connection: ConnectionKey,
-  settlements: readonly PaymentOutcome[],
+  outcomes: readonly PaymentOutcome[],
 ): Promise<PaymentOutcome[]> {
-  const [first] = settlements;
+  const [first] = outcomes;
   if (first === undefined) return [];
   const rows = await tx.query<{ entry_id: string }>({
     name: "end-payment-claims",
@@ -30,23 +30,23 @@ export async function endClaims(
     values: [
       connection.merchantId,
       connection.connectionId,
-      settlements.map(({ payment }) => payment.orderId),
-      settlements.map(({ payment }) => payment.entryId),
+      outcomes.map(({ payment }) => payment.orderId),
+      outcomes.map(({ payment }) => payment.entryId),
       first.payment.claimId,
     ],
   });
   const ended = new Set(rows.map((row) => row.entry_id));
-  return settlements.filter(({ payment }) => ended.has(payment.entryId));
+  return outcomes.filter(({ payment }) => ended.has(payment.entryId));
 }
 
-/** Records outcomes of one connection, for payments that have been taken off what is due in this transaction. */
+/** Records outcomes of one connection, of payments whose claims this transaction has ended. */
 export async function insertOutcomes(
   tx: Queryable,
   connection: ConnectionKey,
-  settlements: readonly PaymentOutcome[],
+  outcomes: readonly PaymentOutcome[],
   now: Date,
 ): Promise<void> {
-  if (settlements.length === 0) return;
+  if (outcomes.length === 0) return;
   await tx.query({
     name: "insert-ledger-outcomes",
     text: `
@@ -54,15 +54,15 @@ export async function insertOutcomes(
         merchant_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
       select $1, order_id, entry_id, outcome, gateway, reference, reason, $8
       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
-        as given (order_id, entry_id, outcome, gateway, reference, reason)`,
+        as input (order_id, entry_id, outcome, gateway, reference, reason)`,
     values: [
       connection.merchantId,
-      settlements.map(({ payment }) => payment.orderId),
-      settlements.map(({ payment }) => payment.entryId),
-      settlements.map(({ outcome }) => outcome),
-      settlements.map(({ payment }) => payment.gateway),
-      settlements.map(({ reference }) => reference),
-      settlements.map(({ reason }) => reason),
+      outcomes.map(({ payment }) => payment.orderId),
+      outcomes.map(({ payment }) => payment.entryId),
+      outcomes.map(({ outcome }) => outcome),
+      outcomes.map(({ payment }) => payment.gateway),
+      outcomes.map(({ reference }) => reference),
+      outcomes.map(({ reason }) => reason),
       now,
     ],
   });
@@ -72,11 +72,11 @@ export async function insertOutcomes(
 export type Postponement = {
   readonly payment: ClaimedPayment;
   readonly dueAt: Date;
-  /** How the gateway names it, where it has said so. */
+  /** The gateway's id of the payment; null if unknown. */
   readonly reference: string | null;
 };
 
-/** Ends the claims of payments of one connection and postpones them. A payment whose gateway has sent an event stays due. */
+/** Postpones payments of one connection; not if their gateway has requested a check in the meantime. */
 export async function postponePayments(
   tx: Queryable,
   connection: ConnectionKey,
@@ -87,12 +87,12 @@ export async function postponePayments(
     name: "postpone-payments",
     text: `
       update due_payments d
-      set leased_until = null, due_at = case when d.recheck_requested then d.due_at else given.due_at end,
-          gateway_reference = coalesce(given.reference, d.gateway_reference)
+      set leased_until = null, due_at = case when d.recheck_requested then d.due_at else input.due_at end,
+          gateway_reference = coalesce(input.reference, d.gateway_reference)
       from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::text[])
-        as given (order_id, entry_id, claim_id, due_at, reference)
+        as input (order_id, entry_id, claim_id, due_at, reference)
       where d.merchant_id = $1 and d.connection_id = $2 and d.order_id = any($3::uuid[]) -- A list as well, for the reason above.
-        and d.order_id = given.order_id and d.entry_id = given.entry_id and d.claim_id = given.claim_id`,
+        and d.order_id = input.order_id and d.entry_id = input.entry_id and d.claim_id = input.claim_id`,
     values: [
       connection.merchantId,
       connection.connectionId,
@@ -112,7 +112,7 @@ export async function requestRecheck(
   now: Date,
 ): Promise<boolean> {
   const rows = await db.query({
-    name: "ask-payment-recheck",
+    name: "request-payment-recheck",
     text: `
       update due_payments
       set recheck_requested = true, due_at = least(due_at, $4)

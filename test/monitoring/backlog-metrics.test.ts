@@ -6,7 +6,7 @@ import { createPartner, placeOrder, placeTestOrder } from "../support/builders.t
 import { storeEndpoint } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
 import { connectionKey, transition } from "../support/orders.ts";
-import { scriptedGateway, settleWith } from "../support/payments.ts";
+import { processPaymentsWith, scriptedGateway } from "../support/payments.ts";
 import { operationApplied } from "../support/real-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -60,7 +60,7 @@ describe("the metrics of what waits", () => {
     const beforeMove = async () => {
       ages.push((await scrape(test))[age]);
     };
-    await settleWith(test, scriptedGateway(test, { batchSize: 1, beforeMove }));
+    await processPaymentsWith(test, scriptedGateway(test, { batchSize: 1, beforeMove }));
     expect(ages).toEqual([0, 0]);
   });
 

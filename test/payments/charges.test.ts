@@ -24,10 +24,10 @@ import {
   moves,
   orderUuid,
   payIn,
+  processDuePayments,
   readDuePayments,
   retry,
   setCreditLimit,
-  settle,
 } from "../support/payments.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -52,7 +52,7 @@ describe("the charge for an order's goods", () => {
       },
     ]);
     const before = await readOrder(partner, id);
-    expect(await settle(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(1);
     expect(await ledgerOf(test, partner, id)).toMatchObject([
       { status: "succeeded", gateway: "account", failureReason: null },
     ]);
@@ -61,7 +61,7 @@ describe("the charge for an order's goods", () => {
     expect(await readOrder(partner, id)).toEqual(before);
     const done = await dumpTables(test);
     test.clock.advance({ hours: 1 });
-    expect(await settle(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(0);
     expect(await dumpTables(test)).toEqual(done);
   });
 
@@ -77,7 +77,7 @@ describe("the charge for an order's goods", () => {
     });
     const free = await placeOrder(partner, { lines: [{ productId: gift, quantity: 1 }] });
     await placeTestOrder(partner);
-    expect(await settle(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(1);
     expect(await moves(test, partner, reviewed.id)).toEqual(["goods 1 succeeded"]);
     expect(await moves(test, partner, free.id)).toEqual([]);
     expect(await countRows(test, "ledger_entries")).toBe(1);
@@ -112,7 +112,7 @@ describe("a declined charge", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 999n);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
     expect((await ledgerOf(test, partner, id))[0]?.failureReason).toBe("credit_limit_exceeded");
     expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHoldReasons: ["payment_failed"] });
@@ -121,7 +121,7 @@ describe("a declined charge", () => {
     expect((await cancelOrder(partner, id)).status).toBe(200);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
     expect(await typesOf(test, partner, id)).toEqual(["order.created", "order.onHold", "order.canceled"]);
-    expect(await settle(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(0);
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
@@ -130,15 +130,15 @@ describe("a declined charge", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    expect(await settle(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(1);
     for (const hours of [1, 6, 24, 48, 72]) {
       test.clock.advance({ hours, ms: -1 });
-      expect(await settle(test)).toBe(0);
+      expect(await processDuePayments(test)).toBe(0);
       test.clock.advance({ ms: 1 });
-      expect(await settle(test)).toBe(1);
+      expect(await processDuePayments(test)).toBe(1);
     }
     test.clock.advance({ hours: 10_000 });
-    expect(await settle(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(0);
     expect((await moves(test, partner, id)).map((move) => move.split(" ").slice(1).join(" "))).toEqual(
       [1, 2, 3, 4, 5, 6].map((attempt) => `${attempt} failed`),
     );
@@ -150,10 +150,10 @@ describe("a declined charge", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await setCreditLimit(test, partner, null);
     test.clock.advance({ hours: 1 });
-    await settle(test);
+    await processDuePayments(test);
     expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHold: false });
     expect(await typesOf(test, partner, id)).toEqual([
       "order.created",
@@ -167,10 +167,10 @@ describe("a declined charge", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     test.clock.advance({ hours: 5 });
     await payIn(test, partner, "10.00");
-    await settle(test);
+    await processDuePayments(test);
     expect(await readOrder(partner, id)).toMatchObject({ status: "ACCEPTED", onHold: false });
     expect((await cancelOrder(partner, id)).status).toBe(409);
     expect(await balanceOf(test, partner)).toBe(0n);
@@ -182,10 +182,10 @@ describe("a declined charge", () => {
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
     await transitionOrder(test, partner, id, { name: "hold", reasons: ["merchant_request"] });
-    await settle(test);
+    await processDuePayments(test);
     expect((await readOrder(partner, id)).onHoldReasons).toEqual(["merchant_request", "payment_failed"]);
     await payIn(test, partner, "100.00");
-    await settle(test);
+    await processDuePayments(test);
     expect((await readOrder(partner, id)).onHoldReasons).toEqual(["merchant_request"]);
   });
 
@@ -195,7 +195,7 @@ describe("a declined charge", () => {
     await setCreditLimit(test, partner, 25_00n);
     const orders = [];
     for (let count = 0; count < 130; count += 1) orders.push(await placeOrder(partner));
-    expect(await settle(test)).toBe(130);
+    expect(await processDuePayments(test)).toBe(130);
     const held = await Promise.all(orders.map(async ({ id }) => (await readOrder(partner, id)).onHold));
     expect(held.filter((onHold) => !onHold)).toHaveLength(2);
     expect(await balanceOf(test, partner)).toBe(-20_00n);
@@ -209,11 +209,11 @@ describe("to pay again by request", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await setCreditLimit(test, partner, null);
     expect(await retry(test, partner, id)).toMatchObject({ status: "NEW", holdReasons: ["payment_failed"] });
     await retry(test, partner, id);
-    expect(await settle(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(1);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
     expect((await readOrder(partner, id)).onHold).toBe(false);
     const timeline = await readTimeline(test.db, connectionKey(partner), orderUuid(id));
@@ -230,7 +230,7 @@ describe("to pay again by request", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
     await Promise.all(Array.from({ length: 5 }, () => retry(test, partner, id)));
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
@@ -245,11 +245,11 @@ describe("to pay again by request", () => {
       members: { rule: "nothing_to_pay", transition: "retryPayment" },
     };
     expect(await retry(test, partner, id)).toMatchObject(refusal);
-    await settle(test);
+    await processDuePayments(test);
     expect(await retry(test, partner, id)).toMatchObject(refusal);
     await setCreditLimit(test, partner, 0n);
     const other = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await cancelOrder(partner, other.id);
     expect(await retry(test, partner, other.id)).toMatchObject({
       ...refusal,

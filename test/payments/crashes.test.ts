@@ -7,11 +7,11 @@ import { cancelOrder, readOrder } from "../support/orders.ts";
 import {
   balanceOf,
   moves,
+  processDuePayments,
+  processPaymentsWith,
   readDuePayments,
   scriptedGateway,
   setCreditLimit,
-  settle,
-  settleWith,
 } from "../support/payments.ts";
 import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
@@ -19,7 +19,7 @@ import { startServiceForTest, startTestService, type TestService } from "../supp
 const LEASE = { seconds: 60 };
 
 /** A worker that is killed at one of its statements; returns whether it reached it. */
-async function settleAndDie(
+async function processAndDie(
   { context }: TestService,
   statements: number,
   applied: boolean,
@@ -52,9 +52,9 @@ describe("a worker that is killed", () => {
     async (death) => {
       const partner = await createPartner(test);
       const { id } = await placeOrder(partner);
-      expect(await settleAndDie(test, death.statement, death.applied)).toBe(true);
+      expect(await processAndDie(test, death.statement, death.applied)).toBe(true);
       test.clock.advance(LEASE);
-      await settle(test);
+      await processDuePayments(test);
       expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
       expect(await balanceOf(test, partner)).toBe(-1_000n);
     },
@@ -65,11 +65,11 @@ describe("a worker that is killed", () => {
     async (death) => {
       const partner = await createPartner(test);
       const { id } = await placeOrder(partner);
-      await settle(test);
+      await processDuePayments(test);
       await cancelOrder(partner, id);
-      await settleAndDie(test, death.statement, death.applied);
+      await processAndDie(test, death.statement, death.applied);
       test.clock.advance(LEASE);
-      await settle(test);
+      await processDuePayments(test);
       expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
       expect(await balanceOf(test, partner)).toBe(0n);
     },
@@ -80,10 +80,10 @@ describe("a worker that is killed", () => {
     async (death) => {
       const partner = await createPartner(test);
       const { id } = await placeOrder(partner);
-      await settleAndDie(test, death.statement, death.applied);
+      await processAndDie(test, death.statement, death.applied);
       expect((await cancelOrder(partner, id)).status).toBe(200);
       test.clock.advance(LEASE);
-      await settle(test);
+      await processDuePayments(test);
       expect(await balanceOf(test, partner)).toBe(0n);
     },
   );
@@ -94,9 +94,9 @@ describe("a worker that is killed", () => {
       const partner = await createPartner(test);
       await setCreditLimit(test, partner, 0n);
       const { id } = await placeOrder(partner);
-      await settleAndDie(test, death.statement, death.applied);
+      await processAndDie(test, death.statement, death.applied);
       test.clock.advance(LEASE);
-      await settle(test);
+      await processDuePayments(test);
       expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
       expect((await readOrder(partner, id)).onHoldReasons).toEqual(["payment_failed"]);
       await cancelOrder(partner, id);
@@ -106,11 +106,11 @@ describe("a worker that is killed", () => {
   it("keeps its claim until the lease has run out, and no longer", async () => {
     const partner = await createPartner(test);
     await placeOrder(partner);
-    await settleAndDie(test, 2, true);
+    await processAndDie(test, 2, true);
     test.clock.advance({ ...LEASE, ms: -1 });
-    expect(await settle(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(0);
     test.clock.advance({ ms: 1 });
-    expect(await settle(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(1);
   });
 });
 
@@ -127,15 +127,15 @@ describe("a gateway whose response was lost", () => {
       const gateway = scriptedGateway(test, { [when]: lost });
       for (const seconds of [0, 5, 10, 20, 40]) {
         test.clock.advance({ seconds, ms: -1 });
-        if (seconds > 0) expect(await settleWith(test, gateway)).toBe(0);
+        if (seconds > 0) expect(await processPaymentsWith(test, gateway)).toBe(0);
         test.clock.advance({ ms: 1 });
-        expect(await settleWith(test, gateway)).toBe(1);
+        expect(await processPaymentsWith(test, gateway)).toBe(1);
         expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
       }
       expect((await readOrder(partner, id)).onHold).toBe(false);
       gateway[when] = () => undefined;
       test.clock.advance({ hours: 1 });
-      await settleWith(test, gateway);
+      await processPaymentsWith(test, gateway);
       expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
       expect(new Set(gateway.calls.map(({ payment }) => payment.entryId)).size).toBe(1);
       expect([...gateway.moved.values()]).toEqual([1_000n]);
@@ -150,7 +150,7 @@ describe("a gateway whose response was lost", () => {
     gateway.afterMove = ({ entryId }) => {
       if (entryId === gateway.calls[0]?.payment.entryId) throw new Error("The connection was lost.");
     };
-    await settleWith(test, gateway);
+    await processPaymentsWith(test, gateway);
     expect(await moves(test, partner, lost.id)).toEqual(["goods 1 pending"]);
     expect(await moves(test, partner, sound.id)).toEqual(["goods 1 succeeded"]);
   });
@@ -166,11 +166,11 @@ describe("a claim that another worker has taken over", () => {
       decide: () => "declined",
       afterMove: async () => {
         test.clock.advance(LEASE);
-        await settleWith(test, scriptedGateway(test));
+        await processPaymentsWith(test, scriptedGateway(test));
         settled = await dumpTables(test);
       },
     });
-    await settleWith(test, slow);
+    await processPaymentsWith(test, slow);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
     expect(await dumpTables(test)).toEqual(settled);
   });
@@ -183,10 +183,10 @@ describe("a claim that another worker has taken over", () => {
       decide: () => "declined",
       afterMove: async () => {
         test.clock.advance(LEASE);
-        await settleWith(test, scriptedGateway(test, { decide: () => "pending" }));
+        await processPaymentsWith(test, scriptedGateway(test, { decide: () => "pending" }));
       },
     });
-    await settleWith(test, slow);
+    await processPaymentsWith(test, slow);
     expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
     expect((await readOrder(partner, id)).onHold).toBe(false);
   });
@@ -199,11 +199,11 @@ describe("a claim that another worker has taken over", () => {
     const slow = scriptedGateway(test, {
       afterMove: async () => {
         test.clock.advance(LEASE);
-        await settleWith(test, quick);
+        await processPaymentsWith(test, quick);
         throw new Error("The connection was lost.");
       },
     });
-    await settleWith(test, slow);
+    await processPaymentsWith(test, slow);
     const [due] = await readDuePayments(test);
     expect(due).toMatchObject({ attempt_count: 2, due_at: new Date(test.clock.now().getTime() + 3_600_000) });
     expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
@@ -221,7 +221,7 @@ describe("several workers", () => {
     const partner = await createPartner(test);
     await placeMany(partner, 150);
     const gateways = [0, 1, 2, 3].map(() => scriptedGateway(test, { batchSize: 20 }));
-    const counts = await Promise.all(gateways.map((gateway) => settleWith(test, gateway)));
+    const counts = await Promise.all(gateways.map((gateway) => processPaymentsWith(test, gateway)));
     expect(counts.reduce((sum, count) => sum + count)).toBe(150);
     const moved = gateways.flatMap((gateway) => [...gateway.moved.keys()]);
     expect(moved).toHaveLength(150);
@@ -233,7 +233,7 @@ describe("several workers", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 42_00n);
     const orders = await placeMany(partner, 60);
-    await Promise.all([settle(test), settle(test), settle(test)]);
+    await Promise.all([processDuePayments(test), processDuePayments(test), processDuePayments(test)]);
     expect(await balanceOf(test, partner)).toBe(-40_00n);
     const held = await Promise.all(orders.map(async (id) => (await readOrder(partner, id)).onHold));
     expect(held.filter((onHold) => onHold)).toHaveLength(56);
@@ -245,12 +245,12 @@ describe("several workers", () => {
     const orders = await placeMany(partner, 40);
     const cancels = orders.filter((_, index) => index % 2 === 0);
     await Promise.all([
-      settle(test),
+      processDuePayments(test),
       ...cancels.map((id) => cancelOrder(partner, id)),
-      settle(test),
+      processDuePayments(test),
       ...cancels.map((id) => cancelOrder(partner, id)),
     ]);
-    await settle(test);
+    await processDuePayments(test);
     expect(await balanceOf(test, partner)).toBe(-20_000n);
     expect(await readDuePayments(test)).toEqual([]);
     for (const id of cancels)

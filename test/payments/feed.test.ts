@@ -3,7 +3,7 @@ import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { untilOthersAreDone } from "../support/feed.ts";
 import { connectionUuid, readOrder, transitionOrder } from "../support/orders.ts";
-import { orderUuid, setCreditLimit, settle } from "../support/payments.ts";
+import { orderUuid, processDuePayments, setCreditLimit } from "../support/payments.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 /** Locks an order until released. */
@@ -45,7 +45,7 @@ it("charges declined together wait for no locked order, and keep the feed in seq
     await placeOrder(partner),
   ];
   const letGo = await holdLock(test, partner, busy.id);
-  const settling = settle(test);
+  const settling = processDuePayments(test);
   await untilBlocked(test, 1);
   await transitionOrder(test, partner, last.id, { name: "addHold", reasons: ["merchant_request"] });
   const meanwhile = await Promise.all([first, last].map(({ id }) => readOrder(partner, id)));

@@ -15,10 +15,10 @@ import {
   balanceOf,
   ledgerOf,
   payIn,
+  processDuePayments,
   readDuePayments,
   retry,
   setCreditLimit,
-  settle,
 } from "../support/payments.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
@@ -35,7 +35,7 @@ afterAll(() => test.close());
 const PRICE = 1_000n;
 
 type Step =
-  | { name: "place" | "settle" | "twoWorkers" | "accept" }
+  | { name: "place" | "process" | "twoWorkers" | "accept" }
   | { name: "cancel" | "retry" | "cancelWhileSettling"; place: number }
   | { name: "advance"; seconds: number }
   | { name: "limit"; orders: number | null }
@@ -47,7 +47,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom<Step>({ name: "place" }) },
   {
     weight: 4,
-    arbitrary: fc.constantFrom<Step>({ name: "settle" }, { name: "twoWorkers" }, { name: "accept" }),
+    arbitrary: fc.constantFrom<Step>({ name: "process" }, { name: "twoWorkers" }, { name: "accept" }),
   },
   {
     weight: 5,
@@ -108,11 +108,11 @@ async function take(world: World, step: Step): Promise<void> {
     case "place":
       orders.push((await placeOrder(partner)).id);
       return;
-    case "settle":
-      await settle(test);
+    case "process":
+      await processDuePayments(test);
       return;
     case "twoWorkers":
-      await Promise.all([settle(test), settle(test)]);
+      await Promise.all([processDuePayments(test), processDuePayments(test)]);
       return;
     case "accept":
       await runJob(test, "accept-orders");
@@ -121,7 +121,7 @@ async function take(world: World, step: Step): Promise<void> {
       if (named !== undefined) await cancelOrder(partner, named);
       return;
     case "cancelWhileSettling":
-      if (named !== undefined) await Promise.all([settle(test), cancelOrder(partner, named)]);
+      if (named !== undefined) await Promise.all([processDuePayments(test), cancelOrder(partner, named)]);
       return;
     case "retry":
       if (named !== undefined) await retry(test, partner, named);
@@ -171,7 +171,7 @@ async function calmDown({ partner }: World): Promise<void> {
   await setCreditLimit(test, partner, null);
   for (let round = 0; round < 4; round += 1) {
     test.clock.advance({ hours: 3 });
-    await settle(test);
+    await processDuePayments(test);
   }
 }
 

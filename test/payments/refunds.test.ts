@@ -5,11 +5,11 @@ import {
   balanceOf,
   ledgerOf,
   moves,
+  processDuePayments,
+  processPaymentsWith,
   readDuePayments,
   retry,
   scriptedGateway,
-  settle,
-  settleWith,
 } from "../support/payments.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -20,7 +20,7 @@ describe("a canceled order", () => {
     const { id } = await placeOrder(partner);
     await cancelOrder(partner, id);
     expect(await moves(test, partner, id)).toEqual(["goods 1 canceled"]);
-    expect(await settle(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(0);
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
@@ -28,7 +28,7 @@ describe("a canceled order", () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await Promise.all([cancelOrder(partner, id), cancelOrder(partner, id)]);
     await cancelOrder(partner, id);
     const [charge, refund] = await ledgerOf(test, partner, id);
@@ -38,8 +38,8 @@ describe("a canceled order", () => {
       amountMinor: 1_000n,
       status: "pending",
     });
-    expect(await settle(test)).toBe(1);
-    expect(await settle(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(0);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
     expect(await balanceOf(test, partner)).toBe(0n);
   });
@@ -48,9 +48,9 @@ describe("a canceled order", () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
     const { id } = await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 2 }] });
-    await settle(test);
+    await processDuePayments(test);
     await transitionOrder(test, partner, id, { name: "reject" });
-    await settle(test);
+    await processDuePayments(test);
     expect(await balanceOf(test, partner)).toBe(0n);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
   });
@@ -64,7 +64,7 @@ describe("a canceled order", () => {
         if (kind === "goods") expect((await cancelOrder(partner, id)).status).toBe(200);
       },
     });
-    await settleWith(test, gateway);
+    await processPaymentsWith(test, gateway);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
     expect([...gateway.moved.values()]).toEqual([1_000n, -1_000n]);
   });
@@ -79,7 +79,7 @@ describe("a canceled order", () => {
         await cancelOrder(partner, id);
       },
     });
-    await settleWith(test, gateway);
+    await processPaymentsWith(test, gateway);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
     expect(await readOrder(partner, id)).toMatchObject({ status: "CANCELED", onHold: false });
     expect(await readDuePayments(test)).toEqual([]);
@@ -92,11 +92,11 @@ describe("a canceled order", () => {
     const gateway = scriptedGateway(test, {
       decide: ({ kind }) => (kind === "refund" ? "declined" : "succeeded"),
     });
-    await settleWith(test, gateway);
+    await processPaymentsWith(test, gateway);
     await cancelOrder(partner, id);
-    await settleWith(test, gateway);
+    await processPaymentsWith(test, gateway);
     test.clock.advance({ minutes: 1 });
-    await settleWith(test, gateway);
+    await processPaymentsWith(test, gateway);
     expect(await moves(test, partner, id)).toEqual([
       "goods 1 succeeded",
       "refund 1 failed",
@@ -105,7 +105,7 @@ describe("a canceled order", () => {
     expect(await readDuePayments(test)).toEqual([]);
     gateway.decide = () => "succeeded";
     await retry(test, partner, id);
-    await settleWith(test, gateway);
+    await processPaymentsWith(test, gateway);
     expect((await moves(test, partner, id)).at(-1)).toBe("refund 3 succeeded");
     expect((await readOrder(partner, id)).onHold).toBe(false);
     expect([...gateway.moved.values()]).toEqual([1_000n, -1_000n]);

@@ -14,11 +14,11 @@ import {
   moves,
   orderUuid,
   payIn,
+  processDuePayments,
+  processPaymentsWith,
   readDuePayments,
   retry,
   setCreditLimit,
-  settle,
-  settleWith,
 } from "../support/payments.ts";
 import { operationApplied } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
@@ -34,7 +34,7 @@ async function givenUp(count: number) {
     test.clock.advance({ ms: 1 });
     ids.push((await placeOrder(partner)).id);
   }
-  await settle(test);
+  await processDuePayments(test);
   expect(await readDuePayments(test)).toEqual([]);
   return { test, partner, ids };
 }
@@ -51,7 +51,7 @@ describe("orders that were given up", () => {
   it("are charged once more when the merchant has paid, oldest first as far as it goes", async () => {
     const { test, partner, ids } = await givenUp(3);
     await payIn(test, partner, "20.00");
-    expect(await settle(test)).toBe(3);
+    expect(await processDuePayments(test)).toBe(3);
     expect(await areHeld(partner, ids)).toEqual([false, false, true]);
     expect(await balanceOf(test, partner)).toBe(0n);
     const [first, , last] = ids as [string, string, string];
@@ -70,11 +70,11 @@ describe("orders that were given up", () => {
     const other = await createPartner(test);
     await setCreditLimit(test, other, 0n);
     const { id } = await placeOrder(other);
-    await settle(test);
+    await processDuePayments(test);
     const body = { creditLimit: { amount: "20.00", currency: "EUR" } };
     const path = `/api/merchants/${partner.merchantId}`;
     expect((await test.backOffice.request("PATCH", path, { body })).status).toBe(200);
-    expect(await settle(test)).toBe(2);
+    expect(await processDuePayments(test)).toBe(2);
     expect(await areHeld(partner, ids)).toEqual([false, false]);
     expect(await moves(test, other, id)).toEqual(["goods 1 failed"]);
   });
@@ -84,7 +84,7 @@ describe("orders that were given up", () => {
     await payIn(test, partner, "1.00");
     await payIn(test, partner, "9.00");
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
-    expect(await settle(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(1);
     expect(await areHeld(partner, ids)).toEqual([false]);
   });
 
@@ -92,7 +92,7 @@ describe("orders that were given up", () => {
     const { test, partner } = await givenUp(0);
     await setCreditLimit(test, partner, null);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await failPayment(test, partner, id);
     await payIn(test, partner, "10.00");
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
@@ -107,15 +107,15 @@ describe("orders that were given up", () => {
     await acceptAll(test);
     await routeAll(test);
     await setCreditLimit(test, partner, 0n);
-    await settle(test);
+    await processDuePayments(test);
     test.clock.advance({ minutes: 30 });
     await retry(test, partner, id); // The goods and the shipping are declined a second time, for the last time.
-    await settle(test);
+    await processDuePayments(test);
     expect(await readDuePayments(test)).toEqual([]);
     await payIn(test, partner, "12.00"); // Enough for the goods only.
-    await settle(test);
+    await processDuePayments(test);
     await payIn(test, partner, "3.00");
-    await settle(test);
+    await processDuePayments(test);
     expect(await areHeld(partner, [id])).toEqual([false]);
     expect(await balanceOf(test, partner)).toBe(0n);
   });
@@ -126,7 +126,7 @@ describe("orders that were given up", () => {
     await operationApplied(test, id, "complete");
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 failed"]);
     await payIn(test, partner, "50.00");
-    await settle(test);
+    await processDuePayments(test);
     expect((await moves(test, partner, id)).at(-1)).toBe("shipping 2 succeeded");
     expect(await balanceOf(test, partner)).toBe(5_000n - 1_500n);
   });
@@ -137,7 +137,7 @@ describe("orders that were given up", () => {
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
     const real = accountGateway(test.context);
-    await settleWith(test, {
+    await processPaymentsWith(test, {
       ...real,
       async charge(payment) {
         const answer = await real.charge(payment);
@@ -145,7 +145,7 @@ describe("orders that were given up", () => {
         return answer;
       },
     });
-    await settle(test);
+    await processDuePayments(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
   });
 
@@ -164,9 +164,9 @@ describe("orders that were given up", () => {
     await test.db.transaction(async (tx) => {
       await lockMerchant(tx, merchantId); // As an import does, for as long as it takes.
       await payIn(test, partner, "4.00");
-      await settle(test);
+      await processDuePayments(test);
       await payIn(test, partner, "6.00");
-      await settle(test);
+      await processDuePayments(test);
     });
     expect(await areHeld(partner, ids)).toEqual([false]);
   });
@@ -180,7 +180,7 @@ describe("orders that were given up", () => {
       end $$;
       create trigger refuse before insert on timeline_entries for each row execute function refuse();`);
     await payIn(test, partner, "20.00");
-    await settle(test);
+    await processDuePayments(test);
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed"]);
     expect((await moves(test, partner, ids[1] ?? "")).at(-1)).toBe("goods 2 succeeded");
   });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createPartner } from "../support/builders.ts";
-import { moves, type ScriptedGateway, scriptedGateway, settleWith } from "../support/payments.ts";
+import { moves, processPaymentsWith, type ScriptedGateway, scriptedGateway } from "../support/payments.ts";
 import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -24,7 +24,7 @@ async function cancelAndReturnMeanwhile(fields: Partial<ScriptedGateway> = {}) {
       await meanwhile;
     },
   });
-  await settleWith(test, gateway);
+  await processPaymentsWith(test, gateway);
   return { test, partner, id, gateway };
 }
 
@@ -36,7 +36,7 @@ it("a charge that succeeds after cancel and return is given back", async () => {
 it("a charge that is declined after cancel and return is not attempted again", async () => {
   const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({ decide: () => "declined" });
   test.clock.advance({ hours: 24 });
-  await settleWith(test, gateway);
+  await processPaymentsWith(test, gateway);
   expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
 });
 
@@ -44,12 +44,12 @@ it("a refund that was declined can still be requested again", async () => {
   const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({
     decide: ({ kind }) => (kind === "refund" ? "declined" : "succeeded"),
   });
-  await settleWith(test, gateway);
+  await processPaymentsWith(test, gateway);
   test.clock.advance({ hours: 1 });
-  await settleWith(test, gateway);
+  await processPaymentsWith(test, gateway);
   expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 failed", "refund 2 failed"]);
   gateway.decide = () => "succeeded";
   await operationApplied(test, id, "retry-payment");
-  await settleWith(test, gateway);
+  await processPaymentsWith(test, gateway);
   expect((await moves(test, partner, id)).at(-1)).toBe("refund 3 succeeded");
 });

@@ -4,7 +4,14 @@ import { sqlState } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { cancelOrder, connectionKey, readOrder } from "../support/orders.ts";
-import { balanceOf, moves, orderUuid, payIn, setCreditLimit, settle } from "../support/payments.ts";
+import {
+  balanceOf,
+  moves,
+  orderUuid,
+  payIn,
+  processDuePayments,
+  setCreditLimit,
+} from "../support/payments.ts";
 import { operationApplied, readDetail, requestOperation } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
 import { dumpTables } from "../support/tables.ts";
@@ -31,11 +38,11 @@ describe("the charge for shipping", () => {
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
     await chargeShipping(test, partner, id, 490n);
-    await settle(test);
+    await processDuePayments(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 succeeded"]);
     expect(await balanceOf(test, partner)).toBe(-1_490n);
     await cancelOrder(partner, id);
-    await settle(test);
+    await processDuePayments(test);
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
@@ -44,12 +51,12 @@ describe("the charge for shipping", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 1_000n);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await chargeShipping(test, partner, id, 490n);
-    await settle(test);
+    await processDuePayments(test);
     expect((await readOrder(partner, id)).onHoldReasons).toEqual(["payment_failed"]);
     await payIn(test, partner, "4.90");
-    await settle(test);
+    await processDuePayments(test);
     expect((await readOrder(partner, id)).onHold).toBe(false);
   });
 
@@ -64,7 +71,7 @@ describe("the charge for shipping", () => {
     expect(await readOrder(partner, id)).toMatchObject({ status: "IN_PROGRESS", onHold: false });
     expect((await cancelOrder(partner, id)).status).toBe(409);
     await payIn(test, partner, "5.00");
-    await settle(test);
+    await processDuePayments(test);
     expect((await moves(test, partner, id)).at(-1)).toBe("shipping 2 succeeded");
     expect(await balanceOf(test, partner)).toBe(-1_000n);
   });
@@ -76,13 +83,13 @@ describe("the charge for shipping", () => {
     await setCreditLimit(test, partner, 2_000n);
     const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
     const order = await placeOrder(partner, { lines });
-    await settle(test);
+    await processDuePayments(test);
     await acceptAll(test);
     await routeAll(test);
     await operationApplied(test, order.id, "ship", {
       lineIds: [(await readDetail(test, order.id)).lines[0].id],
     });
-    await settle(test);
+    await processDuePayments(test);
     expect((await readOrder(partner, order.id)).onHoldReasons).toEqual(["payment_failed"]);
     expect((await requestOperation(test, order.id, "ship")).body).toMatchObject({ rule: "order_on_hold" });
   });
@@ -93,13 +100,13 @@ describe("the charge for shipping", () => {
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
     await chargeShipping(test, partner, id, 490n);
-    await settle(test);
+    await processDuePayments(test);
     await payIn(test, partner, "5.00"); // Enough for the shipping alone.
-    await settle(test);
+    await processDuePayments(test);
     expect((await readOrder(partner, id)).onHoldReasons).toEqual(["payment_failed"]);
     await payIn(test, partner, "9.90");
     test.clock.advance({ hours: 6 });
-    await settle(test);
+    await processDuePayments(test);
     expect((await readOrder(partner, id)).onHold).toBe(false);
     expect(await balanceOf(test, partner)).toBe(0n);
   });

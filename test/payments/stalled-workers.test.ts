@@ -3,7 +3,7 @@ import { accountGateway } from "../../src/payments/account/account-gateway.ts";
 import { processPayments } from "../../src/payments/process-payments.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { cancelOrder } from "../support/orders.ts";
-import { balanceOf, moves, payIn, setCreditLimit, settle } from "../support/payments.ts";
+import { balanceOf, moves, payIn, processDuePayments, setCreditLimit } from "../support/payments.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 /** A worker that has claimed a charge, and then stops for longer than its lease before it books. */
-async function settleStalled(meanwhile: () => Promise<void>): Promise<void> {
+async function processStalled(meanwhile: () => Promise<void>): Promise<void> {
   const real = accountGateway(test.context);
   let stalls = true;
   await processPayments(test.context, {
@@ -34,25 +34,25 @@ async function settleStalled(meanwhile: () => Promise<void>): Promise<void> {
 describe("a worker that continues after its lease, with a charge that another worker recorded as declined", () => {
   it("charges nothing: the account returns the same result for the same charge", async () => {
     const { id } = await placeOrder(partner);
-    await settleStalled(async () => {
-      await settle(test);
+    await processStalled(async () => {
+      await processDuePayments(test);
       expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 pending"]);
       await payIn(test, partner, "20.00");
     });
-    await settle(test);
+    await processDuePayments(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
     expect(await balanceOf(test, partner)).toBe(1_000n);
   });
 
   it("takes no money for an order that was canceled in the meantime", async () => {
     const { id } = await placeOrder(partner);
-    await settleStalled(async () => {
-      await settle(test);
+    await processStalled(async () => {
+      await processDuePayments(test);
       await cancelOrder(partner, id);
       await payIn(test, partner, "20.00");
     });
     test.clock.advance({ hours: 24 });
-    await settle(test);
+    await processDuePayments(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
     expect(await balanceOf(test, partner)).toBe(2_000n);
   });

@@ -1,15 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { placeOrder } from "../support/builders.ts";
 import { readOrder } from "../support/orders.ts";
-import { balanceOf, ledgerOf, moves, payIn, setCreditLimit, settle } from "../support/payments.ts";
-import { chargeTo, intentsOf, methodPath, settleStripe, startWorld } from "../support/stripe-world.ts";
+import {
+  balanceOf,
+  ledgerOf,
+  moves,
+  payIn,
+  processDuePayments,
+  setCreditLimit,
+} from "../support/payments.ts";
+import { chargeTo, intentsOf, methodPath, processStripe, startWorld } from "../support/stripe-world.ts";
 
 describe("a charge through Stripe", () => {
   it("is made of the customer's method, off session, with the entry's id as its key and name", async () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
-    expect(await settle(test)).toBe(0);
-    expect(await settleStripe(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(0);
+    expect(await processStripe(test)).toBe(1);
     const [entry] = await ledgerOf(test, partner, id);
     expect(entry).toMatchObject({ status: "succeeded", gateway: "stripe" });
     expect(intentsOf(stripe)).toMatchObject([
@@ -22,7 +29,7 @@ describe("a charge through Stripe", () => {
       },
     ]);
     expect(await balanceOf(test, partner)).toBe(0n);
-    expect(await settleStripe(test)).toBe(0);
+    expect(await processStripe(test)).toBe(0);
     expect(stripe.requests).toEqual(["POST /v1/payment_intents"]);
   });
 
@@ -36,7 +43,7 @@ describe("a charge through Stripe", () => {
     async (method, reason) => {
       const { test, partner, stripe } = await startWorld(method);
       const { id } = await placeOrder(partner);
-      await settleStripe(test);
+      await processStripe(test);
       expect((await ledgerOf(test, partner, id))[0]).toMatchObject({
         status: "failed",
         failureReason: reason,
@@ -45,7 +52,7 @@ describe("a charge through Stripe", () => {
       expect(intentsOf(stripe).every(({ status }) => status === "canceled")).toBe(true);
       await chargeTo(test, partner, "pm_ok");
       test.clock.advance({ hours: 1 });
-      await settleStripe(test);
+      await processStripe(test);
       expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
       expect((await readOrder(partner, id)).onHold).toBe(false);
       expect(intentsOf(stripe).filter(({ status }) => status === "succeeded")).toHaveLength(1);
@@ -58,14 +65,14 @@ describe("a charge through Stripe", () => {
       const { test, partner, stripe } = await startWorld();
       const { id } = await placeOrder(partner);
       stripe.troubles.push(trouble, trouble);
-      await settleStripe(test);
+      await processStripe(test);
       expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
       expect((await readOrder(partner, id)).onHold).toBe(false);
-      expect(await settleStripe(test)).toBe(0); // Not at once.
+      expect(await processStripe(test)).toBe(0); // Not at once.
       test.clock.advance({ seconds: 5 });
-      await settleStripe(test);
+      await processStripe(test);
       test.clock.advance({ seconds: 10 });
-      await settleStripe(test);
+      await processStripe(test);
       expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
       expect(stripe.intents.size).toBe(1);
     },
@@ -76,11 +83,11 @@ describe("a charge through Stripe", () => {
     stripe.pageSize = 1;
     const { id } = await placeOrder(partner);
     stripe.troubles.push("error500AndDone");
-    await settleStripe(test);
+    await processStripe(test);
     const other = await placeOrder(partner); // A newer intent of the same customer, listed before it.
-    await settleStripe(test);
+    await processStripe(test);
     test.clock.advance({ seconds: 5 });
-    await settleStripe(test);
+    await processStripe(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
     expect(await moves(test, partner, other.id)).toEqual(["goods 1 succeeded"]);
     expect(stripe.intents.size).toBe(2);
@@ -90,15 +97,15 @@ describe("a charge through Stripe", () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("error500");
-    await settleStripe(test);
+    await processStripe(test);
     for (let hours = 0; hours < 23; hours += 1) {
       test.clock.advance({ hours: 1 });
-      await settleStripe(test);
+      await processStripe(test);
     }
     expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
     expect(stripe.intents.size).toBe(0);
     test.clock.advance({ hours: 2 });
-    await settleStripe(test);
+    await processStripe(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
     expect(stripe.intents.size).toBe(1);
   });
@@ -107,9 +114,9 @@ describe("a charge through Stripe", () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("hangUpAfter");
-    await settleStripe(test);
+    await processStripe(test);
     test.clock.advance({ hours: 48 });
-    await settleStripe(test);
+    await processStripe(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
     expect(stripe.intents.size).toBe(1);
   });
@@ -118,15 +125,15 @@ describe("a charge through Stripe", () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("hangUpAfter");
-    await settleStripe(test);
+    await processStripe(test);
     await test.backOffice.request("DELETE", methodPath(partner));
     test.clock.advance({ seconds: 5 });
-    expect(await settle(test)).toBe(0);
-    await settleStripe(test);
+    expect(await processDuePayments(test)).toBe(0);
+    await processStripe(test);
     expect((await ledgerOf(test, partner, id))[0]).toMatchObject({ status: "succeeded", gateway: "stripe" });
     const next = await placeOrder(partner);
-    expect(await settleStripe(test)).toBe(0);
-    expect(await settle(test)).toBe(1);
+    expect(await processStripe(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(1);
     expect((await ledgerOf(test, partner, next.id))[0]).toMatchObject({ gateway: "account" });
     expect(stripe.intents.size).toBe(1);
   });
@@ -136,11 +143,11 @@ describe("a charge through Stripe", () => {
     await test.backOffice.request("DELETE", methodPath(partner));
     await setCreditLimit(test, partner, 0n);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await chargeTo(test, partner, "pm_ok");
     await payIn(test, partner, "10.00"); // Makes the next attempt due, which goes to Stripe now.
-    expect(await settle(test)).toBe(0);
-    await settleStripe(test);
+    expect(await processDuePayments(test)).toBe(0);
+    await processStripe(test);
     expect((await ledgerOf(test, partner, id)).map(({ gateway }) => gateway)).toEqual(["account", "stripe"]);
     expect(stripe.intents.size).toBe(1);
   });

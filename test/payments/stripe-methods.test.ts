@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { claimPayments, listPayers } from "../../src/ledger/claim-payments-sql.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
-import { moves, readDuePayments, settle } from "../support/payments.ts";
+import { moves, processDuePayments, readDuePayments } from "../support/payments.ts";
 import { chargeTo, methodPath, startWorld } from "../support/stripe-world.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -54,7 +54,7 @@ describe("DELETE /api/merchants/{id}/stripe", () => {
     const claim = { claimId: test.context.newId(), now, leasedUntil: now, limit: 10 };
     expect(await claimPayments(test.db, payer, claim)).toEqual([]);
     expect(await readDuePayments(test)).toMatchObject([{ attempt_count: 0, leased_until: null }]);
-    expect(await settle(test)).toBe(1);
+    expect(await processDuePayments(test)).toBe(1);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { placeOrder } from "../support/builders.ts";
 import { cancelOrder } from "../support/orders.ts";
-import { balanceOf, moves, settle } from "../support/payments.ts";
-import { intentsOf, methodPath, settleStripe, startWorld, type World } from "../support/stripe-world.ts";
+import { balanceOf, moves, processDuePayments } from "../support/payments.ts";
+import { intentsOf, methodPath, processStripe, startWorld, type World } from "../support/stripe-world.ts";
 
 describe("a refund through Stripe", () => {
   async function chargedAndCanceled(world: World): Promise<string> {
     const { id } = await placeOrder(world.partner);
-    await settleStripe(world.test);
+    await processStripe(world.test);
     await cancelOrder(world.partner, id);
     return id;
   }
@@ -18,10 +18,10 @@ describe("a refund through Stripe", () => {
     const id = await chargedAndCanceled(world);
     await test.backOffice.request("DELETE", methodPath(partner));
     stripe.troubles.push("hangUpAfter");
-    await settle(test);
-    await settleStripe(test);
+    await processDuePayments(test);
+    await processStripe(test);
     test.clock.advance({ hours: 30 });
-    await settleStripe(test);
+    await processStripe(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
     expect([...stripe.refunds.values()]).toMatchObject([
       { amount: 1_000, payment_intent: intentsOf(stripe)[0]?.id },
@@ -33,9 +33,9 @@ describe("a refund through Stripe", () => {
     const world = await startWorld();
     const id = await chargedAndCanceled(world);
     world.stripe.troubles.push("error500AndDone");
-    await settleStripe(world.test);
+    await processStripe(world.test);
     world.test.clock.advance({ seconds: 5 });
-    await settleStripe(world.test);
+    await processStripe(world.test);
     expect((await moves(world.test, world.partner, id)).at(-1)).toBe("refund 1 succeeded");
     expect(world.stripe.refunds.size).toBe(1);
   });
@@ -45,14 +45,14 @@ describe("a refund through Stripe", () => {
     const { test, partner, stripe } = world;
     stripe.refundStatus = "pending";
     const id = await chargedAndCanceled(world);
-    await settleStripe(test);
+    await processStripe(test);
     expect((await moves(test, partner, id)).at(-1)).toBe("refund 1 pending");
     for (const refund of stripe.refunds.values()) refund.status = "failed";
     stripe.refundStatus = "succeeded";
     test.clock.advance({ hours: 1 });
-    await settleStripe(test);
+    await processStripe(test);
     test.clock.advance({ hours: 1 });
-    await settleStripe(test);
+    await processStripe(test);
     expect((await moves(test, partner, id)).slice(1)).toEqual(["refund 1 failed", "refund 2 succeeded"]);
   });
 
@@ -63,7 +63,7 @@ describe("a refund through Stripe", () => {
     const [intent] = intentsOf(stripe);
     const byHand = { amount: 1_000, payment_intent: intent?.id ?? "", metadata: {} };
     stripe.refunds.set("re_hand", { id: "re_hand", object: "refund", status: "succeeded", ...byHand });
-    await settleStripe(test);
+    await processStripe(test);
     expect((await moves(test, partner, id)).at(-1)).toBe("refund 1 succeeded");
     expect(stripe.refunds.size).toBe(1);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { placeOrder } from "../support/builders.ts";
 import { cancelOrder } from "../support/orders.ts";
 import { ledgerOf, moves, readDuePayments } from "../support/payments.ts";
-import { intentsOf, post, postEvent, settleStripe, startWorld } from "../support/stripe-world.ts";
+import { intentsOf, post, postEvent, processStripe, startWorld } from "../support/stripe-world.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 describe("a charge that Stripe is still processing", () => {
@@ -10,18 +10,18 @@ describe("a charge that Stripe is still processing", () => {
     const world = await startWorld("pm_processing");
     const { test, partner, stripe } = world;
     const { id } = await placeOrder(partner);
-    await settleStripe(test);
+    await processStripe(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
     const [intent] = intentsOf(stripe);
     if (intent === undefined) throw new Error("No intent was made.");
-    expect(await settleStripe(test)).toBe(0);
+    expect(await processStripe(test)).toBe(0);
     const lie = { ...intent, status: "succeeded" };
     expect((await postEvent(world, "payment_intent.succeeded", lie)).status).toBe(200);
-    expect(await settleStripe(test)).toBe(1);
+    expect(await processStripe(test)).toBe(1);
     expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
     intent.status = "succeeded";
     await postEvent(world, "payment_intent.succeeded", intent);
-    await settleStripe(test);
+    await processStripe(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
     expect((await postEvent(world, "payment_intent.succeeded", intent)).status).toBe(200);
     expect(stripe.intents.size).toBe(1);
@@ -30,13 +30,13 @@ describe("a charge that Stripe is still processing", () => {
   it("is checked after an hour without any webhook, and may still be declined", async () => {
     const { test, partner, stripe } = await startWorld("pm_processing");
     const { id } = await placeOrder(partner);
-    await settleStripe(test);
+    await processStripe(test);
     for (const intent of intentsOf(stripe)) {
       intent.status = "requires_payment_method";
       intent.last_payment_error = { code: "payment_method_provider_decline" };
     }
     test.clock.advance({ hours: 1 });
-    await settleStripe(test);
+    await processStripe(test);
     expect((await ledgerOf(test, partner, id))[0]).toMatchObject({
       status: "failed",
       failureReason: "payment_method_provider_decline",
@@ -47,12 +47,12 @@ describe("a charge that Stripe is still processing", () => {
   it("of a canceled order is refunded once it has succeeded", async () => {
     const { test, partner, stripe } = await startWorld("pm_processing");
     const { id } = await placeOrder(partner);
-    await settleStripe(test);
+    await processStripe(test);
     await cancelOrder(partner, id);
     expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
     for (const intent of intentsOf(stripe)) intent.status = "succeeded";
     test.clock.advance({ hours: 1 });
-    await settleStripe(test);
+    await processStripe(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
     expect([...stripe.refunds.values()]).toMatchObject([{ amount: 1_000 }]);
   });
@@ -65,7 +65,7 @@ describe("POST /stripe/webhook", () => {
     const world = await startWorld("pm_processing");
     const { test, partner, stripe } = world;
     await placeOrder(partner);
-    await settleStripe(test);
+    await processStripe(test);
     const before = await readDuePayments(test);
     const [intent] = intentsOf(stripe);
     const object = intent ?? {};
@@ -81,7 +81,7 @@ describe("POST /stripe/webhook", () => {
       expect(body.type).toMatch(new RegExp(`/${refused.code}$`));
     }
     expect(await readDuePayments(test)).toEqual(before);
-    expect(await settleStripe(test)).toBe(0);
+    expect(await processStripe(test)).toBe(0);
   });
 
   it("accepts events about other objects of the same Stripe account, and does nothing", async () => {
@@ -107,7 +107,7 @@ describe("POST /stripe/webhook", () => {
         intent.status = "succeeded";
       }
     };
-    expect(await settleStripe(test)).toBe(2);
+    expect(await processStripe(test)).toBe(2);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
   });
 });

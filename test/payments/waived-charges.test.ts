@@ -5,11 +5,11 @@ import {
   balanceOf,
   moves,
   payIn,
+  processDuePayments,
+  processPaymentsWith,
   retry,
   scriptedGateway,
   setCreditLimit,
-  settle,
-  settleWith,
 } from "../support/payments.ts";
 import { operationApplied, readDetail } from "../support/real-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -28,12 +28,12 @@ const releasePayment = (id: string) =>
 async function placeWaived(): Promise<{ id: string }> {
   await createFacility(test);
   const order = await placeOrder(partner);
-  await settle(test);
+  await processDuePayments(test);
   await releasePayment(order.id);
   await acceptAll(test);
   await routeAll(test);
   await payIn(test, partner, "50.00");
-  await settle(test);
+  await processDuePayments(test);
   return order;
 }
 const reasonsOf = async (id: string) => (await readDetail(test, id)).onHoldReasons;
@@ -41,25 +41,25 @@ const reasonsOf = async (id: string) => (await readDetail(test, id)).onHoldReaso
 describe("a failed payment that the operator has released (decision 0041)", () => {
   it("is not charged any more: its scheduled attempt is canceled, and the hold does not come back", async () => {
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await releasePayment(id);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
     await payIn(test, partner, "50.00");
     test.clock.advance({ hours: 24 });
-    await settle(test);
+    await processDuePayments(test);
     expect(await reasonsOf(id)).toEqual([]);
     expect(await balanceOf(test, partner)).toBe(5_000n);
   });
 
   it("stays released when nothing was scheduled any more", async () => {
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     test.clock.advance({ hours: 1 });
-    await settle(test);
+    await processDuePayments(test);
     await releasePayment(id);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 failed", "goods 3 canceled"]);
     await payIn(test, partner, "50.00");
-    await settle(test);
+    await processDuePayments(test);
     expect(await balanceOf(test, partner)).toBe(5_000n);
     expect(await retry(test, partner, id)).toMatchObject({ members: { rule: "nothing_to_pay" } });
   });
@@ -71,29 +71,29 @@ describe("a failed payment that the operator has released (decision 0041)", () =
     "during a request to the gateway stays released, also when that then returns %s",
     async (answer, expected) => {
       const { id } = await placeOrder(partner);
-      await settle(test);
+      await processDuePayments(test);
       test.clock.advance({ hours: 1 });
       const beforeMove = async () => {
         await releasePayment(id);
       };
       const decide = () => answer;
-      await settleWith(test, scriptedGateway(test, { beforeMove, decide }));
+      await processPaymentsWith(test, scriptedGateway(test, { beforeMove, decide }));
       expect(await moves(test, partner, id)).toEqual(expected);
       expect(await reasonsOf(id)).toEqual([]);
       test.clock.advance({ hours: 24 });
-      expect(await settle(test)).toBe(0);
+      expect(await processDuePayments(test)).toBe(0);
     },
   );
 
   it("is held permanently when the operator holds it again, whatever an earlier gateway request returns", async () => {
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     test.clock.advance({ hours: 1 });
     const beforeMove = async () => {
       await releasePayment(id);
       await operationApplied(test, id, "hold", { reasons: ["payment_failed"] });
     };
-    await settleWith(test, scriptedGateway(test, { beforeMove, decide: () => "declined" }));
+    await processPaymentsWith(test, scriptedGateway(test, { beforeMove, decide: () => "declined" }));
     expect(await reasonsOf(id)).toEqual(["payment_failed"]);
   });
 
@@ -109,7 +109,7 @@ describe("a failed payment that the operator has released (decision 0041)", () =
   it("gives back, when it is canceled later, only what was really charged", async () => {
     const { id } = await placeWaived();
     await operationApplied(test, id, "cancel");
-    await settle(test);
+    await processDuePayments(test);
     expect(await balanceOf(test, partner)).toBe(5_000n);
   });
 

@@ -21,7 +21,7 @@ export function orderUuid(orderId: string): string {
 }
 
 /** Sends due payments to the built-in gateway; returns how many. */
-export const settle = (test: TestService): Promise<number> => runJob(test, "process-payments");
+export const processDuePayments = (test: TestService): Promise<number> => runJob(test, "process-payments");
 
 export const ledgerOf = (test: TestService, partner: Partner, orderId: string) =>
   readLedger(test.db, connectionKey(partner), orderUuid(orderId));
@@ -136,5 +136,5 @@ export function scriptedGateway(test: TestService, fields: Partial<ScriptedGatew
 }
 
 /** Sends what is due through a gateway of the test. */
-export const settleWith = (test: TestService, gateway: Gateway): Promise<number> =>
+export const processPaymentsWith = (test: TestService, gateway: Gateway): Promise<number> =>
   processPayments(test.context, gateway);

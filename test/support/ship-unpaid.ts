@@ -1,6 +1,6 @@
 import { createPartner, type Partner, placeOrder } from "./builders.ts";
 import { acceptAll, createFacility, routeAll } from "./facilities.ts";
-import { setCreditLimit, settle } from "./payments.ts";
+import { processDuePayments, setCreditLimit } from "./payments.ts";
 import { operationApplied } from "./real-orders.ts";
 import type { TestService } from "./test-service.ts";
 
@@ -10,10 +10,10 @@ export async function shipUnpaid(test: TestService): Promise<{ partner: Partner;
   await createFacility(test);
   await setCreditLimit(test, partner, 1_000n);
   const { id } = await placeOrder(partner);
-  await settle(test);
+  await processDuePayments(test);
   await acceptAll(test);
   await routeAll(test);
   await operationApplied(test, id, "ship");
-  await settle(test);
+  await processDuePayments(test);
   return { partner, id };
 }

@@ -40,7 +40,7 @@ export async function chargeTo(test: TestService, partner: Partner, paymentMetho
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
 }
 
-export const settleStripe = (test: TestService) => runJob(test, "process-stripe-payments");
+export const processStripe = (test: TestService) => runJob(test, "process-stripe-payments");
 export const intentsOf = ({ intents }: StripeServer): Intent[] => [...intents.values()];
 
 /** Posts to the webhook, which is no row of the table of routes and not in the description of the API. */

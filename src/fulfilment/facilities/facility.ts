@@ -1,4 +1,4 @@
-/** A place that orders are sent from. */
+/** A site that orders ship from. */
 export type Facility = {
   readonly id: string;
   readonly name: string;
@@ -7,10 +7,11 @@ export type Facility = {
   readonly createdAt: Date;
 };
 
-/** What shipping costs from a facility: to a country, up to a weight, in minor units of a currency. */
+/** A rate bracket of a facility: the price of shipping to a country, up to a weight. */
 export type Rate = {
   readonly countryCode: string;
   readonly currency: string;
   readonly maxWeightGrams: number;
+  /** In minor units of the currency. */
   readonly priceMinor: bigint;
 };

@@ -5,7 +5,7 @@ import { markStockChanged } from "../../stock/supply-changes-sql.ts";
 
 export type SetStock =
   | { readonly outcome: "set"; readonly stock: StockRecord }
-  /** Fewer pieces than are kept for orders: these would have to be given up first. */
+  /** Less than the quantity reserved for orders, which would have to be released first. */
   | { readonly outcome: "below-reserved"; readonly reserved: number };
 
 /**

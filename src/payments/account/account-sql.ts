@@ -66,7 +66,7 @@ async function makeAccounts(tx: Queryable, merchantIds: readonly string[]): Prom
     text: `
       insert into merchant_accounts (merchant_id, balance_minor)
       select merchant_id, 0
-      from unnest($1::uuid[]) as asked (merchant_id)
+      from unnest($1::uuid[]) as requested (merchant_id)
       order by merchant_id
       on conflict do nothing`,
     values: [merchantIds],
@@ -81,17 +81,17 @@ export async function readDecided(
   const rows = await tx.query<{ merchant_id: string; id: string; decision: Decision }>({
     name: "read-decided",
     text: `
-      with asked as (
+      with requested as (
         select *
-        from unnest($1::uuid[], $2::uuid[]) as asked (merchant_id, id)
+        from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)
       )
       select e.merchant_id, e.id, 'made' as decision
-      from asked
-      join account_entries e on e.merchant_id = asked.merchant_id and e.id = asked.id
+      from requested
+      join account_entries e on e.merchant_id = requested.merchant_id and e.id = requested.id
       union all
       select d.merchant_id, d.id, 'declined'
-      from asked
-      join account_declines d on d.merchant_id = asked.merchant_id and d.id = asked.id`,
+      from requested
+      join account_declines d on d.merchant_id = requested.merchant_id and d.id = requested.id`,
     values: [bookings.map(({ merchantId }) => merchantId), bookings.map(({ id }) => id)],
   });
   const decided = new Map(rows.map((row) => [`${row.merchant_id} ${row.id}`, row.decision]));

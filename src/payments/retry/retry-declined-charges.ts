@@ -21,8 +21,8 @@ export async function retryDeclinedCharges(context: Context, merchantId: string)
       await retryOrder(context, order);
     } catch (err) {
       if (isOutOfReach(err)) throw err;
-      const place = { order: { id: order.orderId }, connection: { id: order.connectionId } };
-      log.error({ err, ...place }, "declined charge not retried; a later payment retries it");
+      const ids = { order: { id: order.orderId }, connection: { id: order.connectionId } };
+      log.error({ err, ...ids }, "declined charge not retried; a later payment retries it");
     }
   }
 }

@@ -14,7 +14,7 @@ const BATCH_SIZE = 1_000;
 /** What one transaction stores, in some ten seconds; a larger catalogue comes in several files. */
 export const IMPORT_ROWS_MAX = 500_000;
 /** More are counted, but not listed. */
-const FAULTS_TOLD_MAX = 1_000;
+const FAULTS_LISTED_MAX = 1_000;
 
 /**
  * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First the whole file is
@@ -29,7 +29,7 @@ export async function importProducts(
   const spool = await createSpool<ImportRow>();
   try {
     const { faults, header } = await checkFile(context, merchant, bytes, spool);
-    if (faults.count > 0) return importRefused(faults);
+    if (faults.count > 0) return importRejected(faults);
     return await inTransaction(context, (tx) => storeAll(tx, context, { merchant, header, spool }));
   } finally {
     await spool.close();
@@ -108,34 +108,34 @@ function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool:
 
 type Faults = {
   readonly count: number;
-  readonly told: readonly ImportFault[];
+  readonly listed: readonly ImportFault[];
   add(faults: ImportFault[]): void;
 };
 
 function createFaults(): Faults {
-  const told: ImportFault[] = [];
+  const listed: ImportFault[] = [];
   let count = 0;
   return {
     get count() {
       return count;
     },
-    told,
+    listed,
     add: (faults) => {
       count += faults.length;
-      told.push(...faults.slice(0, Math.max(0, FAULTS_TOLD_MAX - told.length)));
+      listed.push(...faults.slice(0, Math.max(0, FAULTS_LISTED_MAX - listed.length)));
     },
   };
 }
 
-function importRefused({ count, told }: Faults): Problem {
-  const many = told.length < count ? `the first ${told.length} of them` : "them";
+function importRejected({ count, listed }: Faults): Problem {
+  const many = listed.length < count ? `the first ${listed.length} of them` : "them";
   return {
     code: "validation-failed",
     detail:
       count === 1
         ? "Nothing was imported: the file has 1 error; see errors."
         : `Nothing was imported: the file has ${count} errors; errors lists ${many}.`,
-    members: { errors: told.toSorted((a, b) => a.line - b.line), errorCount: count },
+    members: { errors: listed.toSorted((a, b) => a.line - b.line), errorCount: count },
   };
 }
 

@@ -39,20 +39,20 @@ export async function* readCsv(bytes: AsyncIterable<Buffer>): AsyncGenerator<Csv
   parser.on("error", () => undefined); // Reported to the writer.
   parser.resume();
   for await (const text of decode(bytes)) {
-    const fault = await told((done) => parser.write(text, done));
+    const fault = await errorOf((done) => parser.write(text, done));
     yield* rows.splice(0);
     if (fault !== null) throw csvFault(fault, line);
   }
-  const fault = await told((done) => parser.end(done));
+  const fault = await errorOf((done) => parser.end(done));
   yield* rows.splice(0);
   if (fault !== null) throw csvFault(fault, line);
 }
 
-const told = (work: (done: (error?: Error | null) => void) => void): Promise<Error | null> =>
+const errorOf = (work: (done: (error?: Error | null) => void) => void): Promise<Error | null> =>
   new Promise((resolve) => work((error) => resolve(error ?? null)));
 
 const csvFault = (error: Error, line: number): Error =>
-  error instanceof CsvError ? new CsvFault(line, wordsFor(error)) : error;
+  error instanceof CsvError ? new CsvFault(line, messageOf(error)) : error;
 
 // The library's own count takes a line that ends with both characters as two, inside quotes.
 const lineBreaksIn = (cell: string): number => cell.match(/\r\n|\n|\r/g)?.length ?? 0;
@@ -72,7 +72,7 @@ function decoded(decode: () => string): string {
   }
 }
 
-function wordsFor({ code }: CsvError): string {
+function messageOf({ code }: CsvError): string {
   switch (code) {
     case "CSV_QUOTE_NOT_CLOSED":
       return "opens a quote that is never closed";

@@ -3,7 +3,7 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Keeps batches on disk while their sum is too much for memory. They can be read again and again. */
+/** Stores batches on disk that are too large for memory together. They can be read repeatedly. */
 export type Spool<T> = {
   add(batch: readonly T[]): Promise<void>;
   batches(): AsyncGenerator<T[]>;
@@ -11,30 +11,30 @@ export type Spool<T> = {
   close(): Promise<void>;
 };
 
-type Place = { readonly position: number; readonly length: number };
+type Extent = { readonly position: number; readonly length: number };
 
 /** The file is unlinked from the start: however the process ends, nothing is left of it. */
 export async function createSpool<T>(): Promise<Spool<T>> {
   const path = join(tmpdir(), `partner-orders-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);
   await unlink(path);
-  const places: Place[] = [];
+  const extents: Extent[] = [];
   let end = 0;
   return {
     add: async (batch) => {
       const bytes = Buffer.from(JSON.stringify(batch));
       await file.writeFile(bytes); // At the end: nothing else moves it, because reads name their position.
-      places.push({ position: end, length: bytes.length });
+      extents.push({ position: end, length: bytes.length });
       end += bytes.length;
     },
     batches: async function* () {
-      for (const place of places) yield JSON.parse(await readAt(file, place)) as T[]; // As `add` has written it.
+      for (const extent of extents) yield JSON.parse(await readAt(file, extent)) as T[]; // Written by `add`.
     },
     close: () => file.close(),
   };
 }
 
-async function readAt(file: FileHandle, { position, length }: Place): Promise<string> {
+async function readAt(file: FileHandle, { position, length }: Extent): Promise<string> {
   const bytes = Buffer.alloc(length);
   for (let filled = 0; filled < length; ) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../../src/platform/ids.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { cancelOrder } from "../../support/orders.ts";
-import { payIn, setCreditLimit, settle } from "../../support/payments.ts";
+import { payIn, processDuePayments, setCreditLimit } from "../../support/payments.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -36,7 +36,7 @@ describe("GET /api/merchants/{id}/account", () => {
   it("shows what the merchant owes, its limit, and the remaining credit", async () => {
     await setCreditLimit(test, partner, 10_050n);
     await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     expect(await readAccount()).toMatchObject({
       balance: euros("-10.00"),
       creditLimit: euros("100.50"),
@@ -102,12 +102,12 @@ describe("GET /api/merchants/{id}/account/entries", () => {
   it("lists charges, refunds and payments, newest first, page by page, and they add up to the balance", async () => {
     await setCreditLimit(test, partner, null);
     const { id } = await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     test.clock.advance({ seconds: 1 });
     await pay();
     test.clock.advance({ seconds: 1 });
     await cancelOrder(partner, id);
-    await settle(test);
+    await processDuePayments(test);
     const entries = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
       const query: string = cursor === "" ? "" : `&cursor=${cursor}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countRows, createPartner, placeOrder } from "../../support/builders.ts";
-import { setCreditLimit, settle } from "../../support/payments.ts";
+import { processDuePayments, setCreditLimit } from "../../support/payments.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -159,14 +159,14 @@ describe("PATCH /api/merchants/{id}", () => {
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 500n);
     await placeOrder(partner);
-    await settle(test);
+    await processDuePayments(test);
     await setCreditLimit(test, partner, before);
     const creditLimit = amount === null ? null : { amount, currency: "EUR" };
     const path = `/api/merchants/${partner.merchantId}`;
     expect((await test.backOffice.request("PATCH", path, { body: { creditLimit } })).status).toBe(200);
-    expect(await settle(test)).toBe(areRetried ? 1 : 0);
+    expect(await processDuePayments(test)).toBe(areRetried ? 1 : 0);
     expect((await test.backOffice.request("PATCH", path, { body: { name: "New" } })).status).toBe(200);
-    expect(await settle(test)).toBe(0);
+    expect(await processDuePayments(test)).toBe(0);
   });
 });
 

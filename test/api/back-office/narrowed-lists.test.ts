@@ -10,7 +10,7 @@ import {
 } from "../../support/builders.ts";
 import { createFacility, setStock } from "../../support/facilities.ts";
 import { cancelOrder } from "../../support/orders.ts";
-import { payIn, settle } from "../../support/payments.ts";
+import { payIn, processDuePayments } from "../../support/payments.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -149,9 +149,9 @@ describe("GET /api/merchants/{id}/account/entries", () => {
     const payer = await createPartner(test);
     const path = `/api/merchants/${payer.merchantId}/account/entries`;
     const order = await placeOrder(payer);
-    await settle(test);
+    await processDuePayments(test);
     await cancelOrder(payer, order.id);
-    await settle(test);
+    await processDuePayments(test);
     await payIn(test, payer, "5.00");
     for (const kind of ["charge", "refund", "payment"])
       expect(await list(path, `kind=${kind}`)).toMatchObject([{ kind }]);
