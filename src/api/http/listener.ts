@@ -20,9 +20,10 @@ import {
   validationFailed,
 } from "../../platform/wire/problems.ts";
 import { faultsOf } from "../../platform/wire/validation.ts";
+import type { RouteDescription } from "../route-description.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
-import type { Route, RouteDescription } from "./route.ts";
+import type { Route } from "./route.ts";
 import { unparsedRefusal } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { createValidatorCompiler } from "./validator-compiler.ts";

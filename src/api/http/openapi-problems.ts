@@ -1,6 +1,7 @@
 import { PROBLEMS, type ProblemCode } from "../../platform/wire/problems.ts";
+import type { RouteDescription } from "../route-description.ts";
 import type { Json } from "./openapi-components.ts";
-import { type RouteDescription, SHARED_PROBLEMS } from "./route.ts";
+import { SHARED_PROBLEMS } from "./route.ts";
 
 /** The problems that a route may return. @param ofApi those that every route of its API may return */
 function codesOf(route: RouteDescription, ofApi: readonly ProblemCode[]): ReadonlySet<ProblemCode> {

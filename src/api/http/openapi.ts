@@ -1,9 +1,9 @@
 import type { TSchema } from "typebox";
 import type { ProblemCode } from "../../platform/wire/problems.ts";
+import type { RouteDescription } from "../route-description.ts";
 import { isBodyRequired } from "./body.ts";
 import { componentsOf, type Json, type NameSchema } from "./openapi-components.ts";
 import { headersOf, problemCodes, problemResponses, problemSchemas } from "./openapi-problems.ts";
-import type { RouteDescription } from "./route.ts";
 
 /** What an OpenAPI document says about an API beyond its routes. */
 export type DescribedApi = {

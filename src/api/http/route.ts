@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "typebox";
 import type { Fault, Problem, ProblemCode } from "../../platform/wire/problems.ts";
+import type { RouteDescription } from "../route-description.ts";
 import type { Upload } from "./upload.ts";
 
 /** What a handler answers when all went well: a body to be serialised, or JSON that is text already, or neither. */
@@ -20,29 +21,6 @@ type RouteInput<Caller, Params, Query, Headers, Body> = {
 
 type Shape<S> = S extends TSchema ? Static<S> : Record<string, never>;
 type BodyShape<Body, Taken> = Taken extends Upload ? AsyncIterable<Buffer> : Shape<Body>;
-
-/** What is said of a route without running it: enough to describe the route, or to make a request for it. */
-export type RouteDescription = {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With parameters in braces, as in the specification: `/v1/orders/{orderId}`. */
-  readonly path: string;
-  readonly operationId: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly params?: TSchema | undefined;
-  readonly query?: TSchema | undefined;
-  readonly headers?: TSchema | undefined;
-  readonly body?: TSchema | undefined;
-  /** A body that is not JSON and is read as it arrives; in place of `body`. */
-  readonly upload?: Upload | undefined;
-  /** The responses of requests that succeed, by status. */
-  readonly answers: Readonly<
-    Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
-  >;
-  /** Problems of this route beyond those that every route shares (`SHARED_PROBLEMS`). */
-  readonly problems: readonly ProblemCode[];
-};
 
 type RouteShape<
   Operations,

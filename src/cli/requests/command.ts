@@ -1,4 +1,4 @@
-import type { RouteDescription } from "../../api/http/route.ts";
+import type { RouteDescription } from "../../api/route-description.ts";
 import { routeOf } from "./operations.ts";
 import { wholeNumber } from "./values.ts";
 
@@ -67,7 +67,7 @@ export const helpOf = ({ help, operationId }: RequestCommand): string =>
 const uncapitalized = (text: string): string => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 
 /** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
-export function optionName(flag: string): string {
+function optionName(flag: string): string {
   const [long = ""] = flag.replace(/^--/, "").split(" ");
   return long.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -1,5 +1,5 @@
 import { backOfficeRoutes } from "../../api/back-office/routes.ts";
-import type { RouteDescription } from "../../api/http/route.ts";
+import type { RouteDescription } from "../../api/route-description.ts";
 
 const ROUTES = new Map<string, RouteDescription>(backOfficeRoutes.map((route) => [route.operationId, route]));
 

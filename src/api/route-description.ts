@@ -1,0 +1,26 @@
+import type { TSchema } from "typebox";
+import type { ProblemCode } from "../platform/wire/problems.ts";
+import type { Upload } from "./http/upload.ts";
+
+/** What is said of a route without running it: enough to describe the route, or to make a request for it. */
+export type RouteDescription = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With parameters in braces, as in the specification: `/v1/orders/{orderId}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: TSchema | undefined;
+  readonly query?: TSchema | undefined;
+  readonly headers?: TSchema | undefined;
+  readonly body?: TSchema | undefined;
+  /** A body that is not JSON and is read as it arrives; in place of `body`. */
+  readonly upload?: Upload | undefined;
+  /** The responses of requests that succeed, by status. */
+  readonly answers: Readonly<
+    Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
+  >;
+  /** Problems of this route beyond those that every route shares (`SHARED_PROBLEMS`). */
+  readonly problems: readonly ProblemCode[];
+};
