@@ -122,7 +122,8 @@ describe("each rule reports what breaks it", () => {
           "src/orders/a-sql.ts":
             'const a = `with gone as (delete\n from orders) insert into events select 1`; const b = "update mails set x = 1";',
           "src/stock/b-sql.ts": "const text = `update orders o set x = 1`; // insert into mails",
-          "src/mail/c-sql.ts": "const text = `select 1 from stock for update of stock`;",
+          "src/mail/c-sql.ts":
+            "const text = `select 1 from stock for update of stock`; const help = `update mails and orders`;",
         }),
         ["orders", "events", "mails", "stock"],
         { events: { orders: "creation", webhooks: "publishing" } },

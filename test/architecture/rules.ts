@@ -105,7 +105,7 @@ export function findSharedTables(
   shared: SharedTables,
 ): Violations {
   const writes = new RegExp(
-    `\\b(?:insert\\s+into|update|delete\\s+from|merge\\s+into|truncate|copy)\\s+(?:only\\s+)?(${tables.join("|")})\\b`,
+    String.raw`\b(?:insert\s+into|update(?=\s+\w+(?:\s+(?:as\s+)?\w+)?\s+set\b)|delete\s+from|merge\s+into|truncate)\s+(${tables.join("|")})\b`,
     "gi",
   );
   const writers = new Map(tables.map((table) => [table, new Set<string>()]));
@@ -114,14 +114,13 @@ export function findSharedTables(
       for (const [, table = ""] of text.matchAll(writes))
         writers.get(table.toLowerCase())?.add(folderOf(path));
   return [...writers].flatMap(([table, slices]) => {
-    const allowed = Object.keys(shared[table] ?? {});
-    const found = [...slices].sort();
-    const isAsListed = allowed.length === 0 ? found.length <= 1 : found.join() === allowed.sort().join();
-    return isAsListed
-      ? []
-      : [
-          `${table} is written by ${found.join(" and ") || "nothing"}; ${allowed.length === 0 ? "one slice writes a table" : `listed are ${allowed.join(" and ")}`}`,
-        ];
+    const found = [...slices].sort().join(" and ");
+    const listed = Object.keys(shared[table] ?? {})
+      .sort()
+      .join(" and ");
+    if (listed === "")
+      return slices.size <= 1 ? [] : `${table} is written by ${found}; one slice writes a table`;
+    return found === listed ? [] : `${table} is written by ${found}; listed are ${listed}`;
   });
 }
 
