@@ -51,7 +51,7 @@ async function sendNext(context: Context, mailer: Mailer, connection: Connection
   } catch (error) {
     const failed = {
       mail: { id: mail.id },
-      connection: { id: connection },
+      connection: { id: connection.connectionId },
       attemptCount: mail.attemptCount,
     };
     // Not the error itself: mail servers repeat the address in their messages.

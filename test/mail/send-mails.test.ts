@@ -244,7 +244,7 @@ describe("purge-mails", () => {
   it("deletes what was sent or given up ninety days ago, nothing younger, and nothing that is still to be sent", async () => {
     const { test, partner } = await start();
     for (let count = 0; count < 4; count += 1) await queue(test, partner);
-    const ids = (await dumpTables(test))["outgoing_mails"]?.map((row) => row.split(",")[1]) ?? [];
+    const ids = (await dumpTables(test))["outgoing_mails"]?.map((row) => row.split(",")[2]) ?? [];
     const now = test.clock.now().getTime();
     const end = (id: string | undefined, column: "sent_at" | "failed_at", at: number) =>
       test.db.query({

@@ -125,7 +125,7 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
     const { status, body } = await putStock(own, facility, product, 6);
     expect(status).toBe(422);
     expect(body.errors).toEqual([
-      { pointer: "/onHand", detail: "must be at least 7, which are reserved for orders" },
+      { pointer: "/onHand", detail: "must be at least 7, the quantity reserved for orders" },
     ]);
     const { body: stock } = await putStock(own, facility, product, 7);
     expect(stock).toMatchObject({ onHand: 7, reserved: 7, available: 0 });
