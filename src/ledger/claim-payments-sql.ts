@@ -57,6 +57,20 @@ export type ClaimedPayment = {
   readonly stripeMethod: { readonly customerId: string; readonly paymentMethodId: string } | null;
 };
 
+type ClaimedRow = {
+  order_id: string;
+  entry_id: string;
+  kind: EntryKind;
+  amount_minor: bigint;
+  currency: string;
+  attempt_count: number;
+  first_attempted_at: Date;
+  gateway_reference: string | null;
+  charge_reference: string | null;
+  customer_id: string | null;
+  payment_method_id: string | null;
+};
+
 /**
  * Claims the payments that have been due longest at one gateway; no other worker sends them before `leasedUntil`. The
  * first claim decides permanently which gateway, and which method there, an entry belongs to. So it uses the merchant's
@@ -67,19 +81,7 @@ export async function claimPayments(
   { connectionId, merchantId, gateway }: Payer,
   { claimId, now, leasedUntil, limit }: { claimId: string; now: Date; leasedUntil: Date; limit: number },
 ): Promise<ClaimedPayment[]> {
-  const rows = await db.query<{
-    order_id: string;
-    entry_id: string;
-    kind: EntryKind;
-    amount_minor: bigint;
-    currency: string;
-    attempt_count: number;
-    first_attempted_at: Date;
-    gateway_reference: string | null;
-    charge_reference: string | null;
-    customer_id: string | null;
-    payment_method_id: string | null;
-  }>({
+  const rows = await db.query<ClaimedRow>({
     name: "claim-payments",
     text: `
       with in_use as materialized (

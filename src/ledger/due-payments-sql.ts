@@ -76,7 +76,7 @@ export type Postponement = {
   readonly reference: string | null;
 };
 
-/** Postpones payments of one connection; not if their gateway has requested a check in the meantime. */
+/** Ends the claims of payments of one connection and postpones them. A payment whose gateway has sent an event stays due. */
 export async function postponePayments(
   tx: Queryable,
   connection: ConnectionKey,
