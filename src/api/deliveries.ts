@@ -13,7 +13,7 @@ import { redeliver } from "../webhooks/manual/redeliver.ts";
 import { idFaults, idIn } from "./http/id-parameters.ts";
 import type { Answer } from "./http/route.ts";
 
-// Partners and the back office ask the same of the log; they differ in how the connection is found.
+// Partners and the back office send the same requests to the log. Only the way to find the connection differs.
 
 export const deliveryIdField = Type.String({ description: "The delivery's id." });
 
@@ -29,7 +29,7 @@ export const DeliveryQuery = Type.Object({
 });
 type DeliveryQuery = Static<typeof DeliveryQuery>;
 
-/** A page of a connection's log, newest event first. A filter that names nothing answers an empty page. */
+/** A page of a connection's log, newest event first. If a filter matches nothing, the page is empty. */
 export async function answerDeliveryPage(
   { db, clock }: Context,
   readOrder: ReadOrder,

@@ -17,7 +17,7 @@ const AddressSchema = Type.Object(
   {
     firstName: Type.String(),
     lastName: Type.String(),
-    name: Type.String({ description: "As sent; else first and last name." }),
+    name: Type.String({ description: "As sent; otherwise the first and last name." }),
     company: nullableText("Null when not sent."),
     address1: Type.String(),
     address2: nullableText("Null when not sent."),
@@ -46,7 +46,7 @@ export const ShipmentSchema = Type.Object(
     status: Type.Enum([...SHIPMENT_STATUSES]),
     trackingNumber: nullableText("Null until the carrier has issued tracking."),
     trackingUrl: nullableText("Null until the carrier has issued tracking."),
-    createdAt: dateTime("When the shipment was made."),
+    createdAt: dateTime("Time at which the shipment was created."),
     lineIds: Type.Array(Type.String(), { description: "Ids of the lines it covers." }),
   },
   { title: "Shipment" },
@@ -58,7 +58,7 @@ const idField = Type.String({
 });
 const statusField = Type.Enum([...ORDER_STATUSES]);
 const externalIdField = nullableText("The partner's own id; null when not sent.");
-const createdAtField = dateTime("Creation time; the acceptance window is measured from it.");
+const createdAtField = dateTime("Creation time. The acceptance window is measured from it.");
 
 /** The order object of the specification, part 2, with `updatedAt` and `cancelableUntil` added (decision 0008). */
 export const OrderSchema = Type.Object(
@@ -69,14 +69,14 @@ export const OrderSchema = Type.Object(
     status: statusField,
     onHold: Type.Boolean({ description: "A hold does not change the status." }),
     onHoldReasons: Type.Array(Type.String(), {
-      description: "What has to change before the order can proceed. The vocabulary is open.",
+      description: "What must change before the order can proceed. More values may be added.",
       examples: [[OUT_OF_STOCK]],
     }),
     createdAt: createdAtField,
     updatedAt: dateTime("When the order last changed."),
     cancelableUntil: nullable(
       dateTime(),
-      "Until when the API can cancel the order as it stands; null when it cannot.",
+      "Time until which the API can cancel the order in its current state; null if it cannot.",
     ),
     shippingAddress: AddressSchema,
     lines: Type.Array(LineSchema),

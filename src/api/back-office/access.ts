@@ -2,12 +2,12 @@ import { type Route, routeTable } from "../http/route.ts";
 import type { BackOfficeOperations } from "./operations.ts";
 
 /**
- * Who a request of the back office acts as: the operator's machines, or a person of the warehouse or of one merchant.
- * All of them act through the same operations; decision 0038 tells who may do what.
+ * The caller of a back office request: the operator's programs, a member of the warehouse staff, or a member of one
+ * merchant's staff. All of them use the same operations; decision 0038 defines their permissions.
  */
 export type BackOfficeCaller =
   | { readonly kind: "operator" | "warehouse"; readonly name: string }
-  /** Sees the things of this merchant, and nothing else. */
+  /** Sees the data of this merchant, and nothing else. */
   | { readonly kind: "merchant"; readonly merchantId: string; readonly name: string };
 
 type Admission = (caller: BackOfficeCaller) => boolean;
@@ -18,11 +18,11 @@ export const warehouse: Admission = ({ kind }) => kind !== "merchant";
 export const merchantSide: Admission = ({ kind }) => kind !== "warehouse";
 export const everyone: Admission = () => true;
 
-/** The merchant that a caller is confined to; null for those who may see every merchant's things. */
+/** The merchant that a caller is restricted to; null for callers that may see every merchant's data. */
 export const confinedTo = (caller: BackOfficeCaller): string | null =>
   caller.kind === "merchant" ? caller.merchantId : null;
 
-/** Whether a caller may know that this merchant's things exist. What it may not see answers as missing. */
+/** Whether a caller may know that this merchant's data exists. What it may not see is like missing data. */
 export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
   caller.kind !== "merchant" || caller.merchantId === merchantId;
 

@@ -4,12 +4,12 @@ import type { Problem } from "../../platform/wire/problems.ts";
 import { bearerToken, unauthorized } from "../http/bearer.ts";
 import type { BackOfficeCaller } from "./access.ts";
 
-/** Tells who is asking, or refuses. */
+/** Returns the caller, or an error. */
 export type BackOfficeAuthentication = (request: FastifyRequest) => Promise<BackOfficeCaller | Problem>;
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Machines show the operator token. It is compared by digest, so that the time taken tells nothing of it. */
+/** Programs send the operator token. It is compared by digest, so that the time taken reveals nothing about it. */
 export function operatorAuthentication(operatorToken: string): BackOfficeAuthentication {
   const expected = digest(operatorToken);
   return async ({ headers }) => {

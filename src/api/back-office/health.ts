@@ -7,8 +7,8 @@ import { createListener } from "../http/listener.ts";
 import { problemWriter } from "../http/replies.ts";
 
 /**
- * `/livez`: the process answers. `/readyz`: it can also reach its database, so it may be given work.
- * `/metrics`: figures for Prometheus. None of them needs a key, and none tells anything about orders.
+ * `/livez`: the process runs. `/readyz`: it can also reach its database, so it can accept work. `/metrics`: metrics for
+ * Prometheus. None of them needs a key, and none reveals anything about orders.
  */
 export function addHealthRoutes(
   app: FastifyInstance,
@@ -22,7 +22,7 @@ export function addHealthRoutes(
       await db.query({ name: "ready", text: "select 1", values: [] });
       return { status: "ok" };
     } catch (error) {
-      log.warn({ err: error }, "not ready: the database does not answer");
+      log.warn({ err: error }, "not ready: the database does not respond");
       return problems.send(reply, unavailable);
     }
   });

@@ -10,7 +10,7 @@ import type { Product } from "../../products/product.ts";
 import { readProduct } from "../../products/products-sql.ts";
 import { type BackOfficeCaller, maySee } from "./access.ts";
 
-// What the paths of the back office name. A thing that does not exist and one that the caller may not see are both
+// The resources that the paths of the back office name. A missing resource and one that the caller may not see are both
 // null, so that they get the same response.
 
 export const MerchantIdParams = Type.Object({ id: Type.String({ description: "The merchant's id." }) });

@@ -15,7 +15,10 @@ export function keyOf(headers: IncomingHttpHeaders): string | null {
 
 const CHALLENGE = 'Bearer realm="partner-orders"';
 
-/** RFC 6750, section 3.1: the error is named only when a key was sent. One answer for unknown, revoked and expired. */
+/**
+ * RFC 6750, section 3.1: the error is named only if a key was sent. Unknown, revoked and expired keys get the same
+ * response.
+ */
 export const unauthorized = (headers: IncomingHttpHeaders): Problem => {
   const keySent = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
   return {

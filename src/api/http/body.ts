@@ -36,13 +36,15 @@ export function addBodyParsers(app: FastifyInstance): void {
   });
 }
 
-/** On request: where the body does not matter its type does not either, not even one that Fastify itself would refuse. */
+/**
+ * On request: where the body does not matter its type does not either, not even one that Fastify itself would reject.
+ */
 export function ignoreBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.headers["content-type"] !== undefined) delete request.headers["content-type"];
   done();
 }
 
-/** Before validation, so that an absent body is told apart from one that does not fit. */
+/** Before validation, so that an absent body can be distinguished from an invalid one. */
 export function bodyCheck(schema: TSchema) {
   const required = isBodyRequired(schema);
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {

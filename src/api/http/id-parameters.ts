@@ -5,7 +5,7 @@ import type { Fault } from "../../platform/wire/problems.ts";
 export const idIn = (prefix: IdPrefix, text: string | undefined): string | null =>
   text === undefined ? null : fromTypeId(prefix, text);
 
-/** The fault of a filter that cannot name anything, because it is no id at all. */
+/** The error of a filter that matches nothing because it is not an id at all. */
 export function idFaults<Name extends string>(
   prefix: IdPrefix,
   parameter: Name,

@@ -30,7 +30,7 @@ import { createValidatorCompiler } from "./validator-compiler.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who is asking; set before a handler of an authenticated route runs. */
+    /** The caller; set before a handler of an authenticated route runs. */
     caller: object | null;
   }
 }
@@ -40,7 +40,7 @@ type ListenerOptions<Operations, Caller> = {
   routes: readonly Route<Operations, Caller>[];
   /** What the handlers of the routes work with. */
   operations: Operations;
-  /** Who is asking, or the refusal. Runs after the route is matched and before the body is read. */
+  /** The caller, or an error. Runs after the route is matched and before the body is read. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
   errorsBaseUrl: string;
   log: Logger;
@@ -64,13 +64,13 @@ export function createListener<Operations, Caller extends object>(
   const app = createApp(options, problems);
   app.decorateRequest("caller", null);
   addBodyParsers(app);
-  // Hooks that every request passes make no promises, and ask Fastify nothing that it would have to put together.
+  // Hooks of every request create no promises, and request nothing from Fastify that it would have to assemble.
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     if (request.is404) problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     else done();
   });
-  // A client that goes on sending over its connection would keep a stopping process from ending until it is cut off.
+  // A client that still sends on its connection would keep a stopping process from ending until it is cut off.
   let stopping = false;
   app.addHook("preClose", async () => {
     stopping = true;
@@ -120,7 +120,7 @@ function createApp<Operations, Caller>(
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
-    // The Host check is ours, so that its refusal is a problem document as well.
+    // The Host check is ours, so that its error is a problem document as well.
     http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS },
     // A path that cannot be decoded names nothing: it matches no route.
     frameworkErrors: (_error, request, reply) => {
@@ -132,7 +132,7 @@ function createApp<Operations, Caller>(
   });
   unparsed.watch(app.server);
   app.setValidatorCompiler(createValidatorCompiler());
-  // Node would answer these two by itself, without a problem document.
+  // Node would respond to these two on its own, without a problem document.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", (request, socket) => {
     const path = pathOf(request.url ?? "/");
@@ -145,7 +145,7 @@ function createApp<Operations, Caller>(
 function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
   let hosts = 0;
-  // Names and values in turn. RFC 9112, section 3.2: more than one Host is refused, and HTTP/1.1 needs one.
+  // Names and values alternate. RFC 9112, section 3.2: more than one Host is rejected, and HTTP/1.1 needs one.
   for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts += 1;
   if (hosts > 1) return "There is more than one Host header field.";
   return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
@@ -199,7 +199,7 @@ function addRoute<Operations, Caller extends object>(
     },
     onRequest: [admit, ...bodyHooks(route)],
     ...(route.body && { preValidation: bodyCheck(route.body) }),
-    // The schema's refusal then waits until the route has told its own faults.
+    // The schema's error then waits until the route has reported its own errors.
     attachValidation: route.bodyFaults !== undefined,
     handler: async (request, reply) => {
       // The row's own schemas have validated it, so it is what the row takes.
@@ -222,7 +222,9 @@ function bodyHooks({ body, upload }: RouteDescription) {
   return body === undefined ? [ignoreBody] : [];
 }
 
-/** All faults of a body at once: the schema's, and those that only the route can see at places that are sound so far. */
+/**
+ * All errors of a body at once: the schema's, and those that only the route can see in fields that are valid so far.
+ */
 async function bodyProblem<Operations, Caller>(
   { bodyFaults }: Route<Operations, Caller>,
   request: FastifyRequest,

@@ -57,7 +57,7 @@ export const headersOf = (headers: Readonly<Record<string, string>> = {}): Json 
     ),
   );
 
-/** The schemas of the problem documents with these codes. @param ofFiles whether a fault may be in a file */
+/** The schemas of the problem documents with these codes. @param ofFiles whether an error may be in a file */
 export const problemSchemas = (
   codes: readonly ProblemCode[],
   errorsBaseUrl: string,
@@ -129,7 +129,7 @@ const orderStatus = text("Status that the order had at the time of the request."
 
 const faultsSchema = (ofFiles: boolean): Json => ({
   type: "array",
-  description: "Of `validation-failed`: every fault and where it is, at most 500.",
+  description: "Of `validation-failed`: every error with its position, at most 500.",
   items: {
     type: "object",
     required: ["detail"],
@@ -150,5 +150,5 @@ const FILE_LOCATION: Json = {
 
 const errorCount = {
   type: "integer",
-  description: "Of a file: the number of faults. `errors` contains the first of them.",
+  description: "Of a file: the number of errors. `errors` contains the first of them.",
 };

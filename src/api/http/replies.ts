@@ -21,7 +21,7 @@ const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 /** Writes problem documents: the only place that does. */
 export type ProblemWriter = {
   send(reply: FastifyReply, problem: Problem): FastifyReply;
-  /** For requests that never became one: the answer is written to the bare socket, which is then closed. */
+  /** For input that never became a request: the response is written to the bare socket, which is then closed. */
   sendRaw(socket: Socket, problem: Problem, instance: string): void;
 };
 
@@ -52,19 +52,19 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
   };
 }
 
-/** A client that goes on sending, or never closes its side, is cut off after this time. */
+/** A client that still sends, or never closes its side, is cut off after this time. */
 const LINGER_MS = 2_000;
 
-/** Reads on until the client has taken the answer and closed: closing at once could take the answer from it. */
+/** Reads on until the client has received the response and closed: closing at once could lose the response. */
 function letGo(socket: Socket): void {
-  // Node has let go of the sockets it hands out; a reset that nobody hears would end the process.
+  // Node has released the sockets it hands out; a reset without a listener would end the process.
   socket.on("error", () => socket.destroy());
   socket.resume();
   const cutOff = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once("close", () => clearTimeout(cutOff));
 }
 
-/** Turns whatever was thrown, by the framework or by us, into a refusal; `logged` is set when an operator should know. */
+/** Turns every error, of the framework or of our own, into a problem; `logged` is set if an operator should know. */
 export function problemOf(error: FastifyError | ProblemError): { problem: Problem; logged: boolean } {
   if (error instanceof ProblemError) return { problem: error.problem, logged: false };
   if (error.validation !== undefined) {
@@ -98,7 +98,9 @@ export function problemOf(error: FastifyError | ProblemError): { problem: Proble
 
 export const UNSUPPORTED_VERSION = "The HTTP version is not supported; use HTTP/1.1.";
 
-/** The id of a request in logs and answers; a client's own is kept when it is short and harmless. */
+/**
+ * The id of a request in logs and responses; a client's own is kept if it is short and has only permitted characters.
+ */
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === "string" && /^[A-Za-z0-9._-]{1,100}$/.test(sent) ? sent : randomUUID();
 }

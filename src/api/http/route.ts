@@ -3,7 +3,7 @@ import type { Fault, Problem, ProblemCode } from "../../platform/wire/problems.t
 import type { RouteDescription } from "../route-description.ts";
 import type { Upload } from "./upload.ts";
 
-/** What a handler answers when all went well: a body to be serialised, or JSON that is text already, or neither. */
+/** What a handler returns on success: a body to be serialized, or JSON that is text already, or neither. */
 export type Answer = {
   status: number;
   body?: unknown;
@@ -39,8 +39,8 @@ type RouteShape<
   /** Whether this kind of caller may use the route at all; absent: every caller may. Never depends on what is named. */
   admits?(caller: Caller): boolean;
   /**
-   * Faults of the body that its schema cannot see; they are reported together with the schema's. So the body may be
-   * anything here, and what the path names may be missing: `handle` rejects that, and gets faultless bodies only.
+   * Errors of the body that its schema cannot find; they are reported together with the schema's. So the body may be
+   * anything here, and the resource of the path may be missing: `handle` rejects that, and gets valid bodies only.
    */
   bodyFaults?(
     input: { caller: Caller; params: Shape<Params>; body: unknown },
@@ -63,7 +63,7 @@ export type Route<Operations, Caller> = RouteDescription & {
   handle(input: never, operations: Operations): Promise<Answer | Problem>;
 };
 
-/** Problems that any authenticated route may answer; the description lists them for all. */
+/** Problems that any authenticated route may return; the description lists them for all. */
 export const SHARED_PROBLEMS: readonly ProblemCode[] = [
   "malformed-request",
   "unauthorized",

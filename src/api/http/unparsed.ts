@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { malformed, noRoute, type Problem, pathOf } from "../../platform/wire/problems.ts";
 import { type ProblemWriter, UNSUPPORTED_VERSION } from "./replies.ts";
 
-// Node's parser tells what it stumbled over by code; the detail never repeats what was sent.
+// Node's parser reports its error by code; the detail never repeats what was sent.
 const PARSER_DETAILS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
   HPE_INVALID_VERSION: UNSUPPORTED_VERSION,
@@ -14,9 +14,9 @@ const PARSER_DETAILS: Readonly<Record<string, string>> = {
 type ParserError = Error & { code?: string; bytesParsed?: number; rawPacket?: unknown };
 
 /**
- * Answers what Node's parser could not read. One packet may hold more than one request, and the parser may stumble
- * behind a good one that is still being worked on: that one's answer goes first, or its order would be placed and its
- * client told otherwise.
+ * Responds to input that Node's parser could not read. One packet may contain more than one request, and the parser may
+ * fail after a valid one that is still in progress: its response is sent first, or its order would be placed although
+ * the client gets an error.
  */
 export function unparsedRefusal(problems: ProblemWriter) {
   const newest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
@@ -48,7 +48,9 @@ const TARGET_LENGTH_MAX = 2_048;
 /** A request line: a token, a target, a version (RFC 9112, section 3). */
 const REQUEST_LINE = /(?:^|\n)([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/\d\.\d\r?\n/g;
 
-/** The refusal of what never became a request: of the last one that begins before the place of the error. */
+/**
+ * The error for input that never became a request: of the last request that begins before the position of the error.
+ */
 function parserProblem({ code = "", rawPacket, bytesParsed = 0 }: ParserError): {
   problem: Problem;
   instance: string;

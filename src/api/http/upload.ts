@@ -28,14 +28,14 @@ export function uploadTypeCheck({ mediaType }: Upload) {
 async function* readUpload(payload: Readable, limitBytes: number): AsyncGenerator<Buffer> {
   let received = 0;
   try {
-    // To destroy the request would close its connection, and take the refusal from the client.
+    // Destroying the request would close its connection, and the client would lose the error.
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       received += chunk.length;
       if (received > limitBytes) throw new ProblemError(tooLarge(limitBytes));
       yield chunk;
     }
   } finally {
-    payload.resume(); // A client that is still sending reads its answer only afterwards.
+    payload.resume(); // A client that is still sending reads the response only afterwards.
   }
 }
 

@@ -12,9 +12,9 @@ import type { RateLimiter } from "./rate-limit.ts";
 export type PartnerCaller = ConnectionKey & { readonly key: ApiKey };
 
 /**
- * Finds the connection of a request's key and takes one request from its allowance. Specification, part 5.
- * Keys are not cached, so a revoked key is refused by the very next request, in every process; requests that
- * arrive together share one look-up.
+ * Finds the connection of a request's key and takes one request from its rate limit. Specification, part 5. Keys are
+ * not cached, so a revoked key is rejected by the very next request, in every process; requests that arrive together
+ * share one lookup.
  */
 export function partnerAuthentication({ db, clock }: Context, rateLimiter: RateLimiter) {
   const findKey = groupCalls<string, ApiKey | undefined>({

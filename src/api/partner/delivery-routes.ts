@@ -22,7 +22,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "List deliveries",
     description:
-      "The log of what was sent or is to be sent to the connection's endpoints, newest event first; also to endpoints that were deleted. A filter that names nothing answers an empty list.",
+      "The delivery log of the connection's endpoints, newest event first, including deleted endpoints. If a filter matches nothing, the list is empty.",
     query: DeliveryQuery,
     answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
     problems: ["validation-failed"],
@@ -45,9 +45,9 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     path: "/v1/deliveries/{deliveryId}/redeliver",
     operationId: "redeliverDelivery",
     tag,
-    summary: "Send a delivery again",
+    summary: "Redeliver an event",
     description:
-      "At once, and whatever became of it so far; the event's id stays the same. While such a sending is still to be done, asking again changes nothing. A body is ignored.",
+      "Sends the delivery once more at once, whatever its status, with the same event id. While that attempt is pending, repeating the request has no further effect. A body is ignored.",
     params: DeliveryIdParams,
     answers: {
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },

@@ -12,20 +12,20 @@ import { type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Events";
 
-/** Decision 0021. An event is answered as the text it was stored as; the schema describes it. */
+/** Decision 0021. An event is returned as the text that was stored; the schema describes it. */
 const EventSchema = Type.Object(
   {
     id: Type.String({
-      description: "Also the `webhook-id` it is delivered with.",
+      description: "Also the `webhook-id` of its deliveries.",
       examples: ["evt_01m7y7np16fe68bxp4h91tdmdn"],
     }),
-    type: Type.String({ description: "The vocabulary is open.", examples: ["order.created"] }),
-    timestamp: dateTime("When it happened."),
+    type: Type.String({ description: "More values may be added.", examples: ["order.created"] }),
+    timestamp: dateTime("Time of the operation."),
     testMode: Type.Boolean(),
     connectionId: Type.String(),
     sequence: nullable(
       Type.Integer(),
-      "Counts 1, 2, 3 … within the order; null when the event is not about an order, and for the types that endpoints must name.",
+      "Counts 1, 2, 3 … within the order. Null for events without an order, and for opt-in types.",
     ),
     data: Type.Object(
       {
@@ -36,7 +36,7 @@ const EventSchema = Type.Object(
           Type.Object({ id: Type.String(), url: Type.String() }, { description: "Of `webhook.ping`." }),
         ),
       },
-      { description: "What the event is about, as it stood then." },
+      { description: "The order, shipment or product of the event, at the time of the event." },
     ),
   },
   { title: "Event" },
@@ -47,7 +47,7 @@ const EventPageSchema = Type.Object(
     data: Type.Array(EventSchema),
     nextCursor: nullable(
       Type.String(),
-      "Where to go on, now or later. Null when the page is empty: keep the cursor that you sent, and ask again.",
+      "The cursor for the next request, now or later. Null when the page is empty: keep the cursor that you sent, and use it again.",
     ),
   },
   { title: "EventPage" },
@@ -62,7 +62,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "List events",
     description:
-      "Every event of the last 30 days, exactly as it is delivered, in an order to which events are only ever added at the end. To follow it, go on from the last `nextCursor` that was not null. `timestamp` may step back a little from one event to the next.",
+      "Every event of the last 30 days, exactly as it is delivered. New events are only ever added at the end. To follow the feed, continue from the last `nextCursor` that was not null. `timestamp` may decrease slightly from one event to the next.",
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,

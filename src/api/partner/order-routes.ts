@@ -22,7 +22,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     tag: "Orders",
     summary: "Create an order",
     description:
-      "Orders are deduplicated per connection by the `Idempotency-Key` header, else by `externalOrderId`. A retry of a request that succeeded answers 200 with the order as it stands now. The key lives as long as its order; a refused request does not use it up.",
+      "Orders are deduplicated per connection by the `Idempotency-Key` header or, without it, by `externalOrderId`. A retry of a successful request returns 200 with the current order. The key lives as long as its order. A rejected request does not use up its key.",
     headers: IdempotencyKeyHeaders,
     body: OrderRequestSchema,
     answers: {
@@ -32,7 +32,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
         headers: { Location: "Path of the new order." },
       },
       200: {
-        description: "The request had succeeded before: the order as it stands now.",
+        description: "The request had succeeded before: the current order.",
         schema: CreatedOrderSchema,
         headers: { "Idempotent-Replayed": "Always `true`." },
       },
@@ -60,7 +60,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     tag: "Orders",
     summary: "Get an order",
     params: OrderIdParams,
-    answers: { 200: { description: "The order as it stands now.", schema: OrderSchema } },
+    answers: { 200: { description: "The current order.", schema: OrderSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params }, { readOrder }) => {
       const order = await readOrder({
@@ -78,7 +78,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     tag: "Orders",
     summary: "Cancel an order",
     description:
-      "Possible while the order is NEW and its window is open, or while its payment has failed. Canceling a canceled order answers 200 again. A body is ignored.",
+      "Possible while the order is NEW and its window is open, or while its payment has failed. Canceling a canceled order returns 200 again. A body is ignored.",
     params: OrderIdParams,
     answers: { 200: { description: "The canceled order.", schema: OrderSchema } },
     problems: ["not-found", "order-not-cancelable", "validation-failed"],

@@ -24,7 +24,7 @@ export const productRoutes: readonly PartnerRoute[] = [
         Type.String({
           maxLength: 255,
           format: "text",
-          description: "Only products with this SKU, of which there may be several.",
+          description: "Only products with this SKU. There may be several.",
         }),
       ),
     }),

@@ -3,7 +3,9 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 
-/** What is left of a connection's allowance after a request, as header fields, and the refusal if it was one too many. */
+/**
+ * What is left of a connection's rate limit after a request, as header fields, and the error if it was one too many.
+ */
 type Allowance = { headers: Readonly<Record<string, string>>; refusal?: Problem };
 
 export type RateLimiter = {

@@ -37,7 +37,7 @@ const RecoverySchema = Type.Object(
   {
     endpointId: Type.String(),
     since: dateTime(),
-    until: dateTime("Deliveries of events from before this moment are meant."),
+    until: dateTime("The recovery covers deliveries of events before this time."),
   },
   { title: "Recovery" },
 );
@@ -59,11 +59,11 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Create a webhook endpoint",
     description:
-      "Events that happen from now on are sent to it, signed as Standard Webhooks. A connection has up to 200 endpoints. Every request makes a new one.",
+      "The endpoint receives events that happen from now on, signed as in Standard Webhooks. A connection has up to 200 endpoints. Every request creates a new one.",
     body: EndpointRequestSchema,
     answers: {
       201: {
-        description: "The endpoint with its signing secret, which is shown this once.",
+        description: "The endpoint with its signing secret, which is returned only here.",
         schema: EndpointWithSecretSchema,
         headers: { Location: "Path of the new endpoint." },
       },
@@ -121,7 +121,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Update a webhook endpoint",
     description:
-      "Fields that are left out stay as they are. A new address is used for what waits as well; other event types hold for events from now on.",
+      "Omitted fields do not change. A new address also applies to pending deliveries. New event types apply to events from now on.",
     params: EndpointIdParams,
     body: EndpointChangeSchema,
     answers: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
@@ -139,7 +139,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     operationId: "deleteWebhookEndpoint",
     tag,
     summary: "Delete a webhook endpoint",
-    description: "What was still to be sent to it is given up. Its deliveries stay in the log.",
+    description: "Pending deliveries of the endpoint become `failed`. Its deliveries stay in the log.",
     params: EndpointIdParams,
     answers: { 204: { description: "The endpoint is deleted." } },
     problems: ["not-found"],
@@ -156,12 +156,12 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Rotate the signing secret of a webhook endpoint",
     description:
-      "For the overlap every request is signed with the new secret and with the older ones, of which two are kept. A rotation never lengthens the time of an older secret.",
+      "During the overlap, every request is signed with the new secret and with the older ones, of which two are kept. A rotation never extends the time of an older secret.",
     params: EndpointIdParams,
     body: RotationSchema,
     answers: {
       200: {
-        description: "The endpoint with its new secret, which is shown this once.",
+        description: "The endpoint with its new secret, which is returned only here.",
         schema: EndpointWithSecretSchema,
       },
     },
@@ -179,9 +179,10 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     operationId: "pingWebhookEndpoint",
     tag,
     summary: "Send a test event to a webhook endpoint",
-    description: "A signed event of type `webhook.ping`, whatever types the endpoint has. A body is ignored.",
+    description:
+      "Sends a signed event of type `webhook.ping`, whatever types the endpoint receives. A body is ignored.",
     params: EndpointIdParams,
-    answers: { 202: { description: "The delivery that will be made.", schema: DeliverySchema } },
+    answers: { 202: { description: "The delivery to be sent.", schema: DeliverySchema } },
     problems: ["not-found", "endpoint-paused"],
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
@@ -198,7 +199,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Resume a paused webhook endpoint",
     description:
-      "What has waited since the pause is sent. An active endpoint is answered as it is. A body is ignored.",
+      "Activates the endpoint and sends its pending deliveries. An active endpoint is returned unchanged. A body is ignored.",
     params: EndpointIdParams,
     answers: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
     problems: ["not-found"],
@@ -213,12 +214,12 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints/{endpointId}/recover",
     operationId: "recoverDeliveries",
     tag,
-    summary: "Send failed deliveries again",
+    summary: "Replay failed deliveries",
     description:
-      "Every delivery of an event since then that was given up is sent again, and a paused endpoint is resumed. The work goes on after the answer.",
+      "Sends every failed delivery of an event since then again, and resumes a paused endpoint. The work continues after the response.",
     params: EndpointIdParams,
     body: RecoveryRequestSchema,
-    answers: { 202: { description: "What will be sent again.", schema: RecoverySchema } },
+    answers: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async ({ body }, { context }) => sinceFaults(body, context.clock.now()),
     handle: async ({ caller, params, body }, { context }) => {

@@ -60,7 +60,7 @@ const harmless = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2
 /** `accountEmail` as people write it. */
 const labelOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A problem document: its title and detail, and each fault with its location. */
+/** A problem document: its title and detail, and each error with its position. */
 export function presentProblem({ title, detail, errors }: Json): string {
   const faults = isList(errors) ? errors : [];
   return [

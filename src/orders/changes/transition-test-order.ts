@@ -39,7 +39,7 @@ export const TransitionRequestSchema = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
         minItems: 1,
         maxItems: 20,
-        description: "For `hold`: what has to change before the order can proceed. Default: `out_of_stock`.",
+        description: "For `hold`: what must change before the order can proceed. Default: `out_of_stock`.",
         examples: [[OUT_OF_STOCK]],
       }),
     ),

@@ -46,10 +46,10 @@ export const OrderRequestSchema = Type.Object(
         maxLength: 200,
         format: "path-segment",
         description:
-          "The partner's own id, unique per connection; the idempotency key when the header is absent.",
+          "The partner's own id, unique per connection. It is the idempotency key if the header is absent.",
       }),
     ),
-    testMode: Type.Optional(Type.Boolean({ description: "True makes a test order." })),
+    testMode: Type.Optional(Type.Boolean({ description: "True creates a test order." })),
   },
   { title: "OrderRequest" },
 );

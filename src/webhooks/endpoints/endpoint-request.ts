@@ -8,7 +8,7 @@ import { type EndpointSettings, IN_FLIGHT_MAX_DEFAULT, IN_FLIGHT_MAX_LIMIT } fro
 import { endpointUrlFault } from "./public-address.ts";
 
 const urlField = Type.String({
-  description: "Begins with https:// and leads to a public address.",
+  description: "A URL that begins with https:// and resolves to public addresses only.",
   examples: ["https://partner.example/webhooks"],
 });
 const descriptionField = nullable(
@@ -18,12 +18,12 @@ const descriptionField = nullable(
 const eventTypesField = Type.Array(Type.Enum([...EVENT_TYPES]), {
   minItems: 1,
   maxItems: 100,
-  description: "What is to be sent to it. Doubles count once.",
+  description: "Event types to deliver. Duplicates are ignored.",
 });
 const maxInFlightField = Type.Integer({
   minimum: 1,
   maximum: IN_FLIGHT_MAX_LIMIT,
-  description: `Requests that may be under way to it at the same time; ${IN_FLIGHT_MAX_DEFAULT} unless set.`,
+  description: `Maximum number of concurrent requests to the endpoint. Default: ${IN_FLIGHT_MAX_DEFAULT}.`,
 });
 
 export const EndpointRequestSchema = Type.Object(
@@ -33,7 +33,7 @@ export const EndpointRequestSchema = Type.Object(
     eventTypes: Type.Optional({
       ...eventTypesField,
       description:
-        "What is to be sent to it; doubles count once. Absent: every type but `order.accepted`, `order.inProgress`, `order.shipmentUpdated` and `order.paymentFailed`, which have to be named.",
+        "Event types to deliver. Duplicates are ignored. Absent: every type except `order.accepted`, `order.inProgress`, `order.shipmentUpdated` and `order.paymentFailed`, which must be named.",
     }),
     maxInFlight: Type.Optional(maxInFlightField),
   },
@@ -57,7 +57,7 @@ export const RotationSchema = Type.Object(
         minimum: 0,
         maximum: OVERLAP_HOURS_MAX,
         default: OVERLAP_HOURS_DEFAULT,
-        description: "How long older secrets sign beside the new one, at most; 0 ends them at once.",
+        description: "Maximum number of hours during which older secrets still sign; 0 ends them at once.",
       }),
     ),
   },
@@ -65,7 +65,7 @@ export const RotationSchema = Type.Object(
 );
 
 export const RecoveryRequestSchema = Type.Object(
-  { since: dateTime("Not ahead, and at most 30 days ago.") },
+  { since: dateTime("A time within the last 30 days.") },
   { title: "RecoveryRequest" },
 );
 

@@ -39,14 +39,16 @@ const endpointFields = {
   id: Type.String({ examples: ["whe_01m7y7np16fe68bxp4h91tdmdn"] }),
   url: Type.String(),
   description: nullable(Type.String()),
-  eventTypes: Type.Array(Type.Enum([...EVENT_TYPES]), { description: "What is sent to it." }),
-  status: Type.Enum(["active", "paused"], { description: "Nothing is sent while it is paused." }),
+  eventTypes: Type.Array(Type.Enum([...EVENT_TYPES]), {
+    description: "Event types that the endpoint receives.",
+  }),
+  status: Type.Enum(["active", "paused"], { description: "Nothing is sent to a paused endpoint." }),
   pauseReason: nullable(
     Type.Enum([...PAUSE_REASONS]),
     "`gone`: it returned 410. `failing`: no success for days. Null while it is active.",
   ),
   pausedAt: nullable(dateTime(), "Null while it is active."),
-  maxInFlight: Type.Integer({ description: "Requests that may be under way to it at the same time." }),
+  maxInFlight: Type.Integer({ description: "Maximum number of concurrent requests to the endpoint." }),
   createdAt: dateTime(),
   updatedAt: dateTime("When it was last changed, paused or resumed."),
 };
@@ -55,7 +57,7 @@ export const EndpointWithSecretSchema = Type.Object(
   {
     ...endpointFields,
     secret: Type.String({
-      description: "The signing secret; it is shown this once and never again.",
+      description: "The signing secret. It is returned only here.",
       examples: ["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"],
     }),
   },

@@ -39,12 +39,12 @@ export type Attempt = {
 
 const AttemptSchema = Type.Object(
   {
-    number: Type.Integer({ minimum: 1, description: "Counts the attempts of the delivery by time." }),
+    number: Type.Integer({ minimum: 1, description: "Number of the attempt, in the order of time, from 1." }),
     trigger: Type.Enum([...ATTEMPT_TRIGGERS], {
       description: "Whether the schedule, `redeliver` or `recover` caused it.",
     }),
     startedAt: dateTime(),
-    durationMs: nullable(Type.Integer(), "Null when it is not known how the attempt ended."),
+    durationMs: nullable(Type.Integer(), "Null when the outcome of the attempt is unknown."),
     responseStatus: nullable(Type.Integer(), "Null without a response."),
     responseBody: nullable(Type.String(), "The first 1024 bytes of the response; null without one."),
     error: nullable(
@@ -65,10 +65,7 @@ export const DeliverySchema = Type.Object(
     status: Type.Enum([...DELIVERY_STATUSES], {
       description: "`failed`: no further attempt is planned, unless it is requested.",
     }),
-    nextAttemptAt: nullable(
-      dateTime(),
-      "Null when no attempt is planned yet or any more, and during an attempt.",
-    ),
+    nextAttemptAt: nullable(dateTime(), "Null when no attempt is planned, and during an attempt."),
     createdAt: dateTime("When the event happened."),
     attempts: Type.Array(AttemptSchema, { description: "Oldest first." }),
   },

@@ -8,8 +8,8 @@ const LIMIT_BYTES = 256 * 1_048_576;
 
 const ImportedSchema = Type.Object(
   {
-    created: Type.Integer({ description: "Products that are new." }),
-    changed: Type.Integer({ description: "Products that were there already." }),
+    created: Type.Integer({ description: "Number of created products." }),
+    changed: Type.Integer({ description: "Number of changed products." }),
   },
   { title: "Imported" },
 );
@@ -22,10 +22,10 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Import products from CSV",
-    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product, where the file has a column; others create one. All rows are imported, or none: then \`errors\` tells each fault with its line.`,
+    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. If the file has the column \`id\`, a row with an \`id\` changes that product, and a row without one creates a product. All rows are imported, or none: then \`errors\` lists each error with its line.`,
     params: MerchantIdParams,
     upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES },
-    answers: { 200: { description: "Everything was imported.", schema: ImportedSchema } },
+    answers: { 200: { description: "All rows were imported.", schema: ImportedSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, body }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);

@@ -39,7 +39,7 @@ const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema>
   price: formatMoney({ minor: product.priceMinor, currency: product.currency }),
 });
 
-/** A price in another currency than the merchant's is refused, here and by the database. */
+/** A price in another currency than the merchant's is rejected, here and by the database. */
 const priceFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
   holder === null ? [] : amountFaults(body, "/price", holder.currency);
 
@@ -78,10 +78,10 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       sku: Type.Optional(
-        Type.String({ maxLength: 255, description: "Only with this SKU; it may be several." }),
+        Type.String({ maxLength: 255, description: "Only with this SKU. There may be several." }),
       ),
       status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
-      connectionId: Type.Optional(Type.String({ description: "Only what is exposed to this connection." })),
+      connectionId: Type.Optional(Type.String({ description: "Only products exposed to this connection." })),
       q: searchField("A part of the SKU or of the name. Case does not matter."),
     }),
     answers: {
@@ -128,10 +128,10 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Update a product",
-    description: "Orders that exist already keep the price they were placed at.",
+    description: "Existing orders keep their price.",
     params: ProductIdParams,
     body: ProductChangeSchema,
-    answers: { 200: { description: "The product as changed.", schema: BackOfficeProductSchema } },
+    answers: { 200: { description: "The changed product.", schema: BackOfficeProductSchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async ({ caller, params, body }, { context }) =>
       priceFaults(body, await findProduct(context, caller, params.id)),
@@ -151,7 +151,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     tag: "Products",
     summary: "Expose a product to a connection",
     description:
-      "Publishes `product.published`, once. A product of another merchant answers as a missing one.",
+      "Publishes `product.published` once. Repeating the request has no further effect. A product of another merchant is like a missing one.",
     params: ExposureParams,
     answers: { 200: { description: "The product is exposed.", schema: BackOfficeProductSchema } },
     problems: ["not-found"],
@@ -170,7 +170,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Withdraw a product from a connection",
-    description: "Orders that exist already are not touched. Withdrawing it again answers the same.",
+    description: "Existing orders do not change. Repeating the request returns the same.",
     params: ExposureParams,
     answers: { 204: { description: "The product is not exposed." } },
     problems: ["not-found"],

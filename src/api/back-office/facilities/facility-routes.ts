@@ -35,7 +35,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Create a facility",
     description:
-      "The first one switches routing on: from then on an accepted order needs a facility with stock and with a rate for it.",
+      "The first facility turns routing on: from then on an accepted order needs a facility with stock and with a rate for it.",
     body: Type.Object(
       { name: shortText(), countryCode: Type.String({ format: "country-code" }) },
       { title: "FacilityRequest" },
@@ -96,7 +96,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     summary: "Rename a facility",
     params: FacilityIdParams,
     body: Type.Object({ name: Type.Optional(shortText()) }, { title: "FacilityUpdate" }),
-    answers: { 200: { description: "The facility as changed.", schema: FacilitySchema } },
+    answers: { 200: { description: "The changed facility.", schema: FacilitySchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ params, body: { name } }, { context }) => {
       const facility = await findFacility(context, params.id);

@@ -10,7 +10,8 @@ import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
 import { amountFaults, minorOf, valueAt } from "../money/amounts.ts";
 
-const weightText = "The order's weight at most, in grams. The lightest step that takes the order counts.";
+const weightText =
+  "Maximum weight of an order, in grams. The lightest rate bracket that covers the order applies.";
 
 const RatesSchema = Type.Object(
   {
@@ -34,7 +35,10 @@ const RATES_MAX = 2_500;
 
 const RateRequestSchema = Type.Object(
   {
-    countryCode: Type.String({ format: "country-code", description: "Where it ships to." }),
+    countryCode: Type.String({
+      format: "country-code",
+      description: "The country that the rate applies to.",
+    }),
     maxWeightGrams: Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: weightText }),
     price: MoneyRequestSchema,
   },
@@ -96,7 +100,7 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Get a facility's shipping rates",
     params: FacilityIdParams,
-    answers: { 200: { description: "All of its rates.", schema: RatesSchema } },
+    answers: { 200: { description: "All rates of the facility.", schema: RatesSchema } },
     problems: ["not-found"],
     handle: async ({ params }, { context }) => {
       const facility = await findFacility(context, params.id);
@@ -112,10 +116,10 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Replace a facility's shipping rates",
     description:
-      "Replaces all of its rates. Orders that have been routed keep their price; orders that wait for a rate are looked at again.",
+      "Replaces all rates of the facility. Routed orders keep their price. Orders that wait for a rate are routed again.",
     params: FacilityIdParams,
     body: RatesRequestSchema,
-    answers: { 200: { description: "The rates as set.", schema: RatesSchema } },
+    answers: { 200: { description: "The new rates.", schema: RatesSchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async ({ body }) => ratesFaults(body),
     handle: async ({ params, body }, { context }) => {

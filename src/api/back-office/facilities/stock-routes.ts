@@ -21,10 +21,12 @@ const StockSchema = Type.Object(
   {
     facilityId: Type.String({ examples: ["fac_01m7y7np16fe68bxp4h91tdmdn"] }),
     productId: Type.String({ format: "uuid" }),
-    onHand: Type.Integer({ description: "Pieces that lie there." }),
-    reserved: Type.Integer({ description: "Of these, kept for orders that have not been shipped." }),
-    available: Type.Integer({ description: "What can still be promised: onHand less reserved." }),
-    updatedAt: dateTime("When pieces last came, went, or were kept."),
+    onHand: Type.Integer({ description: "Units on hand at the facility." }),
+    reserved: Type.Integer({
+      description: "Units of these that are reserved for orders that have not shipped.",
+    }),
+    available: Type.Integer({ description: "Units available for new orders: onHand minus reserved." }),
+    updatedAt: dateTime("Time of the last change of the stock or its reservations."),
   },
   { title: "Stock" },
 );
@@ -63,10 +65,10 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
         Type.String({
           maxLength: 255,
           format: "text",
-          description: "Only with this SKU; it may be several products.",
+          description: "Only products with this SKU. There may be several.",
         }),
       ),
-      available: yesOrNo("Only what can still be promised, or only what has run out."),
+      available: yesOrNo("Only products with available stock, or only those without."),
     }),
     answers: {
       200: {
@@ -117,13 +119,19 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Set the stock of a product at a facility",
     description:
-      "With its first stock record a product is no longer made to order, and facilities without a record of it have none of it. `onHand` cannot be less than what is reserved. Orders on hold as `out_of_stock` go on by themselves when there is enough for them, the oldest first.",
+      "With its first stock record a product is no longer made to order, and facilities without a record of it have none of it. `onHand` cannot be less than `reserved`. Orders on hold as `out_of_stock` are released automatically when there is enough stock, the oldest first.",
     params: StockParams,
     body: Type.Object(
-      { onHand: Type.Integer({ minimum: 0, maximum: ON_HAND_MAX, description: "Pieces that lie there." }) },
+      {
+        onHand: Type.Integer({
+          minimum: 0,
+          maximum: ON_HAND_MAX,
+          description: "Units on hand at the facility.",
+        }),
+      },
       { title: "StockRequest" },
     ),
-    answers: { 200: { description: "The stock as set.", schema: StockSchema } },
+    answers: { 200: { description: "The new stock.", schema: StockSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, body: { onHand } }, { context }) => {
       const facility = await findFacility(context, params.id);

@@ -23,12 +23,12 @@ import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.t
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountFaults, minorOf } from "../money/amounts.ts";
 
-const policyText = "An order outside it begins in PROCESSING; a limit that is null does not apply.";
+const policyText = "An order outside the policy starts in PROCESSING. A limit that is null does not apply.";
 
 const ReviewPolicySchema = Type.Object(
   {
-    maxQuantity: nullable(Type.Integer(), "Pieces in the whole order."),
-    maxOrderValue: nullable(MoneySchema, "Value of the goods."),
+    maxQuantity: nullable(Type.Integer(), "Maximum number of units in the whole order."),
+    maxOrderValue: nullable(MoneySchema, "Maximum value of the goods."),
     countries: nullable(Type.Array(Type.String()), "Countries that ship without review."),
   },
   { title: "ReviewPolicy", description: policyText },
@@ -171,11 +171,10 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Connections",
     summary: "Update a connection",
-    description:
-      "A review policy that is sent replaces the old one whole. Orders that exist already keep their status.",
+    description: "A new review policy replaces the old one entirely. Existing orders keep their status.",
     params: ConnectionIdParams,
     body: ConnectionChangeSchema,
-    answers: { 200: { description: "The connection as changed.", schema: ConnectionSchema } },
+    answers: { 200: { description: "The changed connection.", schema: ConnectionSchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async ({ caller, params, body }, { context }) =>
       policyFaults(body, await findConnection(context, caller, params.id)),

@@ -24,7 +24,7 @@ const keyFields = {
   id: Type.String({ examples: ["key_01m7y7np16fe68bxp4h91tdmdn"] }),
   connectionId: Type.String(),
   name: nullable(Type.String()),
-  prefix: Type.String({ description: "First characters of the key, to recognise it by." }),
+  prefix: Type.String({ description: "First characters of the key, to recognize it." }),
   createdAt: dateTime(),
   expiresAt: nullable(dateTime(), "Null when the key does not expire."),
   revokedAt: nullable(dateTime(), "Null while the key is not revoked."),
@@ -33,7 +33,7 @@ const KeySchema = Type.Object(keyFields, { title: "Key" });
 const NewKeySchema = Type.Object(
   {
     ...keyFields,
-    key: Type.String({ description: "The key itself; it is shown this once and never again." }),
+    key: Type.String({ description: "The key itself. It is returned only here." }),
   },
   { title: "NewKey" },
 );
@@ -59,10 +59,11 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Keys",
     summary: "Issue a key",
-    description: "A connection may have several live keys, so that a key can be replaced without a gap.",
+    description:
+      "A connection may have several live keys, so that a key can be replaced without an interruption.",
     params: ConnectionIdParams,
     body: Type.Object(
-      { name: Type.Optional(shortText()), expiresAt: Type.Optional(dateTime("Must lie ahead.")) },
+      { name: Type.Optional(shortText()), expiresAt: Type.Optional(dateTime("A time in the future.")) },
       { title: "KeyRequest" },
     ),
     answers: { 201: { description: "The key was issued.", schema: NewKeySchema } },
@@ -94,7 +95,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      live: yesOrNo("Only keys that open the API now, or only revoked and expired ones."),
+      live: yesOrNo("Only live keys, or only revoked and expired ones."),
     }),
     answers: {
       200: {
@@ -120,7 +121,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Keys",
     summary: "Revoke a key",
-    description: "The next request with the key is refused. Revoking it again answers the same.",
+    description: "The next request with the key is rejected. Repeating the request returns the same.",
     params: Type.Object({ id: Type.String({ description: "The key's id." }) }),
     answers: { 200: { description: "The revoked key.", schema: KeySchema } },
     problems: ["not-found"],

@@ -27,11 +27,12 @@ const MerchantSchema = Type.Object(
   {
     id: Type.String({ examples: ["mer_01m7y7np16fe68bxp4h91tdmdn"] }),
     name: Type.String(),
-    accountEmail: Type.String({ description: "Where carrier tracking mail goes." }),
-    currency: Type.String({ description: "Every price and charge of the merchant is in it." }),
-    creditLimit: nullable(MoneySchema, "What the merchant may owe; null means unlimited."),
+    accountEmail: Type.String({ description: "Address for carrier tracking mail." }),
+    currency: Type.String({ description: "The currency of every price and charge of the merchant." }),
+    creditLimit: nullable(MoneySchema, "Maximum amount that the merchant may owe; null means unlimited."),
     completeWhenShipped: Type.Boolean({
-      description: "Orders complete by themselves once everything has been shipped and paid for.",
+      description:
+        "Whether orders are completed automatically once everything has been shipped and paid for.",
     }),
     createdAt: dateTime(),
   },
@@ -141,10 +142,10 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     tag: "Merchants",
     summary: "Update a merchant",
     description:
-      "With a credit limit that is no lower than before, charges that were declined are tried again at once.",
+      "If the request has a credit limit that is not lower than before, declined charges are attempted again at once.",
     params: MerchantIdParams,
     body: MerchantChangeSchema,
-    answers: { 200: { description: "The merchant as changed.", schema: MerchantSchema } },
+    answers: { 200: { description: "The changed merchant.", schema: MerchantSchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async ({ caller, params, body }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);

@@ -24,10 +24,10 @@ const AccountSchema = Type.Object(
   {
     merchantId: Type.String(),
     balance: MoneySchema,
-    creditLimit: nullable(MoneySchema, "What the merchant may owe; null means unlimited."),
-    available: nullable(MoneySchema, "What can still be charged; null means unlimited."),
+    creditLimit: nullable(MoneySchema, "Maximum amount that the merchant may owe; null means unlimited."),
+    available: nullable(MoneySchema, "Remaining credit, down to the limit; null means unlimited."),
   },
-  { title: "Account", description: "A balance below zero is what the merchant owes." },
+  { title: "Account", description: "A negative balance is the amount that the merchant owes." },
 );
 
 const AccountEntrySchema = Type.Object(
@@ -39,14 +39,14 @@ const AccountEntrySchema = Type.Object(
     note: nullable(Type.String()),
     createdAt: dateTime(),
   },
-  { title: "AccountEntry", description: "A charge has an amount below zero." },
+  { title: "AccountEntry", description: "The amount of a charge is negative." },
 );
 
 const PaymentRequestSchema = Type.Object(
   {
     amount: MoneyRequestSchema,
     reference: shortText({
-      description: "Such as the bank's; the same reference is booked once for a merchant.",
+      description: "For example the bank's reference. A merchant's payment is booked once per reference.",
       examples: ["2026-03-02/transfer/7781"],
     }),
     note: Type.Optional(shortText()),
@@ -114,7 +114,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "List the entries of a merchant's account",
     description:
-      "In the order of the ids: a charge stands where its order's charge was made, not where it was paid.",
+      "Sorted by id: the position of a charge is the time at which it was created, not the time at which it was paid.",
     params: MerchantIdParams,
     query: Type.Object({
       limit: limitField,
@@ -145,7 +145,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Record a payment by a merchant",
     description:
-      "Sending the same reference and amount again changes nothing and answers 200. Charges that were declined are tried again at once.",
+      "Sending the same reference and amount again returns 200 and books nothing. Declined charges are attempted again at once.",
     params: MerchantIdParams,
     body: PaymentRequestSchema,
     answers: {

@@ -2,7 +2,9 @@ import { isCurrency } from "../../../platform/currencies.ts";
 import { isAmount, parseMoney } from "../../../platform/money.ts";
 import type { Fault } from "../../../platform/wire/problems.ts";
 
-/** The fault of an amount that must be in one currency, with no more decimals than it has. Its form is the schema's matter. */
+/**
+ * The error of an amount that must be in one currency, with no more decimals than it has. The schema checks its form.
+ */
 export function amountFaults(body: unknown, pointer: string, currency: string): Fault[] {
   const fits = fitsCurrency(valueAt(body, pointer), currency);
   return fits ? [] : [{ pointer, detail: `must be an amount in ${currency}` }];

@@ -13,14 +13,14 @@ export const ChargeSchema = Type.Object(
     amount: MoneySchema,
     status: Type.Enum([...ENTRY_STATUSES]),
     attempt: Type.Integer({
-      description: "Counts from 1; a declined charge is tried again as a further one.",
+      description: "Counts from 1. A retry of a declined charge is a new charge with the next number.",
     }),
-    refundOf: nullable(Type.String(), "The charge that a refund gives back."),
-    gateway: nullable(Type.Enum(["account", "stripe"]), "Who was asked; null while pending."),
-    failureReason: nullable(Type.String(), "The gateway's code for why it declined."),
+    refundOf: nullable(Type.String(), "The charge that a refund returns; null for charges."),
+    gateway: nullable(Type.Enum(["account", "stripe"]), "The gateway; null while pending."),
+    failureReason: nullable(Type.String(), "The gateway's code for the decline."),
     createdAt: dateTime(),
   },
-  { title: "Charge", description: "What a merchant is charged for an order, or gets back." },
+  { title: "Charge", description: "A charge or a refund of the merchant for the order." },
 );
 
 export const toWireCharge = (entry: LedgerEntry): Static<typeof ChargeSchema> => ({

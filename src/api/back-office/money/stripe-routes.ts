@@ -16,7 +16,7 @@ const methodFields = {
   customerId: Type.String({ pattern: "^cus_[A-Za-z0-9]{1,200}$", examples: ["cus_NffrFeUfNV2Hib"] }),
   paymentMethodId: Type.String({
     pattern: "^[a-z]{2,10}_[A-Za-z0-9]{1,200}$",
-    description: "One that is attached to the customer and may be charged while nobody is there.",
+    description: "A payment method that is attached to the customer and may be charged off session.",
     examples: ["pm_1MqLiJLkdIwHu7ixUEgbFdYF"],
   }),
 };
@@ -48,7 +48,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Get a merchant's Stripe payment method",
     params: MerchantIdParams,
-    answers: { 200: { description: "The method in use.", schema: StripeMethodSchema } },
+    answers: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
@@ -65,10 +65,10 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Set a merchant's Stripe payment method",
     description:
-      "From now on charges of its orders go to this payment method; those that were declined before are tried again at once. What is under way ends where it began, and a refund always goes back the way its charge came.",
+      "From now on charges of the merchant's orders use this payment method, and declined charges are attempted again at once. Payments in progress keep their method, and a refund uses the method of its charge.",
     params: MerchantIdParams,
     body: StripeMethodRequestSchema,
-    answers: { 200: { description: "The method in use.", schema: StripeMethodSchema } },
+    answers: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
     problems: ["not-found", "validation-failed"],
     bodyFaults: async (_request, { context }) => (context.config.stripeSecretKey === null ? [NO_KEY] : []),
     handle: async ({ caller, params, body: { customerId, paymentMethodId } }, { context }) => {
@@ -86,7 +86,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Remove a merchant's Stripe payment method",
     params: MerchantIdParams,
-    description: "Charges that were declined are tried again at once.",
+    description: "Declined charges are attempted again at once.",
     answers: { 204: { description: "New charges go to the merchant's account." } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {

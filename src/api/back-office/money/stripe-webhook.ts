@@ -9,9 +9,9 @@ import { problemWriter } from "../../http/replies.ts";
 const BAD_SIGNATURE = malformed("The Stripe-Signature header is missing, invalid or too old.");
 
 /**
- * `POST /stripe/webhook`: Stripe tells that something has become of a payment. It needs no key: its signature over the
- * raw body, made with STRIPE_WEBHOOK_SECRET, is checked instead. Nothing in it is believed beyond that; the payment
- * it names is only looked at earlier. Not in the table of routes, whose bodies are JSON and whose callers have keys.
+ * `POST /stripe/webhook`: Stripe reports that a payment has changed. It needs no key: its signature over the raw body,
+ * made with STRIPE_WEBHOOK_SECRET, is verified instead. Nothing else in it is trusted; the payment that it names is
+ * only checked earlier. It is not in the table of routes, whose bodies are JSON and whose callers have keys.
  */
 export function addStripeWebhook(app: FastifyInstance, context: Context): void {
   const { stripeWebhookSecret, errorsBaseUrl } = context.config;

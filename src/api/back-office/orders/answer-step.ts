@@ -6,16 +6,16 @@ import type { BackOfficeCaller } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema } from "./order-schemas.ts";
 
-/** What the rows of all steps of a real order have in common. */
+/** The common part of the rows of all transitions of a real order. */
 export const stepRow = {
   method: "POST",
   tag: "Orders",
   params: OrderIdParams,
-  answers: { 200: { description: "The order after the step.", schema: BackOfficeOrderSchema } },
+  answers: { 200: { description: "The order after the transition.", schema: BackOfficeOrderSchema } },
   problems: ["not-found", "validation-failed", "transition-refused"],
 } as const;
 
-/** Takes a step of the order that a path names, and answers the order as it then is. */
+/** Applies a transition to the order that a path names, and returns the resulting order. */
 export async function answerStep(
   context: Context,
   caller: BackOfficeCaller,

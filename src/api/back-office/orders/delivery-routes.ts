@@ -25,7 +25,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag,
     summary: "List a connection's deliveries",
-    description: "Newest event first. A filter that names nothing answers an empty list.",
+    description: "Newest event first. If a filter matches nothing, the list is empty.",
     params: ConnectionIdParams,
     query: DeliveryQuery,
     answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
@@ -58,9 +58,9 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     operationId: "redeliverDelivery",
     admits: merchantSide,
     tag,
-    summary: "Send a delivery again",
+    summary: "Redeliver an event",
     description:
-      "At once, and whatever became of it so far. While such a sending is still to be done, asking again changes nothing.",
+      "Sends the delivery once more at once, whatever its status. While that attempt is pending, repeating the request has no further effect.",
     params: DeliveryParams,
     answers: {
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },

@@ -29,7 +29,7 @@ export async function findOrder(
   return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), place };
 }
 
-/** The order with all that the house knows of it. */
+/** The order with all data that the back office shows. */
 export async function describeOrder({ db }: Context, { order, place }: FoundOrder) {
   const [prices, charges, timeline] = await Promise.all([
     readOrderPrices(db, order, order.id),

@@ -27,9 +27,11 @@ const OrderQuery = Type.Object({
   merchantId: Type.Optional(Type.String({ description: "Only of this merchant." })),
   connectionId: Type.Optional(Type.String({ description: "Only of this connection." })),
   status: Type.Optional(Type.Enum([...ORDER_STATUSES], { description: "PROCESSING is the review queue." })),
-  onHold: yesOrNo("Only held ones, or only others."),
-  ready: yesOrNo("Only what the warehouse can ship now: accepted, routed, not held, with unshipped lines."),
-  testMode: yesOrNo("Test orders instead of real ones."),
+  onHold: yesOrNo("Only orders on hold, or only others."),
+  ready: yesOrNo(
+    "Only orders that the warehouse can ship now: accepted, routed, not on hold, with unshipped lines.",
+  ),
+  testMode: yesOrNo("Whether to list test orders instead of real ones."),
   q: searchField(
     "An order's id, a part of the partner's own id or of the recipient's name or company, or a whole tracking number. Case does not matter.",
   ),
@@ -52,7 +54,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     admits: everyone,
     tag: "Orders",
     summary: "List orders",
-    description: "Of all connections, newest first. A filter that names nothing answers an empty list.",
+    description: "Orders of all connections, newest first. If a filter matches nothing, the list is empty.",
     query: OrderQuery,
     answers: { 200: { description: "A page of orders.", schema: pageOf(OrderSummarySchema, "OrderPage") } },
     problems: ["validation-failed"],
@@ -74,7 +76,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     admits: everyone,
     tag: "Orders",
     summary: "Get an order",
-    description: "With its charges, shipments, holds and timeline.",
+    description: "The order with its charges, shipments, holds and timeline.",
     params: OrderIdParams,
     answers: { 200: { description: "The order.", schema: BackOfficeOrderSchema } },
     problems: ["not-found"],
@@ -94,7 +96,7 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
   const asked = idIn("mer", query.merchantId);
   const own = confinedTo(caller);
   return {
-    // Somebody else's merchant has no orders to show.
+    // A merchant has no orders of another merchant to show.
     merchantId: own !== null && asked !== null && asked !== own ? NOBODY : (own ?? asked),
     connectionId: idIn("con", query.connectionId),
     status: query.status ?? null,
@@ -109,7 +111,7 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NOBODY;
 
-/** The orders of a page; one that was erased meanwhile is left out. */
+/** The orders of a page; an order that has been erased since is left out. */
 async function readListed(
   { db }: Context,
   places: readonly (OrderPlace & { readonly id: string })[],

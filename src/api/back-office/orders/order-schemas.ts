@@ -19,15 +19,21 @@ const place = {
 
 const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
 const routing = {
-  facilityId: nullable(Type.String(), "Where it is shipped from; null also where there is only one place."),
-  routedAt: nullable(dateTime(), "Since when it can be shipped; null while it waits for a facility."),
+  facilityId: nullable(
+    Type.String(),
+    "The facility that ships the order; null also if it was routed without any facility.",
+  ),
+  routedAt: nullable(
+    dateTime(),
+    "Time since when the order can be shipped; null while it waits for a facility.",
+  ),
 };
 
 export const BackOfficeShipmentSchema = Type.Object(
   {
     ...ShipmentSchema.properties,
     orderId: Type.String(),
-    carrier: nullable(Type.String(), "As the warehouse names it."),
+    carrier: nullable(Type.String(), "The carrier's name, as sent by the warehouse."),
   },
   { title: "Shipment" },
 );
@@ -55,37 +61,44 @@ const LineSchema = Type.Object(
 );
 
 const HoldSchema = Type.Object(
-  { reason: Type.String(), since: dateTime("When it was placed.") },
+  { reason: Type.String(), since: dateTime("Time at which the hold reason was set.") },
   { title: "Hold" },
 );
 
 const TimelineEntrySchema = Type.Object(
   {
     at: dateTime(),
-    operation: Type.String({ description: "What was done, such as `create`, `accept`, `hold` or `ship`." }),
+    operation: Type.String({ description: "The operation, such as `accept`, `hold` or `ship`." }),
     actor: Type.Object(
       {
         kind: Type.String({
-          description: "partner, operator, warehouse, merchant, or service when it went by itself.",
+          description:
+            "The actor: partner, operator, warehouse, merchant, or service for automatic operations.",
         }),
         name: nullable(Type.String()),
       },
       { title: "Actor" },
     ),
-    status: Type.String({ description: "Status after it." }),
-    onHoldReasons: Type.Array(Type.String(), { description: "Reasons after it." }),
-    shipmentId: nullable(Type.String(), "The shipment it was about; null when it was about none."),
-    detail: nullable(Type.String(), "In the words of whoever did it, such as why a review was rejected."),
+    status: Type.String({ description: "Status after the operation." }),
+    onHoldReasons: Type.Array(Type.String(), { description: "Hold reasons after the operation." }),
+    shipmentId: nullable(
+      Type.String(),
+      "The shipment that the operation created or changed; null without one.",
+    ),
+    detail: nullable(
+      Type.String(),
+      "The reason that the caller gave, such as why a review was rejected. Null if none was given.",
+    ),
   },
   { title: "TimelineEntry" },
 );
 
-/** An order with all that the house knows of it. */
+/** An order with all data that the back office shows. */
 export const BackOfficeOrderSchema = Type.Object(
   {
     ...OrderSummarySchema.properties,
     lines: Type.Array(LineSchema),
-    goods: describedAs(MoneySchema, "Value of the goods."),
+    goods: describedAs(MoneySchema, "Maximum value of the goods."),
     charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
     holds: Type.Array(HoldSchema),
     timeline: Type.Array(TimelineEntrySchema, { description: "Oldest first." }),
@@ -173,7 +186,7 @@ function firstStatus(order: Order, timeline: readonly TimelineEntry[]): string {
   return order.acceptanceDueAt === null ? "PROCESSING" : "NEW";
 }
 
-/** The first step since which the reason has been there without a break. */
+/** The first operation since which the reason has been present without interruption. */
 function heldSince(reason: string, order: Order, timeline: readonly TimelineEntry[]): Date {
   let since = order.updatedAt;
   for (const entry of timeline.toReversed()) {

@@ -41,7 +41,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     path: "/api/orders/{id}/approve",
     operationId: "approveOrder",
     admits: warehouse,
-    summary: "Approve an order under review",
+    summary: "Approve an order in review",
     body: WhyBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
@@ -55,8 +55,8 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     path: "/api/orders/{id}/reject",
     operationId: "rejectOrder",
     admits: warehouse,
-    summary: "Reject an order under review",
-    description: "Cancels it: `order.canceled` is told, and the merchant is refunded.",
+    summary: "Reject an order in review",
+    description: "Cancels the order: `order.canceled` is published, and the merchant is refunded.",
     body: WhyBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
@@ -72,7 +72,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     summary: "Cancel an order",
     description:
-      "From any unsettled status; by people of a merchant only before anything has shipped. `order.canceled` is told, and the merchant is refunded.",
+      "Cancels the order from any status that is not settled; by a merchant's staff only before anything has shipped. `order.canceled` is published, and the merchant is refunded.",
     body: WhyBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
@@ -92,7 +92,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     summary: "Retry an order's payment",
     description:
-      "At once, instead of at its scheduled time; of a canceled order, the refunds. The charge itself follows within a second.",
+      "Attempts declined charges now instead of at their scheduled time; of a canceled order, its refunds. The attempt follows within a second.",
     handle: async ({ caller, params }, { context }) => {
       const found = await findOrder(context, caller, params.id);
       if (found === null || found.order.testMode) return notFound("order");
@@ -115,16 +115,16 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     admits: everyone,
     summary: "Hold an order",
     description:
-      "Replaces the reasons of an earlier hold, except a failed payment. A held order does not ship. `payment_failed` stops the acceptance window and lets the partner cancel; only the operator can place it by hand. People of a merchant can add `merchant_request` only.",
+      "Replaces the reasons of an earlier hold, except a failed payment. An order on hold cannot be shipped. `payment_failed` suspends acceptance and lets the partner cancel; only the operator can set it. A merchant's staff can add only `merchant_request`.",
     body: Type.Object(
-      { reasons: reasons("What has to change before the order can proceed. Default: `merchant_request`.") },
+      { reasons: reasons("What must change before the order can proceed. Default: `merchant_request`.") },
       { title: "HoldRequest" },
     ),
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         operation: "hold",
-        // What the house holds an order for is not replaced by what a merchant wants.
+        // A merchant's request does not replace hold reasons of the service or the warehouse.
         transition: () => ({
           name: caller.kind === "merchant" ? "addHold" : "hold",
           reasons: body.reasons ?? [MERCHANT_REQUEST],
@@ -138,9 +138,13 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     admits: everyone,
     summary: "Release an order's hold",
     description:
-      "Of an order without a hold it changes nothing. A failed payment is released by its name only, and by the operator; what was declined is then not charged any more. People of a merchant can release `merchant_request` only.",
+      "Changes nothing on an order without a hold. Only the operator can release a failed payment, by naming it; the declined charge is then waived. A merchant's staff can release only `merchant_request`.",
     body: Type.Object(
-      { reasons: reasons("Only these. Default: all that the caller may release, but no failed payment.") },
+      {
+        reasons: reasons(
+          "The reasons to release. Default: all that the caller may release, except a failed payment.",
+        ),
+      },
       { title: "ReleaseHoldRequest" },
     ),
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),

@@ -23,7 +23,7 @@ import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.
 const urlField = Type.String({
   maxLength: 2_000,
   format: "web-address",
-  description: "For the large carriers it is made from carrier and number when it is left out.",
+  description: "If it is omitted, it is generated from carrier and number for large carriers.",
 });
 
 const ShipBody = Type.Object(
@@ -31,7 +31,7 @@ const ShipBody = Type.Object(
     lineIds: Type.Optional(
       Type.Array(Type.String({ maxLength: 255, format: "text" }), {
         maxItems: 100,
-        description: "The lines in the parcel. Default: all unshipped lines.",
+        description: "The lines in the shipment. Default: all unshipped lines.",
       }),
     ),
     carrier: Type.Optional(shortText({ examples: ["DHL"] })),
@@ -50,7 +50,7 @@ const ReturnBody = Type.Object(
         description: "Default: the most recent shipment still out.",
       }),
     ),
-    restock: Type.Optional(Type.Boolean({ description: "True puts its goods back into stock." })),
+    restock: Type.Optional(Type.Boolean({ description: "True puts the goods back into stock." })),
   },
   { title: "ReturnRequest" },
 );
@@ -65,7 +65,7 @@ const ShipmentBody = Type.Object(
   { title: "ShipmentUpdate" },
 );
 
-/** The warehouse's steps: parcels go out, get their tracking, and come back. */
+/** The warehouse's transitions: shipments go out, get their tracking, and come back. */
 export const shippingRoutes: readonly BackOfficeRoute[] = [
   route({
     ...stepRow,
@@ -74,7 +74,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     summary: "Ship lines of an order",
     description:
-      "Makes a shipment; the first one moves the order to IN_PROGRESS. Refused while the order is held, not accepted yet, or not given to a facility yet. Tracking may come later.",
+      "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted yet, or not routed to a facility yet. Tracking may be added later.",
     body: ShipBody,
     handle: async ({ caller, params, body }, { context }) => {
       const found = await findOrder(context, caller, params.id);
@@ -92,7 +92,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     operationId: "completeOrder",
     admits: warehouse,
     summary: "Complete an order",
-    description: "Refused while a line has no shipment.",
+    description: "Rejected while a line has no shipment.",
     handle: async ({ caller, params }, { context }) =>
       answerStep(context, caller, params.id, {
         operation: "complete",
@@ -105,7 +105,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     operationId: "returnShipment",
     admits: warehouse,
     summary: "Record a return",
-    description: "The order becomes RETURNED, also when it was settled.",
+    description: "The order becomes RETURNED, also if it was settled.",
     body: ReturnBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
@@ -122,10 +122,10 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     tag: "Orders",
     summary: "Update a shipment",
     description:
-      "Tracking that arrives later, or the parcel's progress. Changed tracking is told with `order.shipmentUpdated` to endpoints that name it.",
+      "Adds tracking later, or changes the status of the shipment. Changed tracking is published as `order.shipmentUpdated` to endpoints that name this type.",
     params: Type.Object({ id: Type.String({ description: "The shipment's id." }) }),
     body: ShipmentBody,
-    answers: { 200: { description: "The shipment as changed.", schema: BackOfficeShipmentSchema } },
+    answers: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
     handle: async ({ caller, params, body }, { context }) => {
       const id = fromTypeId("shp", params.id);
