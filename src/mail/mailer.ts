@@ -12,24 +12,24 @@ type Mail = {
 };
 
 export type Mailer = {
-  /** Resolves when the mail server has taken the mail over. */
+  /** Resolves when the mail server has accepted the mail. */
   send(mail: Mail): Promise<void>;
   close(): void;
 };
 
-/** Each command of the conversation with the mail server; the default is up to ten minutes. */
-const STEP_TIMEOUT_MS = 10_000;
+/** For each exchange with the mail server. The default is up to ten minutes. */
+const EXCHANGE_TIMEOUT_MS = 10_000;
 
-/** Sends through SMTP_URL; without one, mails are put as files into `DATA_DIR/mail`, for a laptop. */
+/** Sends through SMTP_URL. Without it, for development, mails are written as files to `DATA_DIR/mail`. */
 export function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
   if (smtpUrl === null) return fileMailer(join(dataDir, "mail"), mailFrom);
   const transport = createTransport({
     url: smtpUrl,
-    connectionTimeout: STEP_TIMEOUT_MS,
-    greetingTimeout: STEP_TIMEOUT_MS,
-    socketTimeout: STEP_TIMEOUT_MS,
-    dnsTimeout: STEP_TIMEOUT_MS,
-    ...NOTHING_FROM_OUTSIDE,
+    connectionTimeout: EXCHANGE_TIMEOUT_MS,
+    greetingTimeout: EXCHANGE_TIMEOUT_MS,
+    socketTimeout: EXCHANGE_TIMEOUT_MS,
+    dnsTimeout: EXCHANGE_TIMEOUT_MS,
+    ...NO_FILES_OR_URLS,
   });
   return {
     send: async (mail) => {
@@ -39,19 +39,19 @@ export function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
   };
 }
 
-// A mail consists of its text alone, with any content.
-const NOTHING_FROM_OUTSIDE = { disableFileAccess: true, disableUrlAccess: true };
+// The text of a mail must not make nodemailer read files or URLs.
+const NO_FILES_OR_URLS = { disableFileAccess: true, disableUrlAccess: true };
 
 function fileMailer(folder: string, from: string): Mailer {
-  const transport = createTransport({ streamTransport: true, buffer: true, ...NOTHING_FROM_OUTSIDE });
+  const transport = createTransport({ streamTransport: true, buffer: true, ...NO_FILES_OR_URLS });
   return {
     async send(mail) {
       const { message: text } = await transport.sendMail(message(mail, from));
-      if (!Buffer.isBuffer(text)) throw new TypeError("The transport should return a buffer.");
+      if (!Buffer.isBuffer(text)) throw new TypeError("The transport returned no buffer.");
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${mail.id}.eml`);
       await writeFile(`${file}.draft`, text, { mode: 0o600 });
-      await rename(`${file}.draft`, file); // So that the file is there whole or not at all.
+      await rename(`${file}.draft`, file); // So that the file is complete when it appears.
     },
     close: () => transport.close(),
   };
@@ -60,12 +60,12 @@ function fileMailer(folder: string, from: string): Mailer {
 function message({ id, recipient, subject, body, date }: Mail, from: string): SendMailOptions {
   return {
     from: { name: "Partner Orders", address: from },
-    to: { name: "", address: recipient }, // As an object: never read as a list of addresses.
+    to: { name: "", address: recipient }, // As an object, so that it is not parsed as a list of addresses.
     subject,
     text: body,
     date,
-    // The same in every attempt, so that a mail that was sent twice after a crash can be distinguished from two mails.
+    // The same for every attempt, so that a mail that was sent twice after a crash is recognized as a duplicate.
     messageId: `<${id}@${from.slice(from.lastIndexOf("@") + 1)}>`,
-    headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: no out-of-office replies, please.
+    headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: prevents out-of-office replies.
   };
 }

@@ -1,7 +1,30 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
-/** Connections with mails to be sent, the one that waits longest first. A scan over all shards. */
+export type NewMail = ConnectionKey & {
+  readonly id: string;
+  readonly recipient: string;
+  readonly subject: string;
+  readonly body: string;
+  readonly now: Date;
+};
+
+/** Writes a mail that is due at once, unless the merchant already has one with this id. */
+export async function insertMail(
+  tx: Queryable,
+  { merchantId, connectionId, id, recipient, subject, body, now }: NewMail,
+): Promise<void> {
+  await tx.query({
+    name: "insert-mail",
+    text: `
+      insert into outgoing_mails (merchant_id, connection_id, id, recipient, subject, body, due_at, attempt_count)
+      values ($1, $2, $3, $4, $5, $6, $7, 0)
+      on conflict (merchant_id, id) do nothing`,
+    values: [merchantId, connectionId, id, recipient, subject, body, now],
+  });
+}
+
+/** Connections with mails that are due, longest first. A scan over all shards. */
 export async function listConnectionsWithDueMails(db: Queryable, now: Date): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-due-mails",
@@ -16,7 +39,7 @@ export async function listConnectionsWithDueMails(db: Queryable, now: Date): Pro
   return rows.map(toConnectionKey);
 }
 
-/** A mail that this worker sends. `attemptCount` counts this one. */
+/** A mail that this worker has claimed. `attemptCount` includes this attempt. */
 export type ClaimedMail = {
   readonly id: string;
   readonly recipient: string;
@@ -40,7 +63,8 @@ export async function claimMail(
       where merchant_id = $1 and connection_id = $2 and id = (
         select m.id
         from outgoing_mails m
-        where m.merchant_id = $1 and m.connection_id = $2 and m.sent_at is null and m.failed_at is null and m.due_at <= $3
+        where m.merchant_id = $1 and m.connection_id = $2 and m.sent_at is null and m.failed_at is null
+          and m.due_at <= $3
         order by m.due_at, m.id
         limit 1
         for update skip locked
@@ -66,7 +90,7 @@ export async function markMailSent(
   });
 }
 
-/** Schedules another attempt of a mail, or gives it up. A worker that has lost the claim changes nothing. */
+/** Reschedules or fails a mail, if this worker still holds the claim. */
 export async function markMailFailed(
   db: Queryable,
   connection: ConnectionKey,
@@ -77,7 +101,8 @@ export async function markMailFailed(
     name: "mark-mail-failed",
     text: `
       update outgoing_mails set due_at = coalesce($5, due_at), failed_at = $6
-      where merchant_id = $1 and connection_id = $2 and id = $3 and attempt_count = $4 and sent_at is null and failed_at is null`,
+      where merchant_id = $1 and connection_id = $2 and id = $3 and attempt_count = $4 and sent_at is null
+        and failed_at is null`,
     values: [
       connection.merchantId,
       connection.connectionId,
@@ -89,7 +114,7 @@ export async function markMailFailed(
   });
 }
 
-/** Deletes mails that were sent or given up before a time; returns how many. */
+/** Deletes mails that were sent or failed before a time. Returns how many. */
 export async function deleteOldMails(
   db: Queryable,
   connection: ConnectionKey,
@@ -106,7 +131,7 @@ export async function deleteOldMails(
   return rows.length;
 }
 
-/** Connections with mails that ended before a moment. A scan over all shards. */
+/** Connections with mails that were sent or failed before a time. A scan over all shards. */
 export async function listConnectionsWithOldMails(
   db: Queryable,
   endedBefore: Date,

@@ -4,13 +4,13 @@ import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { before } from "../platform/time.ts";
 import { deleteOldMails, listConnectionsWithOldMails } from "./mails-sql.ts";
 
-/** Deletes mails that finished longer ago than the log is kept, and returns how many (decision 0030). */
+/** Deletes mails that were sent or failed longer ago than the log is kept. Returns how many (decision 0030). */
 export async function purgeMails({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const endedBefore = before(clock.now(), LOG_KEPT_MS);
-  const connectionIds = await listConnectionsWithOldMails(db, endedBefore);
+  const connections = await listConnectionsWithOldMails(db, endedBefore);
   return runInTurn(
-    eachUntilDone(connectionIds),
-    (connectionId) => deleteOldMails(db, connectionId, endedBefore),
+    eachUntilDone(connections),
+    (connection) => deleteOldMails(db, connection, endedBefore),
     stopping,
   );
 }

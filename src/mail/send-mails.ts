@@ -11,25 +11,25 @@ import {
   markMailSent,
 } from "./mails-sql.ts";
 
-/** A worker without an outcome by then has crashed, and the mail is sent again. */
+/** If no outcome is recorded by then, the worker has crashed, and the mail is sent again. */
 const LEASE_MS = MINUTE_MS;
 /** Shorter than the lease, so that no other worker sends the same mail at the same time. */
 const DEADLINE_MS = 45_000;
-/** Mails that are under way at a time: a mail server that is far away takes its time for each. */
+/** Mails sent at the same time. A distant mail server takes long for each. */
 const CONCURRENCY = 4;
 const RETRY_FIRST_MS = MINUTE_MS;
 const RETRY_MAX_MS = HOUR_MS;
 export const ATTEMPTS_MAX = 20;
 
-/** Sends due mails; returns how many were attempted. */
+/** Sends mails that are due. Returns how many it attempted to send. */
 export async function sendDueMails(context: Context, stopping?: AbortSignal): Promise<number> {
   const listDue = () => listConnectionsWithDueMails(context.db, context.clock.now());
   if ((await listDue()).length === 0) return 0;
   const mailer = createMailer(context.config);
   try {
-    // Each takes what the others have not claimed, be it of one connection or of many.
+    // Each claims mails that the others have not claimed, of one connection or of many.
     const senders = Array.from({ length: CONCURRENCY }, () =>
-      runInTurn(listedEachPass(listDue), (connectionId) => sendNext(context, mailer, connectionId), stopping),
+      runInTurn(listedEachPass(listDue), (connection) => sendNext(context, mailer, connection), stopping),
     );
     const ends = await Promise.allSettled(senders);
     const failed = ends.find((end) => end.status === "rejected");
@@ -40,7 +40,7 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
   }
 }
 
-/** Claimed, sent and marked in separate transactions: no transaction waits for a mail server. */
+/** Claims, sends and marks one mail, each on its own: no transaction waits for a mail server. */
 async function sendNext(context: Context, mailer: Mailer, connection: ConnectionKey): Promise<number> {
   const { db, clock, log } = context;
   const now = clock.now();
@@ -54,16 +54,16 @@ async function sendNext(context: Context, mailer: Mailer, connection: Connection
       connection: { id: connection.connectionId },
       attemptCount: mail.attemptCount,
     };
-    // Not the error itself: mail servers repeat the address in their messages.
-    log.warn({ ...failed, ...codesOf(error) }, "a mail could not be sent");
-    await markMailFailed(db, connection, mail, nextStep(mail, clock.now()));
+    // Without the message of the error, in which mail servers repeat the address.
+    log.warn({ ...failed, ...codesOf(error) }, "mail not sent");
+    await markMailFailed(db, connection, mail, afterFailure(mail, clock.now()));
     return 1;
   }
   await markMailSent(db, connection, mail.id, clock.now());
   return 1;
 }
 
-function nextStep({ attemptCount }: ClaimedMail, now: Date): { dueAt: Date } | { failedAt: Date } {
+function afterFailure({ attemptCount }: ClaimedMail, now: Date): { dueAt: Date } | { failedAt: Date } {
   if (attemptCount >= ATTEMPTS_MAX) return { failedAt: now };
   return {
     dueAt: after(now, Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (attemptCount - 1))),
@@ -79,7 +79,7 @@ function codesOf(error: unknown): { code?: unknown; responseCode?: unknown } {
 async function withinDeadline(sending: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = Object.assign(new Error("The mail server was too slow."), { code: "ETIMEDOUT" });
+    const error = Object.assign(new Error("The mail server did not respond in time."), { code: "ETIMEDOUT" });
     timer = setTimeout(reject, DEADLINE_MS, error);
   });
   try {

@@ -7,14 +7,14 @@ import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { before, DAY_MS } from "../platform/time.ts";
 
 const KEPT_MS: Record<DayTable, number> = { events: EVENTS_KEPT_MS, attempts: LOG_KEPT_MS };
-/** Who waits for a lock makes others wait behind it: rather give up, and come again at the next turn. */
+/** Others would queue behind a statement that waits for its lock. It fails instead, and the next run tries again. */
 const LOCK_TIMEOUT_MS = 3_000;
 
-/** Drops the partitions whose whole day is older than the retention time; returns how many (decision 0030). */
+/** Drops partitions whose whole day is older than the retention time. Returns how many (decision 0030). */
 export async function dropOldPartitions({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const now = clock.now();
   return db.withClient(async (client) => {
-    // Spares workers from getting into each other's way. Without it one of them would fail, and nothing else.
+    // Only prevents that concurrent workers make each other's statements fail.
     const { rows } = await client.query<{ alone: boolean }>(
       "select pg_try_advisory_lock(7305220, 3) as alone",
     );
@@ -34,9 +34,9 @@ export async function dropOldPartitions({ db, clock }: Context, stopping?: Abort
 }
 
 /**
- * Drops one table, and first of all what an interrupted run has left. It is detached concurrently, which locks the
- * parent so weakly that orders can still be placed, and which PostgreSQL does in two transactions. If it is stopped
- * between them, the partition stays marked as being detached, and blocks every other detach until it is finished.
+ * Drops one table; first those that an interrupted run has left. A partition is detached concurrently, so that orders can
+ * be placed at the same time. PostgreSQL does this in two transactions. If it is interrupted between them, the partition
+ * stays marked as being detached, and no other can be detached until this is finished.
  */
 async function dropOldest(
   db: Database,
@@ -57,7 +57,7 @@ async function dropOldest(
   return 1;
 }
 
-/** A table that was detached and not dropped any more, known by its name. */
+/** Finds a table that was detached but not dropped, by its name. */
 async function findLeftover(client: pg.PoolClient, table: DayTable, keptSince: Date): Promise<string | null> {
   const { rows } = await client.query<{ name: string; day: string }>(
     `select oid::regclass::text as name, right(relname, 8) as day

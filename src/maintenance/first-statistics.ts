@@ -1,16 +1,16 @@
 import type { Database } from "../platform/database/database.ts";
 
-/** From this size on a table's statistics say something about its values. */
+/** Statistics of smaller tables say little about the values to come. */
 const GROWN_BYTES = 512 * 1024;
 
 /**
- * Analyses tables that have grown but of which the planner knows nothing yet; answers how many. All keys of `orders`
- * begin with the connection, so without statistics they look alike to the planner, and a foreign key's look-up may
- * walk through every order of a connection. PostgreSQL itself would notice a minute later.
+ * Analyzes tables that have grown and have no statistics yet. Returns how many. All keys of `orders` begin with the
+ * merchant, so without statistics they look alike to the planner, and the check of a foreign key may read every order of
+ * a merchant. Autovacuum would analyze them only a minute later.
  */
 export async function gatherFirstStatistics(db: Database): Promise<number> {
   const tables = await db.query<{ name: string }>({
-    name: "list-unknown-tables",
+    name: "list-tables-without-statistics",
     text: `
       select c.oid::regclass::text as name
       from pg_class c

@@ -15,7 +15,7 @@ import { startServiceForTest, type TestService } from "../support/test-service.t
 
 const RECIPIENT = "merchant@shop.example";
 const send = (test: TestService) => runJob(test, "send-mails");
-const forget = (test: TestService) => runJob(test, "purge-mails");
+const purge = (test: TestService) => runJob(test, "purge-mails");
 
 async function start(): Promise<{ test: TestService; partner: Partner; server: MailServer }> {
   const server = await startMailServer();
@@ -199,7 +199,7 @@ describe("a mail that cannot be sent", () => {
           code: "EENVELOPE",
           responseCode: 450,
         },
-        "a mail could not be sent",
+        "mail not sent",
       ],
     ]);
   });
@@ -241,7 +241,7 @@ describe("without SMTP_URL", () => {
 });
 
 describe("purge-mails", () => {
-  it("deletes what was sent or given up ninety days ago, nothing younger, and nothing that is still to be sent", async () => {
+  it("deletes what was sent or failed ninety days ago, nothing younger, and nothing that is still due", async () => {
     const { test, partner } = await start();
     for (let count = 0; count < 4; count += 1) await queue(test, partner);
     const ids = (await dumpTables(test))["outgoing_mails"]?.map((row) => row.split(",")[2]) ?? [];
@@ -256,9 +256,9 @@ describe("purge-mails", () => {
     await end(ids[1], "failed_at", now);
     await end(ids[2], "sent_at", now + 1);
     test.clock.advance({ hours: 24 * 90 });
-    expect(await forget(test)).toBe(0);
+    expect(await purge(test)).toBe(0);
     test.clock.advance({ ms: 1 });
-    expect(await forget(test)).toBe(2);
+    expect(await purge(test)).toBe(2);
     expect(await stored(test)).toHaveLength(2);
   });
 });

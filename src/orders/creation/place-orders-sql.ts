@@ -152,7 +152,7 @@ export async function insertOrders(
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
       ), ${chargeGoods("placed")}, ${fanOut("told", "$2", true)}
       select p.id, p.merchant_id, p.connection_id,
-             p.connection_id in (select h.connection_id from headed h) as has_deliveries
+             p.connection_id in (select h.connection_id from heads h) as has_deliveries
       from placed p`,
     values: [JSON.stringify(orders.map(toInput)), now],
   });

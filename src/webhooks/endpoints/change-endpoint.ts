@@ -2,7 +2,7 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Endpoint, EndpointKey, EndpointSettings } from "./endpoint.ts";
 import { lockEndpoint, updateEndpointSettings } from "./endpoints-sql.ts";
 
-/** Changes the settings that are given; null when there is no such endpoint. */
+/** Changes the given settings. Null when there is no such endpoint. */
 export async function changeEndpoint(
   context: Context,
   key: EndpointKey,

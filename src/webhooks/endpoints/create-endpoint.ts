@@ -17,8 +17,8 @@ const LIMIT_REACHED: Problem = {
 };
 
 /**
- * Registers an endpoint. Its signing secret is returned only here, and stored encrypted. The connection's row is
- * locked, so that concurrent creations get different numbers, and none exceeds the limit.
+ * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the connection is
+ * locked, so that concurrent creations get different numbers and cannot exceed the limit.
  */
 export async function createEndpoint(
   context: WebhookContext,

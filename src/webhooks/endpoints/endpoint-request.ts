@@ -69,7 +69,7 @@ export const RecoveryRequestSchema = Type.Object(
   { title: "RecoveryRequest" },
 );
 
-/** Absent fields have their defaults. */
+/** Absent fields get their defaults. */
 export const newSettings = (request: Static<typeof EndpointRequestSchema>): EndpointSettings => ({
   url: request.url,
   description: request.description ?? null,
@@ -77,7 +77,7 @@ export const newSettings = (request: Static<typeof EndpointRequestSchema>): Endp
   inFlightMax: request.maxInFlight ?? IN_FLIGHT_MAX_DEFAULT,
 });
 
-/** Absent fields stay as they are. */
+/** Absent fields are not changed. */
 export const changedSettings = ({
   url,
   description,
@@ -90,20 +90,20 @@ export const changedSettings = ({
   ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
 });
 
-/** What only a check of the address itself can find in a body that has one. */
+/** The errors of a URL that a schema cannot find. */
 export async function urlFaults(body: unknown, allowPrivateNetworks: boolean): Promise<Fault[]> {
-  const { url } = (body ?? {}) as { url?: unknown }; // Of a body of any form a name that it does not have is undefined.
+  const { url } = (body ?? {}) as { url?: unknown }; // The body may have any form; a missing member is undefined.
   const detail = typeof url === "string" ? await endpointUrlFault(url, { allowPrivateNetworks }) : null;
   return detail === null ? [] : [{ pointer: "/url", detail }];
 }
 
-/** How a recovery's beginning does not lie where it must. */
+/** The errors of the start of a recovery. */
 export function sinceFaults(body: unknown, now: Date): Fault[] {
   const { since } = (body ?? {}) as { since?: unknown }; // As above.
   if (typeof since !== "string") return [];
   const ageMs = now.getTime() - Date.parse(since);
   if (ageMs >= 0 && ageMs <= RECOVERY_MAX_MS) return [];
-  // A leap second passes the schema and is no moment of the clock.
+  // A leap second passes the schema, but cannot be parsed: its age is not a number.
   const detail = ageMs > RECOVERY_MAX_MS ? "must be at most 30 days ago" : "must not be in the future";
   return [{ pointer: "/since", detail }];
 }

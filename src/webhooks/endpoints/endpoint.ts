@@ -10,18 +10,18 @@ export type PauseReason = (typeof PAUSE_REASONS)[number];
 export const IN_FLIGHT_MAX_DEFAULT = 8;
 export const IN_FLIGHT_MAX_LIMIT = 100;
 
-/** Where a connection wants its events sent. A deleted one is not seen by anything that works with this type. */
+/** A URL to which the events of a connection are delivered. Never a deleted one. */
 export type Endpoint = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
-  /** Counts within the connection; part of the ids of its deliveries (decision 0028). */
+  /** Counts the endpoints of the connection; part of the ids of its deliveries (decision 0028). */
   readonly number: number;
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly EventType[];
   readonly status: "active" | "paused";
-  /** Null while it is active; `pausedAt` likewise. */
+  /** Null while it is active, like `pausedAt`. */
   readonly pauseReason: PauseReason | null;
   readonly pausedAt: Date | null;
   readonly inFlightMax: number;
@@ -32,7 +32,7 @@ export type Endpoint = {
 /** Identifies an endpoint. */
 export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 
-/** What a partner says of an endpoint, and changes at will. */
+/** What a partner sets and may change. */
 export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax">;
 
 const endpointFields = {

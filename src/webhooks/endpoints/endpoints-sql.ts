@@ -20,7 +20,7 @@ type EndpointRow = {
   updated_at: Date;
 };
 
-/** Oldest first, without deleted ones; one row more than the page, if there is one. */
+/** Lists endpoints, oldest first, without deleted ones. Returns one row more than the page if there is one. */
 export async function listEndpoints(
   db: Queryable,
   connection: ConnectionKey,
@@ -58,8 +58,8 @@ export async function readEndpoint(
 }
 
 /**
- * Reads an endpoint for a change: no other transaction changes it until this one ends. Transactions that only write
- * deliveries to it do not wait for that.
+ * Reads and locks an endpoint that is to be changed. Transactions that only write deliveries to it do not wait for this
+ * lock.
  */
 export async function lockEndpoint(
   tx: Queryable,
@@ -79,7 +79,7 @@ export async function lockEndpoint(
   return row === undefined ? null : toEndpoint(row);
 }
 
-/** Reads an endpoint that must not change until the transaction ends: it is neither paused nor deleted until then. */
+/** Reads an endpoint and prevents that it is changed, paused or deleted before the transaction ends. */
 export async function shareEndpoint(
   tx: Queryable,
   connection: ConnectionKey,
@@ -98,7 +98,7 @@ export async function shareEndpoint(
   return row === undefined ? null : toEndpoint(row);
 }
 
-/** How many endpoints a connection has, and the highest number that one of them, or a deleted one, bears. */
+/** Returns how many endpoints a connection has, and the highest number of its endpoints, including deleted ones. */
 export async function countEndpoints(
   tx: Queryable,
   connection: ConnectionKey,
@@ -115,7 +115,7 @@ export async function countEndpoints(
   return { live: row?.live ?? 0, lastNumber: row?.last_number ?? 0 };
 }
 
-/** Writes a new, active endpoint, and the state it begins with. */
+/** Writes a new, active endpoint and its initial state. */
 export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise<void> {
   await tx.query({
     name: "insert-endpoint",
@@ -171,7 +171,7 @@ export async function updateEndpointSettings(
   });
 }
 
-/** Makes a paused endpoint active, as if it had never failed. The caller holds its lock. */
+/** Makes a paused endpoint active, as if it had never failed. The caller has locked it. */
 export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<void> {
   await tx.query({
     name: "activate-endpoint",
@@ -192,7 +192,7 @@ export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now
   });
 }
 
-/** The row is kept, for the log of its deliveries. The caller has locked the endpoint. */
+/** The row stays for the log of its deliveries. The caller has locked the endpoint. */
 export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<void> {
   await tx.query({
     name: "mark-endpoint-deleted",

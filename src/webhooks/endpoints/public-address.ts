@@ -2,7 +2,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** All addresses of a name, as `dns.promises.lookup` returns them with `all`. */
+/** Returns all addresses of a name, as `dns.promises.lookup` does with `all`. */
 export type Resolve = (name: string) => Promise<readonly { address: string; family: number }[]>;
 
 export const resolveAll: Resolve = (name) => lookup(name, { all: true });
@@ -11,17 +11,17 @@ const URL_LENGTH_MAX = 2_048;
 
 const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 
-/** Looks public, but inside Azure every machine reaches the platform's own services there. */
+/** Looks public, but inside Azure it leads to services of the platform. */
 const AZURE_PLATFORM = "168.63.129.16";
 
 /**
- * Whether an IP address, as text without brackets, is a global unicast one. All special-purpose blocks of the IANA
- * registries are rejected, also the few that are globally reachable, such as relays: no partner has a server there.
- * IPv4 inside IPv6 (mapped, compatible, NAT64, 6to4, Teredo) is rejected whatever address it contains, because a
- * gateway on the way could extract a private address; so is an address with a zone.
+ * Whether an IP address, as text without brackets, is a global unicast address. All special-purpose blocks of the IANA
+ * registries are rejected, including the few that are globally reachable, such as relays: no partner has a server there.
+ * IPv6 addresses that contain an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) are all rejected, because a
+ * gateway could unwrap a private one. Addresses with a zone are rejected as well.
  */
 export function isPublicAddress(address: string): boolean {
-  // The library also reads octal, hexadecimal and short forms, and zones; a connection is never made to those.
+  // The library also reads octal, hexadecimal and short forms, and zones. No connection is made to those.
   const version = address.includes("%") ? 0 : isIP(address);
   if (version === 0 || address === AZURE_PLATFORM) return false;
   const parsed = ipaddr.parse(address);
@@ -29,7 +29,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === "unicast";
 }
 
-/** The address of a URL's host without brackets when it is an IP literal, else null. */
+/** Returns the host of a URL without brackets if it is an IP address, else null. */
 export function literalAddress(hostname: string): string | null {
   const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? null : bare;
@@ -42,9 +42,9 @@ type Rules = {
 };
 
 /**
- * What is wrong with the URL of an endpoint at registration, in text that follows a field's name; null if nothing is. A
- * name that cannot be resolved at this moment is accepted: the same rule applies at every connection, which also covers
- * a later change of the name's addresses.
+ * Returns what is wrong with the URL of an endpoint, as a message that follows the name of the field. Null if nothing is.
+ * A name that cannot be resolved now is accepted: the same rule is checked again at every connection, also because the
+ * addresses of a name may change.
  */
 export async function endpointUrlFault(
   text: string,
@@ -58,7 +58,7 @@ export async function endpointUrlFault(
 function formFault(text: string, allowHttp: boolean): string | null {
   if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
   const schemes = allowHttp ? /^https?:\/\//i : /^https:\/\//i;
-  // A parser skips spaces and control characters, so the stored URL would differ from the one that is called.
+  // A URL parser removes spaces and control characters, so the stored URL would differ from the one that is called.
   if (!schemes.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !URL.canParse(text))
     return `must be a URL that begins with https://${allowHttp ? " or http://" : ""}`;
   const { username, password } = new URL(text);
@@ -67,7 +67,7 @@ function formFault(text: string, allowHttp: boolean): string | null {
   return null;
 }
 
-/** The host as the URL parser gives it: lower case, and every spelling of an IPv4 address as four decimal numbers. */
+/** @param hostname as the URL parser returns it: lower case, and every IPv4 address as four decimal numbers */
 async function isPublicHost(hostname: string, resolve: Resolve): Promise<boolean> {
   const literal = literalAddress(hostname);
   if (literal !== null) return isPublicAddress(literal);
@@ -76,11 +76,11 @@ async function isPublicHost(hostname: string, resolve: Resolve): Promise<boolean
     const addresses = await resolve(hostname);
     return addresses.every(({ address }) => isPublicAddress(address));
   } catch {
-    return true; // Not to be resolved now; see above.
+    return true; // It cannot be resolved now; see above.
   }
 }
 
-/** A name that only this machine or its network gives a meaning. */
+/** Whether a name has a meaning only on this machine or in its network. */
 function isLocalName(hostname: string): boolean {
   const name = hostname.replace(/\.+$/, "");
   return !name.includes(".") || /\.(localhost|local|internal)$/.test(name);

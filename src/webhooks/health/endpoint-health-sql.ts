@@ -54,3 +54,27 @@ export async function pauseEndpoint(
   });
   return true;
 }
+
+/** Where a warning about an endpoint goes, and what it names. */
+export type WarningContact = {
+  readonly endpointUrl: string;
+  readonly connectionName: string;
+  readonly accountEmail: string;
+};
+
+export async function readWarningContact(
+  tx: Queryable,
+  { merchantId, id }: EndpointKey,
+): Promise<WarningContact | null> {
+  const [contact] = await tx.query<WarningContact>({
+    name: "read-warning-contact",
+    text: `
+      select w.url as "endpointUrl", c.name as "connectionName", m.account_email as "accountEmail"
+      from webhook_endpoints w
+      join connections c on c.merchant_id = $1 and c.id = w.connection_id
+      join merchants m on m.id = c.merchant_id
+      where w.merchant_id = $1 and w.id = $2 and m.id = $1`,
+    values: [merchantId, id],
+  });
+  return contact ?? null;
+}

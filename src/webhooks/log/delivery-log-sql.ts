@@ -14,7 +14,7 @@ type DeliveryRow = {
   next_attempt_at: Date | null;
 };
 
-/** What a list of deliveries is narrowed to; null does not narrow. */
+/** What a list of deliveries is filtered by. Null does not filter. */
 export type DeliveryFilter = {
   endpointId: string | null;
   orderId: string | null;
@@ -23,9 +23,9 @@ export type DeliveryFilter = {
 };
 
 /**
- * Deliveries as `toDelivery` reads them; $1 is the merchant, $2 the connection. A delivery is due in its stream, or
- * outside it after a redelivery request, or both. Each is looked up by its whole key: an endpoint that is down may have
- * very many rows there.
+ * The columns that `toDelivery` reads. $1 is the merchant, $2 the connection. A delivery may be due in its stream, in a
+ * stream of its own after a manual request, or in both. Each is looked up by its whole key, because an endpoint that is
+ * down may have very many due deliveries.
  */
 const SELECT_DELIVERIES = `
       select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
@@ -41,17 +41,17 @@ const SELECT_DELIVERIES = `
       from deliveries d`;
 
 /**
- * A test order's deliveries are not seen from the moment on in which it is to be erased. One row more than the page,
- * if there is one.
+ * The filters and the page. Deliveries of a test order are not listed from the time of its erasure on. Returns one row
+ * more than the page if there is one.
  */
-const PAGE_OF_THEM = `
+const FILTERS_AND_PAGE = `
         and d.id < $3 and d.id >= $4 and ($5::uuid is null or d.event_id = $5)
         and ($6::text is null or d.status = $6)
         and (d.not_after is null or d.not_after > $7)
       order by d.id desc
       limit $8 + 1`;
 
-/** The ids of an event's deliveries differ in their last 32 bits only, so these are a range (decision 0028). */
+/** The ids of an event's deliveries differ only in their last 32 bits, so they form a range (decision 0028). */
 function pageValues(
   connection: ConnectionKey,
   { eventId, status }: DeliveryFilter,
@@ -68,7 +68,7 @@ function rangeOfEvent(eventId: string): [first: string, last: string] {
   return [`${shared}00000000`, `${shared}ffffffff`];
 }
 
-/** Newest first. */
+/** Lists deliveries, newest first. */
 export async function listDeliveries(
   db: Queryable,
   connection: ConnectionKey,
@@ -78,13 +78,13 @@ export async function listDeliveries(
 ): Promise<Delivery[]> {
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries",
-    text: `${SELECT_DELIVERIES} where d.merchant_id = $1 and d.connection_id = $2 ${PAGE_OF_THEM}`,
+    text: `${SELECT_DELIVERIES} where d.merchant_id = $1 and d.connection_id = $2 ${FILTERS_AND_PAGE}`,
     values: pageValues(connection, filter, position, now),
   });
   return rows.map(toDelivery);
 }
 
-/** The same of one endpoint only. A statement of its own, because it starts from the endpoint's index. */
+/** Lists the deliveries of one endpoint. A separate statement, because it uses the index of the endpoint. */
 export async function listDeliveriesOfEndpoint(
   db: Queryable,
   connection: ConnectionKey,
@@ -94,13 +94,14 @@ export async function listDeliveriesOfEndpoint(
 ): Promise<Delivery[]> {
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-endpoint",
-    text: `${SELECT_DELIVERIES} where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $9 ${PAGE_OF_THEM}`,
+    text: `${SELECT_DELIVERIES}
+      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $9 ${FILTERS_AND_PAGE}`,
     values: [...pageValues(connection, filter, position, now), filter.endpointId],
   });
   return rows.map(toDelivery);
 }
 
-/** The same of one order only, which has few. */
+/** Lists the deliveries of one order. */
 export async function listDeliveriesOfOrder(
   db: Queryable,
   connection: ConnectionKey,
@@ -111,7 +112,8 @@ export async function listDeliveriesOfOrder(
   const rows = await db.query<DeliveryRow>({
     name: "list-deliveries-of-order",
     text: `${SELECT_DELIVERIES}
-      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $9 and ($10::uuid is null or d.endpoint_id = $10) ${PAGE_OF_THEM}`,
+      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $9
+        and ($10::uuid is null or d.endpoint_id = $10) ${FILTERS_AND_PAGE}`,
     values: [...pageValues(connection, filter, position, now), filter.orderId, filter.endpointId],
   });
   return rows.map(toDelivery);
@@ -132,7 +134,7 @@ export async function readDelivery(
   return row === undefined ? null : toDelivery(row);
 }
 
-/** All attempts of these deliveries, oldest first. None of them is older than `oldestId`; that spares partitions. */
+/** All attempts of these deliveries, oldest first. `oldestId` excludes the partitions before it. */
 export async function listAttempts(
   db: Queryable,
   connection: ConnectionKey,

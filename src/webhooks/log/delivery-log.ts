@@ -36,7 +36,7 @@ function listerFor({ orderId, endpointId }: DeliveryFilter): typeof listDeliveri
   return endpointId === null ? listDeliveries : listDeliveriesOfEndpoint;
 }
 
-/** One delivery with its attempts; null when the connection has no such one. */
+/** One delivery with its attempts. Null when the connection has no such delivery. */
 export async function readWireDelivery(
   db: Queryable,
   connection: ConnectionKey,

@@ -10,28 +10,28 @@ const ATTEMPT_TRIGGERS = ["schedule", "manual", "recovery"] as const;
 /** Why an attempt is made: the retry schedule, a redelivery of one delivery, or a recovery of all that failed. */
 export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number];
 
-/** One event for one endpoint, as the log shows it. */
+/** The delivery of one event to one endpoint, as the log shows it. */
 export type Delivery = {
   readonly id: string;
   readonly endpointId: string;
   readonly eventId: string;
   readonly eventType: string;
   readonly orderId: string | null;
-  /** When the test order that it is about is erased, and it with it; null for all else. */
+  /** When its test order is erased, and the delivery with it. Null for all other deliveries. */
   readonly notAfter: Date | null;
   readonly status: DeliveryStatus;
-  /** When it is sent next; null when nothing is planned, or while it is under way. */
+  /** When it is sent next. Null when no attempt is planned, and during an attempt. */
   readonly nextAttemptAt: Date | null;
 };
 
-/** One try to deliver. */
+/** One attempt to send a delivery, as the log shows it. */
 export type Attempt = {
   readonly deliveryId: string;
   readonly trigger: AttemptTrigger;
   readonly startedAt: Date;
-  /** Null when it is not known how it ended. */
+  /** Null when the outcome is unknown. */
   readonly durationMs: number | null;
-  /** Null without a response; `responseBody` likewise. */
+  /** Null when there was no response, like `responseBody`. */
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
   readonly error: string | null;

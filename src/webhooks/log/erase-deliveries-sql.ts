@@ -4,8 +4,8 @@ import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 
 /**
- * Erases deliveries and attempts of test orders, together with the orders themselves. The streams come first: a
- * transaction that is storing the outcome of an attempt has locked its stream, so that attempt is erased afterwards.
+ * Erases the deliveries of test orders, in the transaction that erases the orders. The streams are deleted first, because
+ * a transaction that stores an outcome has locked its stream: when it has committed, its attempt can be erased as well.
  */
 export async function deleteDeliveriesOfOrders(
   tx: Queryable,
@@ -38,7 +38,7 @@ const listDeliveriesOfOrders = (
     values: [connection.merchantId, connection.connectionId, orderIds],
   });
 
-/** The order's stream, and the separate one that a delivery has during a redelivery. */
+/** Deletes the streams of the orders, and those that deliveries have of their own after a manual request. */
 async function deleteStreams(
   tx: Queryable,
   connection: ConnectionKey,
@@ -54,7 +54,7 @@ async function deleteStreams(
           and (d.endpoint_id, d.stream_id) in (
             select stream.endpoint_id, stream.stream_id
             from unnest($3::uuid[] || $3::uuid[], $4::uuid[] || $5::uuid[]) as stream (endpoint_id, stream_id))
-        order by d.merchant_id, d.endpoint_id, d.stream_id -- In the usual order of locks, so that there is no deadlock.
+        order by d.merchant_id, d.endpoint_id, d.stream_id -- All transactions lock streams in this order.
         for update
       )
       delete from due_deliveries d
@@ -82,7 +82,7 @@ async function deleteDeliveries(
   });
 }
 
-/** By their own id as well, so that only the partitions since then are looked into. */
+/** The condition on the id excludes the partitions before `since`. */
 async function deleteAttempts(
   tx: Queryable,
   connection: ConnectionKey,

@@ -16,19 +16,19 @@ import {
   lockExpiredHeads,
 } from "./retention-sql.ts";
 
-/** Rows taken in one transaction: small enough that it is short. */
+/** Rows processed in one transaction. Few, so that it is short. */
 const BATCH_SIZE = 500;
 
 /**
- * Fails pending deliveries whose event is no longer kept, and deletes the part of the log that is older than the
+ * Fails pending deliveries whose events are no longer kept, and deletes the rows of the log that are older than the
  * retention time (decision 0030). Returns how many rows it processed.
  */
 export async function purgeDeliveryLog(context: Context, stopping?: AbortSignal): Promise<number> {
   const limits = limitsAt(context.clock.now());
-  const connectionIds = await listConnectionsWithOldLog(context.db, limits);
+  const connections = await listConnectionsWithOldLog(context.db, limits);
   return runInTurn(
-    eachUntilDone(connectionIds),
-    (connectionId) => purgeBatch(context, connectionId, limits),
+    eachUntilDone(connections),
+    (connection) => purgeBatch(context, connection, limits),
     stopping,
   );
 }
@@ -37,7 +37,7 @@ type Limits = ReturnType<typeof limitsAt>;
 
 const limitsAt = (now: Date) => ({
   now,
-  /** Events with a lesser id, and so their deliveries, are not sent any more. */
+  /** Events with a lower id are no longer kept, and their deliveries are not sent. */
   eventsFrom: uuidAt(before(now, EVENTS_KEPT_MS)),
   logFrom: before(now, LOG_KEPT_MS),
   logFromId: uuidAt(before(now, LOG_KEPT_MS)),
@@ -46,7 +46,7 @@ const limitsAt = (now: Date) => ({
 async function purgeBatch(context: Context, connection: ConnectionKey, limits: Limits): Promise<number> {
   const { db } = context;
   const expired = await inTransaction(context, (tx) => expireStreams(tx, connection, limits));
-  if (expired.goesOn) context.signals.send("deliveries_due", [connection]);
+  if (expired.hasNewHeads) context.signals.send("deliveries_due", [connection]);
   return (
     expired.count +
     (await failExpiredOutsideStreams(db, connection, limits.eventsFrom, BATCH_SIZE)) +
@@ -56,16 +56,16 @@ async function purgeBatch(context: Context, connection: ConnectionKey, limits: L
   );
 }
 
-/** What waits behind an expired head and is younger moves up: a stream must never lose its head alone. */
+/** Removes expired heads. The next delivery of the stream that can be sent becomes the head. */
 async function expireStreams(
   tx: Queryable,
   connection: ConnectionKey,
   { now, eventsFrom }: Limits,
-): Promise<{ count: number; goesOn: boolean }> {
+): Promise<{ count: number; hasNewHeads: boolean }> {
   const heads = await lockExpiredHeads(tx, connection, { now, eventsFrom, limit: BATCH_SIZE });
-  if (heads.length === 0) return { count: 0, goesOn: false };
+  if (heads.length === 0) return { count: 0, hasNewHeads: false };
   await failExpiredInStreams(tx, connection, heads, eventsFrom);
   const ended = heads.map((head) => ({ ...head, ...connection, continues: head.endpointIsActive }));
-  const connectionsThatGoOn = await advanceStreams(tx, ended, now);
-  return { count: heads.length, goesOn: connectionsThatGoOn.length > 0 };
+  const advanced = await advanceStreams(tx, ended, now);
+  return { count: heads.length, hasNewHeads: advanced.length > 0 };
 }

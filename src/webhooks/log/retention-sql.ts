@@ -1,7 +1,7 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** Where something of the log is old enough to go. A scan over all shards; each look goes by an index or a small table. */
+/** Connections with rows to purge. A scan over all shards; each condition uses an index or a small table. */
 export async function listConnectionsWithOldLog(
   db: Queryable,
   {
@@ -16,18 +16,28 @@ export async function listConnectionsWithOldLog(
     text: `
       select c.merchant_id, c.id as connection_id
       from connections c
-      where exists (select from deliveries d where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4)
-         or exists (select from deliveries d where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.status = 'pending' and d.id < $2)
-         or exists (select from due_deliveries d where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.event_id < $2)
-         or exists (select from webhook_secrets s where s.merchant_id = c.merchant_id and s.connection_id = c.id and s.expires_at <= $1)
-         or exists (select from webhook_recoveries r where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.finished_at < $3)
+      where exists (
+          select from deliveries d
+          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4)
+         or exists (
+          select from deliveries d
+          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.status = 'pending' and d.id < $2)
+         or exists (
+          select from due_deliveries d
+          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.event_id < $2)
+         or exists (
+          select from webhook_secrets s
+          where s.merchant_id = c.merchant_id and s.connection_id = c.id and s.expires_at <= $1)
+         or exists (
+          select from webhook_recoveries r
+          where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.finished_at < $3)
       order by c.id`,
     values: [now, eventsFrom, logFrom, logFromId],
   });
   return rows.map(toConnectionKey);
 }
 
-/** A stream whose head belongs to an event that is no longer kept. */
+/** The head of a stream whose event is no longer kept. */
 export type ExpiredHead = {
   readonly endpointId: string;
   readonly streamId: string;
@@ -36,7 +46,7 @@ export type ExpiredHead = {
   readonly endpointIsActive: boolean;
 };
 
-/** Locks streams whose head is too old to be sent, apart from those where an attempt is under way. */
+/** Locks streams whose head is too old to be sent, except for attempts in progress. */
 export async function lockExpiredHeads(
   tx: Queryable,
   connection: ConnectionKey,
@@ -54,7 +64,8 @@ export async function lockExpiredHeads(
       select d.endpoint_id, d.stream_id, d.delivery_id, d.claim_id, w.status = 'active' as endpoint_is_active
       from due_deliveries d
       join webhook_endpoints w on w.merchant_id = $1 and w.connection_id = $2 and w.id = d.endpoint_id
-      where d.merchant_id = $1 and d.connection_id = $2 and d.event_id < $3 and (d.leased_until is null or d.leased_until <= $4)
+      where d.merchant_id = $1 and d.connection_id = $2 and d.event_id < $3
+        and (d.leased_until is null or d.leased_until <= $4)
       order by d.endpoint_id, d.stream_id
       limit $5
       for update of d skip locked`,
@@ -69,7 +80,7 @@ export async function lockExpiredHeads(
   }));
 }
 
-/** Gives up what waits in these streams and is too old to be sent, and the heads themselves. */
+/** Fails the pending deliveries of these streams that are too old to be sent, including the heads. */
 export async function failExpiredInStreams(
   tx: Queryable,
   connection: ConnectionKey,
@@ -82,7 +93,8 @@ export async function failExpiredInStreams(
       update deliveries d
       set status = 'failed'
       from unnest($3::uuid[], $4::uuid[], $5::uuid[]) as head (endpoint_id, stream_id, delivery_id)
-      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = head.endpoint_id and d.status = 'pending' and d.id < $6
+      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = head.endpoint_id
+        and d.status = 'pending' and d.id < $6
         and (d.stream_id = head.stream_id or d.id = head.delivery_id)`,
     values: [
       connection.merchantId,
@@ -96,8 +108,8 @@ export async function failExpiredInStreams(
 }
 
 /**
- * Fails a batch of deliveries that are too old to be sent and not in any stream, as after a long pause; returns how
- * many.
+ * Fails a batch of pending deliveries that are too old to be sent and have no head in their stream, as after a long
+ * pause. Returns how many.
  */
 export async function failExpiredOutsideStreams(
   db: Queryable,
@@ -116,10 +128,11 @@ export async function failExpiredOutsideStreams(
         where d.merchant_id = $1 and d.connection_id = $2 and d.status = 'pending' and d.id < $3
           and not exists (
             select from due_deliveries h
-            where h.merchant_id = $1 and h.connection_id = $2 and h.endpoint_id = d.endpoint_id and h.stream_id in (d.stream_id, d.id))
+            where h.merchant_id = $1 and h.connection_id = $2 and h.endpoint_id = d.endpoint_id
+              and h.stream_id in (d.stream_id, d.id))
         order by d.id
         limit $4
-        for update skip locked -- Rows that another transaction is changing are processed in the next run.
+        for update skip locked -- Rows that another transaction changes are left to the next batch.
       )
       returning id`,
     values: [connection.merchantId, connection.connectionId, eventsFrom, limit],
@@ -127,7 +140,7 @@ export async function failExpiredOutsideStreams(
   return rows.length;
 }
 
-/** Deletes a batch of deliveries from before a time, except pending ones; returns how many. */
+/** Deletes a batch of finished deliveries from before a time. Returns how many. */
 export async function deleteOldDeliveries(
   db: Queryable,
   connection: ConnectionKey,
@@ -152,7 +165,7 @@ export async function deleteOldDeliveries(
   return rows.length;
 }
 
-/** Deletes signing secrets that a rotation has ended; returns how many. */
+/** Deletes expired signing secrets. Returns how many. */
 export async function deleteExpiredSecrets(
   db: Queryable,
   connection: ConnectionKey,
@@ -166,7 +179,7 @@ export async function deleteExpiredSecrets(
   return rows.length;
 }
 
-/** Deletes recoveries that finished before a time; returns how many. */
+/** Deletes recoveries that finished before a time. Returns how many. */
 export async function deleteOldRecoveries(
   db: Queryable,
   connection: ConnectionKey,

@@ -4,7 +4,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Delivery } from "../log/delivery.ts";
 
-/** Writes the delivery of an event that is for this endpoint alone, due at once; returns its id (decision 0028). */
+/** Writes a delivery of an event to this endpoint alone, due at once. Returns its id (decision 0028). */
 export async function insertPingDelivery(
   tx: Queryable,
   endpoint: Endpoint,
@@ -19,12 +19,13 @@ export async function insertPingDelivery(
       returning id`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, event.id, event.type, endpoint.number],
   });
-  if (row === undefined) throw new Error("A delivery was inserted, and no id came back.");
+  if (row === undefined) throw new Error("The inserted delivery returned no id.");
   await tx.query({
     name: "insert-ping-due",
     text: `
-      insert into due_deliveries (merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
-                                  is_followed)
+      insert into due_deliveries (
+        merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
+        is_followed)
       values ($1, $2, $3, $4, $5, $4, 'schedule', 0, $6, false)`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, event.id, row.id, now],
   });
@@ -32,8 +33,8 @@ export async function insertPingDelivery(
 }
 
 /**
- * Makes a delivery due outside its stream, so that it waits for no other. While a redelivery is pending or in flight,
- * another request has no further effect.
+ * Makes a delivery due in a stream of its own, so that it waits for no other. Has no effect while an earlier manual
+ * redelivery of it is due or in progress.
  */
 export async function insertManualDue(
   tx: Queryable,
@@ -44,8 +45,9 @@ export async function insertManualDue(
   await tx.query({
     name: "insert-manual-due",
     text: `
-      insert into due_deliveries (merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
-                                  not_after)
+      insert into due_deliveries (
+        merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
+        not_after)
       values ($1, $2, $3, $4, $4, $5, 'manual', 0, $6, $7)
       on conflict (merchant_id, endpoint_id, stream_id) do nothing`,
     values: [
@@ -60,7 +62,7 @@ export async function insertManualDue(
   });
 }
 
-/** Ends the backoff of an endpoint, so that a requested delivery is attempted at once. */
+/** Ends the backoff of an endpoint, because a manual attempt was requested. */
 export async function endBackoff(
   tx: Queryable,
   connection: ConnectionKey,

@@ -12,7 +12,7 @@ export const ENDPOINT_PAUSED: Problem = {
   detail: "The webhook endpoint is paused. Resume it first.",
 };
 
-/** Sends a test event to one endpoint, whatever types it names; returns the id of the delivery. */
+/** Sends a test event to one endpoint, regardless of its event types. Returns the id of the delivery. */
 export async function pingEndpoint(
   context: Context,
   { merchantId, connectionId, id }: EndpointKey,

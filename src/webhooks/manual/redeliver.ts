@@ -10,15 +10,15 @@ import { endBackoff, insertManualDue } from "./manual-sql.ts";
 import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
 
 /**
- * Sends a delivery once more, in any status, and at once: it waits for no other of its order. While such an attempt is
- * pending or in flight, a second request has no further effect; afterwards another may follow.
+ * Sends a delivery of any status once more, at once: it does not wait for other deliveries of its order. A request has no
+ * effect while an earlier one for the same delivery is due or in progress.
  */
 export async function redeliver(
   context: Context,
   connection: ConnectionKey,
   deliveryId: string,
 ): Promise<Delivery | Problem> {
-  const asked = await inTransaction(context, async (tx) => {
+  const requested = await inTransaction(context, async (tx) => {
     const now = context.clock.now();
     const delivery = await readDelivery(tx, connection, deliveryId, now);
     if (delivery === null) return notFound("delivery");
@@ -31,6 +31,6 @@ export async function redeliver(
     await endBackoff(tx, connection, endpoint.id);
     return delivery;
   });
-  if (!isProblem(asked)) context.signals.send("deliveries_due", [connection]);
-  return asked;
+  if (!isProblem(requested)) context.signals.send("deliveries_due", [connection]);
+  return requested;
 }

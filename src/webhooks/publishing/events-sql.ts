@@ -7,8 +7,8 @@ import { fanOut, lockStreams } from "./fan-out-sql.ts";
 export type FeedPositions = ReadonlyMap<string, string>;
 
 /**
- * Writes events with their deliveries. Must run in the transaction of their cause; after its commit the dispatchers are to
- * be notified.
+ * Writes events with their deliveries, in the transaction of the change that they describe. After its commit the caller
+ * sends the signal `deliveries_due`.
  */
 export async function insertEvents(
   tx: Queryable,
@@ -35,7 +35,7 @@ export async function insertEvents(
           as event (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
       ), ${fanOut("published", "$10", false)}
-      select from headed`,
+      select from heads`,
     values: [
       events.map((event) => event.merchantId),
       events.map((event) => event.connectionId),
@@ -51,7 +51,7 @@ export async function insertEvents(
   });
 }
 
-/** Erases the events of test orders, together with the orders themselves. */
+/** Erases the events of test orders, in the transaction that erases the orders. */
 export async function deleteEventsOfOrders(
   tx: Queryable,
   connection: ConnectionKey,

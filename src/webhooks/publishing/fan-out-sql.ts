@@ -2,43 +2,44 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /**
- * Part of a statement that stores events: the deliveries of each event, and the heads of new streams. An event cannot
- * be without its deliveries, because they are one statement.
+ * The part of a statement that writes the deliveries of events and the heads of their streams. Events and deliveries are
+ * written by one statement, so there is never one without the other.
  *
- * Everything else depends on two properties:
- * - A delivery's id is its event's with the endpoint's number in the last 32 bits, so an endpoint gets the same event
- *   once (decision 0028).
- * - A transaction that adds a delivery to a stream with a head locks that head's row and marks it as followed. A
- *   transaction that removes a followed head looks for the next delivery after it has locked the head. So each sees
- *   what the other did, and no stream is left without a head.
+ * All of the delivery rests on two properties:
+ * - The id of a delivery is the id of its event with the number of the endpoint in the last 32 bits. So an event has at
+ *   most one delivery for an endpoint (decision 0028).
+ * - A transaction that adds a delivery to a stream with a head locks the head and marks it as followed. A transaction that
+ *   removes a head that is followed looks for the next delivery after it has locked the head. So one of them sees the
+ *   other, and no stream with pending deliveries is left without a head (decision 0033).
  *
- * Existing streams must be locked by `lockStreams` in a statement before this one: only then does this one see the
- * current state of their deliveries.
+ * A stream that is not new must be locked by `lockStreams` in an earlier statement. Only then does this one see the
+ * current state of its deliveries.
  *
- * @param events name of an earlier part with the columns merchant_id, connection_id, event_id, event_type, order_id,
+ * @param events the name of an earlier part with the columns merchant_id, connection_id, event_id, event_type, order_id,
  *   sequence and not_after
- * @param now the parameter that contains the current time
- * @param streamsAreNew true for events that begin their streams, such as `order.created`: no delivery can be pending
- *   there
- * @returns the parts `owed` and `headed`; `headed` has a row for each stream with something to send
+ * @param now the parameter that holds the current time
+ * @param streamsAreNew true for events that begin their streams, such as `order.created`: no other delivery is pending
+ * @returns the parts `added` and `heads`; `heads` has a row for each stream with something to send
  */
 export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean): string => `
-      owed as (
+      added as (
         insert into deliveries (
-          merchant_id, connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id, not_after, status)
-        select t.merchant_id, t.connection_id, (left(t.event_id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id,
-               t.event_id, t.event_type, t.order_id, t.sequence, coalesce(t.order_id, t.event_id), t.not_after, 'pending'
+          merchant_id, connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id,
+          not_after, status)
+        select t.merchant_id, t.connection_id, (left(t.event_id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid,
+               w.id, t.event_id, t.event_type, t.order_id, t.sequence, coalesce(t.order_id, t.event_id), t.not_after, 'pending'
         from ${events} t
         join webhook_endpoints w on w.merchant_id = t.merchant_id and w.connection_id = t.connection_id
         where w.status <> 'deleted' and t.event_type = any(w.event_types)
         returning merchant_id, connection_id, id, endpoint_id, event_id, sequence, stream_id, not_after
-      ), headed as (
+      ), heads as (
         insert into due_deliveries (
-          merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after, is_followed)
+          merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
+          not_after, is_followed)
         select distinct on (o.merchant_id, o.endpoint_id, o.stream_id)
-               o.merchant_id, o.connection_id, o.endpoint_id, o.stream_id, ${headOf(streamsAreNew)}, 'schedule', 0, ${now}, o.not_after,
-               ${isFollowed(streamsAreNew)}
-        from owed o
+               o.merchant_id, o.connection_id, o.endpoint_id, o.stream_id, ${headOf(streamsAreNew)}, 'schedule', 0,
+               ${now}, o.not_after, ${isFollowed(streamsAreNew)}
+        from added o
         join webhook_endpoints w on w.merchant_id = o.merchant_id and w.id = o.endpoint_id
         ${streamsAreNew ? "" : EARLIER}
         where w.status = 'active'
@@ -55,7 +56,7 @@ const isFollowed = (streamsAreNew: boolean): string => {
   return streamsAreNew ? several : `earlier.id is not null or ${several}`;
 };
 
-// A delivery that has waited since before a pause goes first, even if it is not in its stream yet.
+// A delivery that is pending since before a pause goes first, even if a recovery has not reached it yet.
 const EARLIER = `
         left join lateral (
           select d.id, d.event_id
@@ -65,7 +66,7 @@ const EARLIER = `
           order by d.sequence, d.id
           limit 1) as earlier on true`;
 
-/** Locks the heads of these streams, waiting if necessary: see `fanOut`. */
+/** Locks the heads of these streams, after waiting for the transactions that have locked them: see `fanOut`. */
 export async function lockStreams(
   tx: Queryable,
   streams: readonly (ConnectionKey & { readonly streamId: string })[],
@@ -76,7 +77,8 @@ export async function lockStreams(
       select due.stream_id
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (merchant_id, connection_id, id)
       join webhook_endpoints w on w.merchant_id = stream.merchant_id and w.connection_id = stream.connection_id
-      join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = w.id and due.stream_id = stream.id
+      join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = w.id
+        and due.stream_id = stream.id
       where w.status <> 'deleted'
       order by due.merchant_id, due.endpoint_id, due.stream_id
       for update of due`,

@@ -15,14 +15,14 @@ import {
   saveRecovery,
 } from "./recovery-sql.ts";
 
-/** Deliveries read in one transaction: few enough that the streams are locked only briefly. */
+/** Deliveries processed in one transaction. Small, so that streams are locked for a short time. */
 const BATCH_SIZE = 1_000;
 
-/** Processes recoveries that partners requested, and returns how many deliveries it made due, about. */
+/** Processes the recoveries that partners requested. Returns about how many deliveries are due again. */
 export async function recoverDeliveries(context: Context, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
     listedEachPass(() => listConnectionsWithRecoveries(context.db, context.clock.now())),
-    (connectionId) => recoverNextBatch(context, connectionId),
+    (connection) => recoverNextBatch(context, connection),
     stopping,
   );
 }
@@ -47,13 +47,13 @@ export async function recoverNextBatch(context: Context, connection: ConnectionK
 
 async function recoverBatch(tx: Queryable, recovery: Recovery, now: Date): Promise<number> {
   if (!(await isActive(tx, recovery))) {
-    await saveRecovery(tx, recovery, now); // Paused again or deleted: another resume makes another recovery.
+    await saveRecovery(tx, recovery, now); // Paused again or deleted. Another resume requests another recovery.
     return 1;
   }
   const page = await listDeliveriesAfter(tx, recovery, uuidAt(recovery.until), BATCH_SIZE);
   const failed = page.filter(({ status }) => status === "failed").map(({ id }) => id);
   const isReopening = recovery.includesFailed && recovery.pass === 1;
-  // First, so that the statements after it see what has become of the streams' heads.
+  // First, so that the statements after it see the current heads of the streams.
   await lockHeads(tx, recovery, [...new Set(page.map(({ streamId }) => streamId))]);
   const reopened = new Set(await reopenDeliveries(tx, recovery, isReopening ? failed : [], now));
   const waiting = page.filter(({ id, status }) => status === "pending" || reopened.has(id));

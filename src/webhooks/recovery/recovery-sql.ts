@@ -1,22 +1,49 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import type { EndpointKey } from "../endpoints/endpoint.ts";
 
-/** A stored recovery, as it stands (decision 0029). */
-export type Recovery = {
-  readonly merchantId: string;
-  readonly connectionId: string;
+/** A stored request to send deliveries of an endpoint again (decision 0029). */
+export type Recovery = ConnectionKey & {
   readonly id: string;
   readonly endpointId: string;
-  /** Whether what was given up is sent again as well, not only what waits. */
+  /** Whether failed deliveries are sent again, not only pending ones. */
   readonly includesFailed: boolean;
+  /** Covers deliveries created from this time on, */
   readonly since: Date;
+  /** and before this time. */
   readonly until: Date;
-  /** The delivery up to which the present pass is done. */
+  /** The delivery up to which the current pass has been processed. */
   readonly position: string;
   readonly pass: 1 | 2;
 };
 
-/** Connections with recoveries that have something to do now. A scan over all shards. */
+export async function insertRecovery(
+  tx: Queryable,
+  endpoint: EndpointKey,
+  recovery: Pick<Recovery, "id" | "includesFailed" | "since" | "until"> & { readonly createdAt: Date },
+): Promise<void> {
+  await tx.query({
+    name: "insert-recovery",
+    text: `
+      insert into webhook_recoveries (
+        merchant_id, connection_id, id, endpoint_id, includes_failed, since, until, position, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      endpoint.merchantId,
+      endpoint.connectionId,
+      recovery.id,
+      endpoint.id,
+      recovery.includesFailed,
+      recovery.since,
+      recovery.until,
+      uuidAt(recovery.since),
+      recovery.createdAt,
+    ],
+  });
+}
+
+/** Connections with recoveries that can be processed now. A scan over all shards. */
 export async function listConnectionsWithRecoveries(db: Queryable, now: Date): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-recoveries",
@@ -29,7 +56,7 @@ export async function listConnectionsWithRecoveries(db: Queryable, now: Date): P
   return rows.map(toConnectionKey);
 }
 
-/** Locks a connection's oldest recovery that no other worker has locked; null if there is none. */
+/** Locks the oldest recovery of a connection that no other worker processes. Null when there is none. */
 export async function lockRecovery(
   tx: Queryable,
   connection: ConnectionKey,
@@ -92,9 +119,7 @@ export async function saveRecovery(
 
 type LoggedDelivery = { id: string; streamId: string; status: "pending" | "succeeded" | "failed" };
 
-/**
- * The endpoint's deliveries after a recovery's position, by id, in any status, so that reading a page is never slow.
- */
+/** The deliveries of the endpoint after the position of a recovery, of any status, so that a page is read quickly. */
 export async function listDeliveriesAfter(
   tx: Queryable,
   recovery: Recovery,
@@ -121,7 +146,7 @@ export async function listDeliveriesAfter(
   return rows.map((row) => ({ id: row.id, streamId: row.stream_id, status: row.status }));
 }
 
-/** Locks the heads of these streams, waiting if necessary. */
+/** Locks the heads of these streams, after waiting for the transactions that have locked them. */
 export async function lockHeads(
   tx: Queryable,
   recovery: Recovery,
@@ -139,7 +164,7 @@ export async function lockHeads(
   });
 }
 
-/** Failed deliveries become pending again, if their events still exist and may still be sent; returns which. */
+/** Makes failed deliveries pending again, if their events are still kept and may still be sent. Returns their ids. */
 export async function reopenDeliveries(
   tx: Queryable,
   connection: ConnectionKey,
@@ -162,8 +187,8 @@ export async function reopenDeliveries(
 }
 
 /**
- * Gives streams their heads: the first delivery that waits in each. A stream that has one keeps it, but its row is locked,
- * so that who takes it away sees what waits behind it.
+ * Gives streams heads: the first pending delivery of each. A stream that has a head keeps it, but the head is marked as
+ * followed, so that the transaction that removes it looks for the next one.
  */
 export async function restoreHeads(
   tx: Queryable,
@@ -176,13 +201,15 @@ export async function restoreHeads(
     name: "restore-heads",
     text: `
       insert into due_deliveries (
-        merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after)
+        merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
+        not_after)
       select $1, $2, $3, stream.id, head.id, head.event_id, 'recovery', 0, $5, head.not_after
       from unnest($4::uuid[]) as stream (id)
       cross join lateral (
         select d.id, d.event_id, d.not_after
         from deliveries d
-        where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $3 and d.stream_id = stream.id and d.status = 'pending'
+        where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $3 and d.stream_id = stream.id
+          and d.status = 'pending'
         order by d.sequence, d.id
         limit 1) as head
       order by stream.id
@@ -191,11 +218,15 @@ export async function restoreHeads(
   });
 }
 
-/** Whether the endpoint may be sent to. Holds it, so that no pause comes in between. */
+/** Whether the endpoint is active. It is locked, so that it cannot be paused before the transaction ends. */
 export async function isActive(tx: Queryable, recovery: Recovery): Promise<boolean> {
   const rows = await tx.query({
     name: "share-active-endpoint",
-    text: "select id from webhook_endpoints where merchant_id = $1 and connection_id = $2 and id = $3 and status = 'active' for share",
+    text: `
+      select id
+      from webhook_endpoints
+      where merchant_id = $1 and connection_id = $2 and id = $3 and status = 'active'
+      for share`,
     values: [recovery.merchantId, recovery.connectionId, recovery.endpointId],
   });
   return rows.length > 0;

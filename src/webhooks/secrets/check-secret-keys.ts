@@ -4,8 +4,9 @@ import type { SecretBox } from "../../platform/secret-box.ts";
 import { listKeyIdsInUse } from "./reseal-secrets-sql.ts";
 
 /**
- * Called at start: without a key that encrypts the database's secrets, deliveries could not be signed, and only a
- * partner's complaint would show it. @throws ConfigError that names the missing keys by their ids
+ * Checks at start that all keys are configured with which signing secrets in the database are encrypted. Without one of
+ * them some deliveries could not be signed, which would show only when a partner complains.
+ * @throws ConfigError with the ids of the missing keys
  */
 export async function checkSecretKeys(db: Queryable, secrets: SecretBox, now: Date): Promise<void> {
   const missing = (await listKeyIdsInUse(db, now)).filter((keyId) => !secrets.knows(keyId));
@@ -13,7 +14,7 @@ export async function checkSecretKeys(db: Queryable, secrets: SecretBox, now: Da
   throw new ConfigError(
     missing.map(
       (keyId) =>
-        `WEBHOOK_SECRET_KEYS lacks the key ${keyId}, with which signing secrets in the database are sealed: put it back, behind the newest one. A key that the service made for itself is in DATA_DIR/webhook-secret-key.`,
+        `WEBHOOK_SECRET_KEYS lacks the key ${keyId}, with which signing secrets in the database are encrypted. Add it again, after the newest key. A key that the service created is in DATA_DIR/webhook-secret-key.`,
     ),
   );
 }

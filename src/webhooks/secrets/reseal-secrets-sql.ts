@@ -1,10 +1,9 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-// An encrypted text is `v1.<id of the key>.<the rest>` (src/webhooks/secrets/secret-box.ts), so its second part names
-// the key.
+// A sealed text is `v1.<id of the key>.<ciphertext>` (src/platform/secret-box.ts), so its second part is the id of the key.
 
-/** The ids of all keys that a secret still in use is sealed with. A scan over all shards of a small table. */
+/** The ids of all keys with which secrets in use are encrypted. A scan over all shards of a small table. */
 export async function listKeyIdsInUse(db: Queryable, now: Date): Promise<string[]> {
   const rows = await db.query<{ key_id: string }>({
     name: "list-key-ids-in-use",
@@ -18,7 +17,7 @@ export async function listKeyIdsInUse(db: Queryable, now: Date): Promise<string[
   return rows.map((row) => row.key_id);
 }
 
-/** Connections with secrets that are sealed with another key. A scan over all shards of a small table. */
+/** Connections with secrets that are encrypted with another key. A scan over all shards of a small table. */
 export async function listConnectionsWithOlderKeys(db: Queryable, keyId: string): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-older-keys",
@@ -34,7 +33,7 @@ export async function listConnectionsWithOlderKeys(db: Queryable, keyId: string)
 
 export type LockedSecret = { readonly endpointId: string; readonly id: string; readonly sealed: string };
 
-/** Locks the next secrets that are sealed with another key. */
+/** Locks the next secrets that are encrypted with another key. */
 export async function lockSecrets(
   tx: Queryable,
   connection: ConnectionKey,
@@ -71,9 +70,9 @@ export async function storeSealed(
     name: "store-sealed",
     text: `
       update webhook_secrets s
-      set sealed = anew.sealed
-      from unnest($3::uuid[], $4::uuid[], $5::text[]) as anew (endpoint_id, id, sealed)
-      where s.merchant_id = $1 and s.connection_id = $2 and s.endpoint_id = anew.endpoint_id and s.id = anew.id`,
+      set sealed = resealed.sealed
+      from unnest($3::uuid[], $4::uuid[], $5::text[]) as resealed (endpoint_id, id, sealed)
+      where s.merchant_id = $1 and s.connection_id = $2 and s.endpoint_id = resealed.endpoint_id and s.id = resealed.id`,
     values: [
       connection.merchantId,
       connection.connectionId,

@@ -10,21 +10,21 @@ import {
   storeSealed,
 } from "./reseal-secrets-sql.ts";
 
-/** Rows locked in one transaction: small enough that it is short. */
+/** Rows locked in one transaction. Few, so that it is short. */
 const BATCH_SIZE = 200;
 
 /**
- * Encrypts with the newest key the secrets that have another key, so that the older key can be removed; returns how
- * many secrets. A secret that cannot be decrypted is logged and left unchanged: the row is damaged, or a process with a
- * newer configuration has used its key.
+ * Encrypts with the newest key all secrets that were encrypted with another one, so that the older key can be removed.
+ * Returns how many. A secret that cannot be decrypted is logged and not changed: either its row is damaged, or its key
+ * was used by a process with a newer configuration.
  */
 export async function resealSecrets(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
   let count = 0;
-  for (const connectionId of await listConnectionsWithOlderKeys(context.db, context.secrets.keyId)) {
+  for (const connection of await listConnectionsWithOlderKeys(context.db, context.secrets.keyId)) {
     let position: LockedSecret | null = null;
     do {
       if (stopping?.aborted) return count;
-      const batch = await resealBatch(context, connectionId, position);
+      const batch = await resealBatch(context, connection, position);
       count += batch.resealed;
       position = batch.last;
     } while (position !== null);
@@ -32,9 +32,7 @@ export async function resealSecrets(context: WebhookContext, stopping?: AbortSig
   return count;
 }
 
-/**
- * Returns the position that it reached; null at the end. Rotations wait for the row locks, and then see the new text.
- */
+/** `last` is the position of the next batch, null at the end. Rotations wait for the row locks. */
 const resealBatch = (
   context: WebhookContext,
   connection: ConnectionKey,
@@ -44,14 +42,14 @@ const resealBatch = (
     const keyId = context.secrets.keyId;
     const secrets = await lockSecrets(tx, connection, { keyId, after, limit: BATCH_SIZE });
     const resealed = secrets.flatMap((secret) => {
-      const sealed = sealAnew(context, connection, secret);
+      const sealed = reseal(context, connection, secret);
       return sealed === null ? [] : [{ ...secret, sealed }];
     });
     await storeSealed(tx, connection, resealed);
     return { resealed: resealed.length, last: secrets.at(-1) ?? null };
   });
 
-function sealAnew(
+function reseal(
   { secrets, log }: WebhookContext,
   connection: ConnectionKey,
   { endpointId, id, sealed }: LockedSecret,
@@ -68,7 +66,7 @@ function sealAnew(
         code: error.code,
         keyId: error.keyId,
       },
-      "signing secret cannot be decrypted, not encrypted again",
+      "signing secret not decrypted, not encrypted with the newest key",
     );
     return null;
   }

@@ -9,13 +9,13 @@ import { newSigningSecret } from "./signing-secret.ts";
 export const OVERLAP_HOURS_DEFAULT = 24;
 export const OVERLAP_HOURS_MAX = 168;
 
-/** Beside the newest. A partner that rotates often should not make every request carry a long list of signatures. */
+/** Older secrets that sign beside the newest. Each adds a signature to every request. */
 const OLDER_SECRETS_MAX = 2;
 
 /**
- * Gives an endpoint a new signing secret, which is returned only here. The older ones sign beside it for the given
- * hours, none of them longer than without this rotation; 0 ends them at once. Null if there is no such endpoint.
- * Concurrent rotations wait for each other, so the last one's secret is the newest (decision 0029).
+ * Gives an endpoint a new signing secret and returns it, this once. The older secrets also sign for `overlapHours`, but
+ * none of them longer than before; 0 ends them at once. Concurrent rotations wait for each other, so the secret of the
+ * last one is the newest (decision 0029). Null when there is no such endpoint.
  */
 export async function rotateSecret(
   context: WebhookContext,

@@ -3,7 +3,7 @@ import type { EndpointKey } from "../endpoints/endpoint.ts";
 
 type SealedSecret = { id: string; sealed: string; createdAt: Date };
 
-/** Writes the newest secret of an endpoint. An endpoint has one without an end; the database rejects a second. */
+/** Writes the newest secret of an endpoint. Only one secret has no expiry; the database rejects a second one. */
 export async function insertSecret(
   tx: Queryable,
   endpoint: EndpointKey,
@@ -18,7 +18,7 @@ export async function insertSecret(
   });
 }
 
-/** Lets no secret of an endpoint sign beyond a moment. One that ends earlier by an earlier rotation keeps its end. */
+/** Makes all secrets of an endpoint expire. One that expires earlier is not changed. */
 export async function endSecrets(tx: Queryable, endpoint: EndpointKey, expiresAt: Date): Promise<void> {
   await tx.query({
     name: "end-secrets",
@@ -30,7 +30,7 @@ export async function endSecrets(tx: Queryable, endpoint: EndpointKey, expiresAt
   });
 }
 
-/** Deletes the secrets of an endpoint that have ended, and of the others all but the latest few. */
+/** Deletes the expired secrets of an endpoint, and all others but the newest few. */
 export async function deleteOldSecrets(
   tx: Queryable,
   endpoint: EndpointKey,

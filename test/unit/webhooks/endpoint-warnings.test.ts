@@ -23,7 +23,7 @@ describe("a warning about an endpoint", () => {
       expect(body).toContain("https://partner.example/webhooks");
       expect(body).toContain("since 2026-03-02 09:30 UTC");
       expect(body).toContain("GET /v1/deliveries?endpointId={id}");
-      expect(body).toContain("state of 2026-03-03 10:00 UTC");
+      expect(body).toContain("Written at 2026-03-03 10:00 UTC");
     },
   );
 

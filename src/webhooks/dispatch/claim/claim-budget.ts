@@ -5,7 +5,7 @@ const CLAIMS_MAX = 16_384;
 /** Of these, claims for failing endpoints, so that other endpoints do not wait for them. */
 const CLAIMS_OF_FAILING_MAX = 2_048;
 
-/** Counts the claims of a process. A limit may be exceeded by the claims that were under way when it was reached. */
+/** Counts the claims of a process. A limit may be exceeded by what a running claim adds. */
 export class ClaimBudget {
   #count = 0;
   readonly #ofFailing = new Set<ClaimedDelivery>();

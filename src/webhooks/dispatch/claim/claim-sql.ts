@@ -66,7 +66,8 @@ export async function leaseEndpoints(
       update webhook_endpoint_states s
       set worker_id = $3, leased_until = $5
       from webhook_endpoints w
-      where s.merchant_id = $1 and s.connection_id = $2 and w.merchant_id = $1 and w.id = s.endpoint_id and w.status = 'active'
+      where s.merchant_id = $1 and s.connection_id = $2
+        and w.merchant_id = $1 and w.id = s.endpoint_id and w.status = 'active'
         and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
         and (s.backoff_until is null or s.backoff_until <= $4)
         and (s.consecutive_failures = 0 or not $7)
@@ -188,7 +189,9 @@ export async function claimDeliveries(
       )
       select c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger, c.attempt_count, c.not_after,
              case when c.trigger <> 'manual' then c.stream_id else (
-               select d.stream_id from deliveries d where d.merchant_id = $1 and d.connection_id = $2 and d.id = c.delivery_id
+               select d.stream_id
+               from deliveries d
+               where d.merchant_id = $1 and d.connection_id = $2 and d.id = c.delivery_id
              ) end as own_stream_id
       from claimed c`,
     values: [

@@ -53,7 +53,7 @@ export type DeliveryState = {
   readonly endpointStatus: "active" | "paused" | "deleted";
 };
 
-/** Returns a function that looks up the state of a delivery; null for one that was erased or not requested. */
+/** Returns a function that looks up the state of a delivery; null for one that was erased. */
 export async function readStates(
   tx: Queryable,
   deliveries: readonly ClaimedDelivery[],
@@ -219,7 +219,8 @@ export async function advanceStreams(
       )
       update due_deliveries d
       set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
-          is_followed = true, trigger = 'schedule', attempt_count = 0, due_at = $7, claim_id = null, claimed_at = null, leased_until = null
+          is_followed = true, trigger = 'schedule', attempt_count = 0, due_at = $7,
+          claim_id = null, claimed_at = null, leased_until = null
       from following f
       where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
         and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id

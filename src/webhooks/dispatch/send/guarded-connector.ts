@@ -10,9 +10,10 @@ type Connection = {
 };
 
 /**
- * Opens the sender's connections, to public addresses only. Three checks, for each sees what the others cannot:
- * literal hosts, for which no look-up is called; all addresses of a name, of which none may be private, else repeating
- * the request until the private one comes first would do; and the address really connected to, before a byte is sent.
+ * Opens the connections of the sender, to public addresses only. There are three checks, because each finds what the
+ * others cannot: literal addresses, for which no lookup happens; all addresses of a name, of which none may be private,
+ * because a partner could repeat the request until the private one comes first; and the address of the connection, before
+ * a byte is sent.
  */
 export function createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup }: Connection) {
   const isAllowed = (address: string) => allowPrivateNetworks || isPublicAddress(address);
@@ -25,16 +26,16 @@ export function createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup
   return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
     const literal = literalAddress(options.hostname);
     if (literal !== null && !isAllowed(literal)) {
-      // Later, like every other response: the client is not ready for one during the call.
+      // Called later, because the client does not expect a result during this call.
       queueMicrotask(() => callback(new AddressNotPublicError(), null));
       return;
     }
-    // The connector passes the socket at once, which its type does not say.
+    // The connector returns the socket, although its type does not say so.
     const socket = connect(options, callback) as unknown as Socket;
-    // Before the listeners that are there already: with TLS, the first of them begins the handshake.
+    // Before the existing listeners: with TLS, the first of them begins the handshake.
     socket.prependOnceListener("connect", () => {
       if (!isAllowed(socket.remoteAddress ?? "")) socket.destroy(new AddressNotPublicError());
-      // An endpoint may be from a time when private networks were allowed.
+      // The endpoint may have been registered while private networks were allowed.
       else if (!allowPrivateNetworks && options.protocol !== "https:") socket.destroy(new NotHttpsError());
     });
   };

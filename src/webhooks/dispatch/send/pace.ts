@@ -1,6 +1,6 @@
 /**
- * Requests that start before the event loop reads responses. Hundreds started at once would need as many sockets and be
- * slower. With so few, arriving responses free sockets that are used again.
+ * Requests that begin before the event loop reads responses. Hundreds begun at once would need as many sockets and be
+ * slower. With so few, the responses that arrive in between free sockets for reuse.
  */
 const BEGUN_MAX = 32;
 /** Outcomes that may wait to be stored before further requests begin, so that the database sets the pace. */

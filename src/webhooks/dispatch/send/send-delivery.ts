@@ -12,9 +12,7 @@ export type Destination = { readonly url: string; readonly keys: readonly KeyObj
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
 const LEASE_MARGIN_MS = 10_000;
-/**
- * Claims that may be lost beyond the schedule. A delivery whose outcome can never be stored is not sent without end.
- */
+/** Claims that may be lost beyond the schedule, so that a delivery whose outcome can never be stored fails in the end. */
 const LOST_MAX = 5;
 
 type SendContext = Pick<Context, "config" | "clock"> & {

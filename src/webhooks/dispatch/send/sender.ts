@@ -15,44 +15,42 @@ export type SendRequest = {
   body: string | Buffer;
 };
 
-/** What came of a send. Whether it was a success is for the caller to decide, by `responseStatus` and `error`. */
+/** The result of a request. The caller decides by `responseStatus` and `error` whether it was a success. */
 export type SendResult = {
   /** From the call to the end of the response, in whole milliseconds of a monotonic clock. */
   durationMs: number;
-  /**
-   * Null: no response began. It may be present together with an `error`, if the response began correctly and broke off.
-   */
+  /** Null when no response began. Present beside an `error` when a response began and broke off. */
   responseStatus: number | null;
-  /** The first 1024 bytes of the response as storable text, "" if it had none; null without a response. */
+  /** The first 1024 bytes of the response as text that can be stored, "" for an empty body. Null without a response. */
   responseBody: string | null;
-  /** A few fixed phrases; see send-failure.ts. Null: the response arrived completely, or as far as we read. */
+  /** A fixed phrase; see send-failure.ts. Null when the response was read to its end or to the limit. */
   error: string | null;
-  /** The header as it came. */
+  /** The header, unchanged. */
   retryAfter: string | null;
 };
 
 export type Sender = {
-  /** One POST and its response. It never rejects, and ends by the deadline whatever the receiver does. */
+  /** Sends one POST and reads the response. Never rejects, and always ends by the deadline. */
   send(request: SendRequest): Promise<SendResult>;
-  /** Origins that connections are kept for; those fall away some seconds after their last use. */
+  /** The number of origins with open connections. These close some seconds after their last use. */
   originCount(): number;
-  /** Ends early, as `canceled`, what is under way. */
+  /** Ends all requests in flight, as `canceled`. */
   cancelAll(): void;
-  /** Takes no more, waits for what is under way, closes all connections. */
+  /** Accepts no more requests, waits for those in flight, and closes all connections. */
   close(): Promise<void>;
 };
 
 type SenderSettings = {
-  /** One deadline over looking up, connecting, sending and reading. */
+  /** One deadline for lookup, connection, request and response. */
   timeoutMs: number;
   allowPrivateNetworks: boolean;
   lookup?: Resolve;
 };
 
 /**
- * Sends webhooks over persistent connections. It follows no redirect, uses no proxy, and verifies certificates. Any
- * number of requests to one origin run in parallel: many endpoints may share an origin, and the limit of requests in
- * flight belongs to the endpoint, so it is not enforced here.
+ * Sends webhooks over connections that are reused. It follows no redirects, uses no proxy, and verifies certificates. The
+ * number of concurrent requests to an origin is not limited here: many endpoints may share an origin, and the limit is one
+ * of the endpoint.
  */
 export function createSender({
   timeoutMs,
@@ -63,25 +61,25 @@ export function createSender({
     connect: createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup }),
     allowH2: false,
     pipelining: 1,
-    // The single deadline replaces these. They start again with every byte, so a slow drip would never end.
+    // The deadline takes their place. They start again with every byte, so a slow response would never end.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
   const commonHeaders = ["content-type", "application/json", "user-agent", `PartnerOrders/${readVersion()}`];
 
-  const underWay = new Set<Exchange>();
+  const inFlight = new Set<Exchange>();
   let whenIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
 
   function send({ url, headers, body }: SendRequest): Promise<SendResult> {
     return new Promise((resolve) => {
-      const settle = (outcome: SendResult) => {
-        underWay.delete(exchange);
-        if (underWay.size === 0) whenIdle?.();
-        resolve(outcome);
+      const finish = (result: SendResult) => {
+        inFlight.delete(exchange);
+        if (inFlight.size === 0) whenIdle?.();
+        resolve(result);
       };
-      const exchange = new Exchange(settle, timeoutMs);
-      underWay.add(exchange);
+      const exchange = new Exchange(finish, timeoutMs);
+      inFlight.add(exchange);
       if (closing !== null) return exchange.end("canceled");
       const target = URL.parse(url);
       if (target === null) return exchange.end("request not sent");
@@ -98,9 +96,9 @@ export function createSender({
   async function end(): Promise<void> {
     await new Promise<void>((resolve) => {
       whenIdle = resolve;
-      if (underWay.size === 0) resolve();
+      if (inFlight.size === 0) resolve();
     });
-    await agent.destroy(); // A normal close would wait for connections that are no longer needed.
+    await agent.destroy(); // `close` would wait for idle connections.
   }
 
   function close(): Promise<void> {
@@ -109,18 +107,18 @@ export function createSender({
   }
 
   function cancelAll(): void {
-    for (const exchange of underWay) exchange.end("canceled");
+    for (const exchange of inFlight) exchange.end("canceled");
   }
 
   return { send, cancelAll, originCount: () => Object.keys(agent.stats).length, close };
 }
 
 /**
- * One request and its response, as the client's own handler: a stream for the response and a signal with its listeners
- * would cost more than all other work here.
+ * One request and its response, as a handler of the client. A stream for the response and an abort signal would cost more
+ * than all other work here.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (outcome: SendResult) => void;
+  readonly #resolve: (result: SendResult) => void;
   readonly #startedAt = performance.now();
   readonly #deadline: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
@@ -130,13 +128,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #readBytes = 0;
 
-  constructor(resolve: (outcome: SendResult) => void, timeoutMs: number) {
+  constructor(resolve: (result: SendResult) => void, timeoutMs: number) {
     this.#resolve = resolve;
-    // Node keeps all timers of one length in one list, so this one costs next to nothing.
+    // Node keeps all timers of one length in one list, so this one costs very little.
     this.#deadline = setTimeout(() => this.end("timeout"), timeoutMs);
   }
 
-  /** The connection is there and nothing is written yet. */
+  /** The connection is open, and nothing is written yet. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isEnded) controller.abort(new Error("The deadline has passed."));
@@ -147,7 +145,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Dispatcher.ResponseData["headers"],
   ) {
-    if (status < 200) return; // Only announces the response.
+    if (status < 200) return; // An interim response.
     const retryAfter = headers["retry-after"];
     this.#status = status;
     this.#retryAfter = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;
@@ -156,15 +154,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#readBytes < KEPT_BYTES) this.#chunks.push(chunk);
     this.#readBytes += chunk.length;
-    // Enough to know what the receiver thinks, and its status counts; the connection cannot be used again.
+    // The status counts, and the rest is not read, so the connection cannot be reused.
     if (this.#readBytes > READ_MAX_BYTES) this.end(null);
   }
 
-  /** A short response was read to its end, so the connection can be used again. */
+  /** The response was read to its end, so the connection can be reused. */
   onResponseEnd(): void {
-    // The client waits a turn of the event loop before it does so. Who sends again at once would only make it open
-    // another connection, and as many more as it has in flight.
-    this.#end(null, (settle) => queueMicrotask(() => setImmediate(settle)));
+    // The client frees the connection one turn of the event loop later. A request that is sent before would open another
+    // connection.
+    this.#end(null, (finish) => queueMicrotask(() => setImmediate(finish)));
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -172,26 +170,26 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   end(error: string | null): void {
-    this.#end(error, (settle) => settle());
+    this.#end(error, (finish) => finish());
     this.#controller?.abort(new Error("The send has ended."));
   }
 
-  #end(error: string | null, then: (settle: () => void) => void): void {
+  #end(error: string | null, then: (finish: () => void) => void): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     clearTimeout(this.#deadline);
-    const outcome = {
+    const result = {
       durationMs: Math.round(performance.now() - this.#startedAt),
       responseStatus: this.#status,
       responseBody: this.#status === null ? null : keptText(this.#chunks),
       error,
       retryAfter: this.#retryAfter,
     };
-    then(() => this.#resolve(outcome));
+    then(() => this.#resolve(result));
   }
 }
 
-/** The first bytes as text that PostgreSQL can hold: no NUL, and no character cut in two. */
+/** The first bytes as text that PostgreSQL can store: without NUL, and without a cut character. */
 function keptText(chunks: readonly Buffer[]): string {
   const [first] = chunks;
   if (first === undefined) return "";
@@ -200,7 +198,7 @@ function keptText(chunks: readonly Buffer[]): string {
   return kept.toString("utf8").replaceAll("\0", "\ufffd");
 }
 
-/** Where the UTF-8 character at a place begins; the place itself when that is not UTF-8. */
+/** The start of the UTF-8 character at a position; the position itself if the bytes are not UTF-8. */
 function characterStart(bytes: Buffer, at: number): number {
   for (let start = at; start > at - 4; start -= 1) if (((bytes[start] ?? 0) & 0xc0) !== 0x80) return start;
   return at;

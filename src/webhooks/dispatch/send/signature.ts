@@ -1,19 +1,19 @@
 import { createHmac, type KeyObject } from "node:crypto";
 
 type Signable = {
-  /** The event's id: the same in every attempt, so that the partner can recognize a duplicate. It contains no dot. */
+  /** The event's id: the same for every attempt, so that the partner can recognize duplicates. It contains no dot. */
   id: string;
-  /** When this attempt is sent; receivers reject old requests. Sent and signed in whole seconds. */
+  /** When this attempt is sent, in whole seconds. Receivers reject requests that are too old. */
   timestamp: Date;
-  /** Exactly what is sent. */
+  /** The exact body that is sent. */
   body: string | Buffer;
-  /** Newest first; during a rotation the old one signs along, and the partner's library takes either. */
+  /** Newest first. During a rotation the older keys sign as well. The partner's library accepts any of the signatures. */
   keys: readonly KeyObject[];
 };
 
 export type SignedHeaders = Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
 
-/** The headers that let a partner prove who sent a body and when: Standard Webhooks 1.0.0, symmetric (`v1`). */
+/** The headers by which a partner verifies who sent a body and when: Standard Webhooks 1.0.0, symmetric (`v1`). */
 export function signedHeaders({ id, timestamp, body, keys }: Signable): SignedHeaders {
   const seconds = String(Math.floor(timestamp.getTime() / 1_000));
   const prefix = `${id}.${seconds}.`;
