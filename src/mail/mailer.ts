@@ -66,6 +66,6 @@ function message({ id, recipient, subject, body, date }: Mail, from: string): Se
     date,
     // The same for every attempt, so that a mail that was sent twice after a crash is recognized as a duplicate.
     messageId: `<${id}@${from.slice(from.lastIndexOf("@") + 1)}>`,
-    headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: prevents out-of-office replies.
+    headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: prevents automatic replies.
   };
 }

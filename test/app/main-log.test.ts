@@ -7,8 +7,8 @@ import { createDatabase, startServiceForTest } from "../support/test-service.ts"
 
 describe("the log", () => {
   const SECRETS = {
-    street: "99 Recognisable Lane",
-    name: "Zbigniew-Recognisable",
+    street: "99 Recognizable Street",
+    name: "Zbigniew-Recognizable",
     email: "recognisable@merchant.example",
     externalOrderId: "recognisable-order-id",
     idempotencyKey: "recognisable-idempotency-key",

@@ -133,11 +133,11 @@ it("shows what happens to a restored order to readers that have passed the resto
   await transitionOrder(test, partner, restored.id, { name: "releaseHold" });
   await partner.client.post(`/v1/orders/${restored.id}/cancel`);
 
-  const news = ["order.onHoldReleased", "order.canceled"];
-  expect((await pollFeed(test, partner, atEnd)).events.map(({ type }) => type)).toEqual(news);
+  const fresh = ["order.onHoldReleased", "order.canceled"];
+  expect((await pollFeed(test, partner, atEnd)).events.map(({ type }) => type)).toEqual(fresh);
   const rest = (await pollFeed(test, partner, amongRestored)).events.map(({ type }) => type);
-  expect(rest).toEqual(["order.onHold", "product.published", "product.published", ...news]);
-  const all = ["order.created", "order.onHold", ...news];
+  expect(rest).toEqual(["order.onHold", "product.published", "product.published", ...fresh]);
+  const all = ["order.created", "order.onHold", ...fresh];
   expect(await typesOfOrder(test, partner, restored.id)).toEqual(all);
 });
 

@@ -164,9 +164,9 @@ describe("the feed on a server to which the data was restored", () => {
     const rest = await pollFeed(test, partner, nextCursor);
     expect(rest.ids).toEqual([restored[1], ...own]);
     await placeOrder(partner);
-    const news = await pollFeed(test, partner, rest.cursor);
-    expect(news.events).toMatchObject([{ type: "order.created" }]);
-    expect((await pollFeed(test, partner, news.cursor)).ids).toEqual([]);
+    const fresh = await pollFeed(test, partner, rest.cursor);
+    expect(fresh.events).toMatchObject([{ type: "order.created" }]);
+    expect((await pollFeed(test, partner, fresh.cursor)).ids).toEqual([]);
   });
 
   it("does so by order as well", async () => {
@@ -181,9 +181,12 @@ describe("the feed on a server to which the data was restored", () => {
     const restored = await pollFeed(test, partner, null, `&orderId=${order.id}`);
     expect(restored.ids).toEqual([created]);
     await partner.client.post(`/v1/orders/${order.id}/cancel`);
-    const news = await pollFeed(test, partner, restored.cursor, `&orderId=${order.id}`);
-    expect(news.events.map(({ type }) => type)).toEqual(["order.canceled"]);
-    expect((await pollFeed(test, partner, news.cursor, `&orderId=${order.id}`)).ids).toEqual([]);
-    expect((await pollFeed(test, partner, null, `&orderId=${order.id}`)).ids).toEqual([created, ...news.ids]);
+    const fresh = await pollFeed(test, partner, restored.cursor, `&orderId=${order.id}`);
+    expect(fresh.events.map(({ type }) => type)).toEqual(["order.canceled"]);
+    expect((await pollFeed(test, partner, fresh.cursor, `&orderId=${order.id}`)).ids).toEqual([]);
+    expect((await pollFeed(test, partner, null, `&orderId=${order.id}`)).ids).toEqual([
+      created,
+      ...fresh.ids,
+    ]);
   });
 });

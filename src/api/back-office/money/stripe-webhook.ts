@@ -28,7 +28,7 @@ export function addStripeWebhook(app: FastifyInstance, context: Context): void {
         request.headers["stripe-signature"],
       );
       if (event === null) return problems.send(reply, BAD_SIGNATURE);
-      await takeNews(context, event);
+      await handleEvent(context, event);
       return { received: true };
     });
   });
@@ -49,7 +49,7 @@ function verifiedEvent(
   }
 }
 
-async function takeNews({ db, clock, log }: Context, { id, type, data }: Stripe.Event): Promise<void> {
+async function handleEvent({ db, clock, log }: Context, { id, type, data }: Stripe.Event): Promise<void> {
   const { metadata } = data.object as { metadata?: Record<string, unknown> | null }; // Not every object has it.
   const entry = entryNamedBy(metadata ?? {});
   if (entry === null) return; // About something else in the same Stripe account.
