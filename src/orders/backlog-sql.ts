@@ -1,5 +1,5 @@
 import type { Queryable } from "../platform/database/database.ts";
-import { UNROUTED } from "./changes/routing-sql.ts";
+import { acceptanceDue, UNROUTED } from "./conditions-sql.ts";
 
 // The backlog of orders, for metrics and `doctor`. Scans over all shards, along indexes of what waits.
 
@@ -13,8 +13,7 @@ export async function readOldestDueOrder(db: Queryable, now: Date): Promise<Date
       cross join lateral (
         select o.acceptance_due_at
         from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id
-          and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $1
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${acceptanceDue("$1")}
         order by o.acceptance_due_at
         limit 1) as due`,
     values: [now],

@@ -1,7 +1,16 @@
-import type { Order, OrderLine, OrderRef, OrderStatus, ShipmentStatus } from "../lifecycle/order.ts";
+import { isExpired } from "../lifecycle/lifecycle.ts";
+import type {
+  Order,
+  OrderKey,
+  OrderLine,
+  OrderRef,
+  OrderStatus,
+  ShipmentStatus,
+} from "../lifecycle/order.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
 
 type OrderRow = {
@@ -105,6 +114,7 @@ export async function lockOrder(
   ref: OrderRef,
   clock: Clock,
 ): Promise<Order | undefined> {
+  if (!isStorableText(ref.externalOrderId)) return undefined; // No order can have such an id.
   const locked = await tx.query<{ id: string }>({
     name: "lock-order",
     text: `
@@ -122,6 +132,22 @@ export async function lockOrder(
     locked.map(({ id }) => id),
   );
   return orderFinder(orders, clock.now())(ref);
+}
+
+/** The same for an order that the service names by its id. */
+export async function lockOrderById(tx: Queryable, key: OrderKey, clock: Clock): Promise<Order | undefined> {
+  const locked = await tx.query({
+    name: "lock-order-by-id",
+    text: `
+      select o.id
+      from orders o
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3
+      for no key update`,
+    values: [key.merchantId, key.connectionId, key.id],
+  });
+  if (locked.length === 0) return undefined;
+  const [order] = await readOrders(tx, key, [key.id]);
+  return order === undefined || isExpired(order, clock.now()) ? undefined : order;
 }
 
 function toOrder(row: OrderRow): Order {

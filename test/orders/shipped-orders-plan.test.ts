@@ -46,7 +46,7 @@ it("orders to complete automatically are found without reading all orders and li
   await copyOrder(test);
   for (const work of [
     listConnectionsWithShippedOrders,
-    (db: Queryable) => lockShippedOrders(db, connectionKey(partner), { except: [], limit: 50 }),
+    (db: Queryable) => lockShippedOrders(db, connectionKey(partner), { only: null, except: [] }, 50),
   ]) {
     const plan = await explain(test, work);
     expect(plan).toMatch(/Scan (using \w+ )?on orders/);

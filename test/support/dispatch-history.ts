@@ -5,6 +5,7 @@ import type { Transition } from "../../src/lifecycle/transition.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-orders.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
@@ -198,11 +199,9 @@ export class History {
     await changeOrder(
       { ...this.#test.context, db: { ...db, transaction } },
       {
-        ...this.#connection,
-        ref: parseOrderRef(id),
+        lock: (tx) => lockOrder(tx, this.#connection, parseOrderRef(id), this.#test.clock),
         missing: notFound("order"),
-        actor: SERVICE,
-        operation: transition.name,
+        cause: { actor: SERVICE, operation: transition.name },
         decide: (order, now) => applyTransition(order, transition, now),
       },
     );

@@ -3,6 +3,7 @@ import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { lockOrder } from "../../src/orders/orders-sql.ts";
 import { fromTypeId, toTypeId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import { created, createKey, exposeProduct, type Partner } from "./builders.ts";
@@ -172,12 +173,9 @@ export async function takeBack(
   restock: boolean,
 ): Promise<void> {
   const outcome = await changeOrder(test.context, {
-    ...connectionKey(partner),
-    ref: parseOrderRef(orderId),
+    lock: (tx) => lockOrder(tx, connectionKey(partner), parseOrderRef(orderId), test.clock),
     missing: notFound("order"),
-    actor: SERVICE,
-    operation: "returnShipment",
-    restock,
+    cause: { actor: SERVICE, operation: "returnShipment", restock },
     decide: (order, now) => applyTransition(order, { name: "returnShipment", shipmentId: null }, now),
   });
   expect(outcome).toMatchObject({ outcome: "applied" });

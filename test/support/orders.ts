@@ -4,6 +4,7 @@ import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import { fromTypeId, wireOrderId } from "../../src/platform/ids.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
@@ -99,11 +100,9 @@ export async function transitionOrder(
   transition: Transition,
 ): Promise<void> {
   const outcome = await changeOrder(context, {
-    ...connectionKey(partner),
-    ref: parseOrderRef(orderId),
+    lock: (tx) => lockOrder(tx, connectionKey(partner), parseOrderRef(orderId), context.clock),
     missing: notFound("order"),
-    actor: SERVICE,
-    operation: transition.name,
+    cause: { actor: SERVICE, operation: transition.name },
     decide: (order, now) => applyTransition(order, transition, now),
   });
   expect(outcome).toMatchObject({ outcome: "applied" });

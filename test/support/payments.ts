@@ -2,12 +2,10 @@ import { expect } from "vitest";
 import type { ClaimedPayment } from "../../src/ledger/claim-payments-sql.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { readLedger } from "../../src/ledger/ledger-sql.ts";
-import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { Gateway, GatewayResponse } from "../../src/payments/gateway.ts";
 import { processPayments } from "../../src/payments/process-payments.ts";
 import { retryPayment } from "../../src/payments/retry/retry-payment.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
-import { notFound } from "../../src/platform/wire/problems.ts";
 import type { Partner } from "./builders.ts";
 import { runJob } from "./jobs.ts";
 import { connectionKey } from "./orders.ts";
@@ -34,12 +32,11 @@ export const moves = async (test: TestService, partner: Partner, orderId: string
 
 /** An operator requests another attempt of an order's payment. */
 export const retry = ({ context }: TestService, partner: Partner, orderId: string) =>
-  retryPayment(context, {
-    ...connectionKey(partner),
-    ref: parseOrderRef(orderId),
-    actor: { kind: "operator", name: "operator" },
-    missing: notFound("order"),
-  });
+  retryPayment(
+    context,
+    { ...connectionKey(partner), id: orderUuid(orderId) },
+    { kind: "operator", name: "operator" },
+  );
 
 /** The balance of a merchant's account, in minor units. */
 export async function balanceOf(test: TestService, { merchantId }: Partner): Promise<bigint> {

@@ -3,6 +3,7 @@ import { PARTNER } from "../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
 import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
+import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
@@ -80,11 +81,9 @@ async function holdOrder(
   await changeOrder(
     { ...context, db: { ...db, transaction } },
     {
-      ...connectionKey(partner),
-      ref: parseOrderRef(orderId),
+      lock: (tx) => lockOrder(tx, connectionKey(partner), parseOrderRef(orderId), context.clock),
       missing: notFound("order"),
-      actor: PARTNER,
-      operation: "hold",
+      cause: { actor: PARTNER, operation: "hold" },
       decide: (order, now) => applyTransition(order, { name: "hold", reasons: ["out_of_stock"] }, now),
     },
   );

@@ -1,3 +1,4 @@
+import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import type { BackOfficeOperations } from "./operations.ts";
 
@@ -25,6 +26,9 @@ export const confinedTo = (caller: BackOfficeCaller): string | null =>
 /** Whether a caller may know that this merchant's data exists. What it may not see is like missing data. */
 export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
   caller.kind !== "merchant" || caller.merchantId === merchantId;
+
+/** The caller as the timeline of an order names it. */
+export const actorOf = ({ kind, name }: BackOfficeCaller): Actor => ({ kind, name });
 
 /** Declares a row of the back office's table. */
 export const route = routeTable<BackOfficeOperations, BackOfficeCaller>();

@@ -1,13 +1,12 @@
-import { failedOrders, goPastFailures, type OrderFailure } from "../../orders/changes/order-failure.ts";
+import { type OrderBatch, processOrders } from "../../orders/changes/process-orders.ts";
 import {
+  type LockedOrder,
   limitLockWaits,
-  lockUnroutedOrder,
   lockUnroutedOrders,
   lockWaitingOrders,
 } from "../../orders/changes/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
-import { type Context, inTransaction } from "../../platform/context.ts";
-import type { Queryable } from "../../platform/database/database.ts";
+import type { Context } from "../../platform/context.ts";
 import { assignFacilities } from "./assign-facilities.ts";
 
 /** Orders routed in one transaction, which locks the stock of all their products. */
@@ -30,28 +29,12 @@ export async function routeDueOrders(
   connection: ConnectionKey,
   failures: unknown[],
 ): Promise<number> {
-  const except = failedOrders(failures, connection); // They are still due, and would be first again.
-  let orderIds: string[] = [];
-  try {
-    await routeOrders(context, connection, async (tx) => {
-      orderIds = await lockUnroutedOrders(tx, connection, except, BATCH_SIZE);
-      return orderIds;
-    });
-  } catch (error) {
-    const failed = await goPastFailures({ error, connection, orderIds, step: "routed" }, (orderId) =>
-      routeOrders(context, connection, async (tx) => {
-        await limitLockWaits(tx, LOCK_WAIT_ALONE_MS);
-        return lockUnroutedOrder(tx, connection, orderId, { ifFree: true });
-      }),
-    );
-    failures.push(...failed);
-  }
-  return orderIds.length;
+  const batch = batchOf(connection, async (tx, selection, alone) => {
+    if (alone) await limitLockWaits(tx, LOCK_WAIT_ALONE_MS);
+    return lockUnroutedOrders(tx, connection, selection, BATCH_SIZE);
+  });
+  return processOrders(context, batch, failures);
 }
-
-/** Routes one order if it is due for routing. */
-export const routeOrder = (context: Context, connection: ConnectionKey, orderId: string): Promise<number> =>
-  routeOrders(context, connection, (tx) => lockUnroutedOrder(tx, connection, orderId));
 
 /**
  * Routes orders that wait for stock or for a rate, if that is possible now. Orders that wait no longer are left as they
@@ -61,33 +44,28 @@ export async function routeWaitingOrders(
   context: Context,
   connection: ConnectionKey,
   orderIds: readonly string[],
-): Promise<OrderFailure[]> {
-  const route = (ids: readonly string[], lockWaitMs: number) =>
-    routeOrders(context, connection, async (tx) => {
-      await limitLockWaits(tx, lockWaitMs);
-      return lockWaitingOrders(tx, connection, ids);
-    });
-  try {
-    await route(orderIds, LOCK_WAIT_MS);
-    return [];
-  } catch (error) {
-    return goPastFailures({ error, connection, orderIds, step: "routed" }, (orderId) =>
-      route([orderId], LOCK_WAIT_ALONE_MS),
-    );
-  }
+): Promise<unknown[]> {
+  const batch = batchOf(connection, async (tx, { only }, alone) => {
+    await limitLockWaits(tx, alone ? LOCK_WAIT_ALONE_MS : LOCK_WAIT_MS);
+    return lockWaitingOrders(tx, connection, only ?? []);
+  });
+  const failures: unknown[] = [];
+  await processOrders(context, batch, failures, orderIds);
+  return failures;
 }
 
-async function routeOrders(
-  context: Context,
+const batchOf = (
   connection: ConnectionKey,
-  lockOrders: (tx: Queryable) => Promise<string[]>,
-): Promise<number> {
-  const count = await inTransaction(context, async (tx) => {
-    const orderIds = await lockOrders(tx);
-    const at = { newId: context.newId, now: context.clock.now() };
-    if (orderIds.length > 0) await assignFacilities(tx, connection, orderIds, at);
-    return orderIds.length;
-  });
-  if (count > 0) context.signals.send("deliveries_due", [connection]);
-  return count;
-}
+  lock: OrderBatch<LockedOrder>["lock"],
+): OrderBatch<LockedOrder> => ({
+  connection,
+  done: "routed",
+  lock,
+  process: (tx, orders, at) =>
+    assignFacilities(
+      tx,
+      connection,
+      orders.map(({ id }) => id),
+      at,
+    ),
+});

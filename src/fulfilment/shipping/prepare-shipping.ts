@@ -1,32 +1,26 @@
-import { SERVICE } from "../../lifecycle/applied-transition.ts";
-import { asOf } from "../../lifecycle/lifecycle.ts";
+import { acceptanceOf, type RecordContext } from "../../lifecycle/applied-transition.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import { changeOrder } from "../../orders/changes/change-order.ts";
-import type { Context } from "../../platform/context.ts";
-import { wireOrderId } from "../../platform/ids.ts";
-import { notFound } from "../../platform/wire/problems.ts";
-import { routeOrder } from "../routing/route-orders.ts";
+import { lockUnroutedOrders } from "../../orders/changes/routing-sql.ts";
+import { storeTransitions } from "../../orders/changes/store-transitions.ts";
+import { readOrders } from "../../orders/orders-sql.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { assignFacilities } from "../routing/assign-facilities.ts";
 
 /**
  * Does for one order at once what workers do within a second: stores an acceptance by the deadline, and routes the
- * order. So shipping an order right after its acceptance is not rejected.
+ * order. So shipping an order right after its acceptance is not rejected. It remains done when the shipping is rejected.
  *
- * @param order as it is now
+ * @param order locked by the transaction, and read under the lock
+ * @returns the order as it then is
  */
-export async function prepareShipping(context: Context, order: Order): Promise<void> {
-  if (order.testMode || order.status !== "ACCEPTED" || order.routedAt !== null) return;
-  const { merchantId, connectionId, id, testMode } = order;
-  await changeOrder(context, {
-    merchantId,
-    connectionId,
-    ref: { id, testMode, externalOrderId: wireOrderId(order) },
-    missing: notFound("order"),
-    actor: SERVICE,
-    operation: "accept",
-    decide(stored, now) {
-      const current = asOf(stored, now);
-      return { outcome: "applied", from: current, order: current, facts: [] };
-    },
-  });
-  await routeOrder(context, order, id);
+export async function prepareShipping(tx: Queryable, order: Order, at: RecordContext): Promise<Order> {
+  const acceptance = acceptanceOf(order, at.now);
+  if (acceptance !== null) await storeTransitions(tx, [acceptance], at);
+  const accepted = acceptance?.after ?? order;
+  if (accepted.status !== "ACCEPTED" || accepted.routedAt !== null) return accepted;
+  const unrouted = await lockUnroutedOrders(tx, order, { only: [order.id], except: [] }, 1);
+  if (unrouted.length === 0) return accepted;
+  await assignFacilities(tx, order, [order.id], at);
+  const [routed] = await readOrders(tx, order, [order.id]);
+  return routed ?? accepted;
 }

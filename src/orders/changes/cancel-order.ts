@@ -4,6 +4,7 @@ import type { Order, OrderRef } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
+import { lockOrder } from "../orders-sql.ts";
 import { changeOrder } from "./change-order.ts";
 
 /**
@@ -16,11 +17,9 @@ export async function cancelOrder(
   ref: OrderRef,
 ): Promise<Order | Problem> {
   const outcome = await changeOrder(context, {
-    ...connection,
-    ref,
+    lock: (tx) => lockOrder(tx, connection, ref, context.clock),
     missing: notFound("order"),
-    actor: PARTNER,
-    operation: "cancel",
+    cause: { actor: PARTNER, operation: "cancel" },
     decide: (order, now) => applyTransition(order, { name: "cancelByPartner" }, now),
   });
   if (isProblem(outcome)) return outcome;

@@ -5,52 +5,48 @@ import {
   type TransitionCause,
 } from "../../lifecycle/applied-transition.ts";
 import type { Outcome } from "../../lifecycle/lifecycle.ts";
-import type { Order, OrderRef } from "../../lifecycle/order.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { Order } from "../../lifecycle/order.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
-import { isStorableText } from "../../platform/wire/text.ts";
-import { lockOrder } from "../orders-sql.ts";
 import { storeTransitions } from "./store-transitions.ts";
 
-type OrderChange = ConnectionKey &
-  TransitionCause & {
-    readonly ref: OrderRef;
-    /** The response if the connection has no such order, or the order has expired. */
-    readonly missing: Problem;
-    /** Decides by the lifecycle, or rejects. The clock is read under the order's lock. */
-    decide(order: Order, now: Date): Outcome | Problem;
-    /** Further changes in the same transaction; only if the lifecycle permits the transition. */
-    alongside?(
-      tx: Queryable,
-      change: Pick<AppliedTransition, "before" | "after">,
-      at: RecordContext,
-    ): Promise<void>;
-  };
+export type OrderChange = {
+  /** Locks the order and reads it under the lock; undefined if there is none, or it has expired. */
+  lock(tx: Queryable): Promise<Order | undefined>;
+  /** The response if there is no such order. */
+  readonly missing: Problem;
+  readonly cause: TransitionCause;
+  /** What has to be stored before the decision, in the same transaction; returns the order as it then is. */
+  prepare?(tx: Queryable, order: Order, at: RecordContext): Promise<Order>;
+  /** Decides by the lifecycle, or rejects. The clock is read under the order's lock. */
+  decide(order: Order, now: Date): Outcome | Problem;
+  /** Further changes in the same transaction; only if the lifecycle permits the transition. */
+  alongside?(
+    tx: Queryable,
+    change: Pick<AppliedTransition, "before" | "after">,
+    at: RecordContext,
+  ): Promise<void>;
+};
 
 /**
- * One requested change of one order: under the order's lock the lifecycle decides, and the transition is stored with all
- * that follows from it. A rejection may change the order too, if its deadline has just accepted it (decision 0012).
+ * One requested change of one order, in one transaction: under the order's lock the lifecycle decides, and the transition
+ * is stored with all that follows from it. A rejection may change the order too, if its deadline has just accepted it
+ * (decision 0012).
  */
 export async function changeOrder(context: Context, change: OrderChange): Promise<Outcome | Problem> {
-  if (!isStorableText(change.ref.externalOrderId)) return change.missing; // No order can have such an id.
-  const outcome = await inTransaction(context, async (tx) => {
-    const before = await lockOrder(tx, change, change.ref, context.clock);
-    if (before === undefined) return change.missing;
+  const changed = await inTransaction(context, async (tx) => {
+    const locked = await change.lock(tx);
+    if (locked === undefined) return null;
     const at = { newId: context.newId, now: context.clock.now() };
+    const before = (await change.prepare?.(tx, locked, at)) ?? locked;
     const outcome = change.decide(before, at.now);
-    if (isProblem(outcome)) return outcome;
-    await storeTransitions(tx, appliedTransitions(before, outcome, causeOf(change)), at);
+    if (isProblem(outcome)) return { connection: locked, outcome };
+    await storeTransitions(tx, appliedTransitions(before, outcome, change.cause), at);
     if (outcome.outcome === "applied") await change.alongside?.(tx, { before, after: outcome.order }, at);
-    return outcome;
+    return { connection: locked, outcome };
   });
-  if (!isProblem(outcome)) context.signals.send("deliveries_due", [change]);
-  return outcome;
+  if (changed === null) return change.missing;
+  context.signals.send("deliveries_due", [changed.connection]);
+  return changed.outcome;
 }
-
-/** The cause alone, without the other members of the change. */
-const causeOf = ({ actor, operation, detail = null, restock = false }: TransitionCause): TransitionCause => ({
-  ...{ actor, operation },
-  ...{ detail, restock },
-});

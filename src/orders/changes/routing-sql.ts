@@ -1,5 +1,7 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
+import type { OrderSelection } from "./process-orders.ts";
 
 /** An accepted real order that has not been routed yet, as routing sees it. */
 export type UnroutedOrder = {
@@ -17,13 +19,7 @@ export type UnroutedOrder = {
   }[];
 };
 
-/** The order `o` is to be routed now. As orders_routing_due_idx says. */
-export const UNROUTED = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'`;
-
-/** The order `o` waits for stock or for a rate. As orders_routing_waiting_idx says. */
-const WAITING = `o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-          and o.hold_reasons && '{out_of_stock,address_unserviceable}'`;
+export type LockedOrder = { readonly id: string };
 
 /** Connections that have orders to be routed, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<ConnectionKey[]> {
@@ -56,46 +52,27 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
 }
 
 /**
- * Locks orders of one connection that are to be routed, oldest first, except given ones; skips those that are locked.
- * Uses orders_routing_due_idx.
+ * Locks orders of one connection that are to be routed, oldest first; skips those that are locked. Uses
+ * orders_routing_due_idx.
  */
 export async function lockUnroutedOrders(
   tx: Queryable,
   connection: ConnectionKey,
-  except: readonly string[],
+  { only, except }: OrderSelection,
   limit: number,
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
+): Promise<LockedOrder[]> {
+  return tx.query<LockedOrder>({
     name: "lock-unrouted-orders",
     text: `
       select o.id
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and ${UNROUTED} and o.id <> all($3::uuid[])
+      where o.merchant_id = $1 and o.connection_id = $2 and ${UNROUTED}
+        and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
       order by o.id
-      limit $4
+      limit $5
       for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, except, limit],
+    values: [connection.merchantId, connection.connectionId, only, except, limit],
   });
-  return rows.map(({ id }) => id);
-}
-
-/** Locks one order, if it is to be routed: waits for its lock, or skips it. */
-export async function lockUnroutedOrder(
-  tx: Queryable,
-  connection: ConnectionKey,
-  orderId: string,
-  { ifFree = false } = {},
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
-    name: ifFree ? "lock-unrouted-order-if-free" : "lock-unrouted-order",
-    text: `
-      select o.id
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3 and ${UNROUTED}
-      for no key update ${ifFree ? "skip locked" : ""}`,
-    values: [connection.merchantId, connection.connectionId, orderId],
-  });
-  return rows.map(({ id }) => id);
 }
 
 /**
@@ -106,18 +83,17 @@ export async function lockWaitingOrders(
   tx: Queryable,
   connection: ConnectionKey,
   ids: readonly string[],
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
+): Promise<LockedOrder[]> {
+  return tx.query<LockedOrder>({
     name: "lock-waiting-orders",
     text: `
       select o.id
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and ${WAITING}
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and ${WAITS_FOR_SUPPLY}
       order by o.id
       for no key update`,
     values: [connection.merchantId, connection.connectionId, ids],
   });
-  return rows.map(({ id }) => id);
 }
 
 /** Reads what routing has to know of orders that the caller has locked, oldest first. */
@@ -201,7 +177,7 @@ export async function listOrdersWaitingForProducts(
     text: `
       select o.merchant_id, o.connection_id, o.id
       from orders o
-      where ${WAITING} and o.id > $3
+      where ${WAITS_FOR_SUPPLY} and o.id > $3
         and exists (
           select
           from order_lines l
@@ -232,7 +208,7 @@ export async function listOrdersWaitingForCountries(
     text: `
       select o.merchant_id, o.connection_id, o.id
       from orders o
-      where ${WAITING} and o.id > $2
+      where ${WAITS_FOR_SUPPLY} and o.id > $2
         and o.country_code = any($1::text[])
       order by o.id
       limit $3`,

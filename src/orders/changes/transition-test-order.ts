@@ -14,6 +14,7 @@ import {
   type Problem,
   validationFailed,
 } from "../../platform/wire/problems.ts";
+import { lockOrder } from "../orders-sql.ts";
 import { changeOrder } from "./change-order.ts";
 import { lineFaults, namedLines, namedShipment, shipmentFaults } from "./named-parts.ts";
 import { transitionRefused } from "./transition-refused.ts";
@@ -67,11 +68,9 @@ export async function transitionTestOrder(
 ): Promise<Order | Problem> {
   const missing = notFound("test order");
   const outcome = await changeOrder(context, {
-    ...connection,
-    ref,
+    lock: (tx) => lockOrder(tx, connection, ref, context.clock),
     missing,
-    actor: PARTNER,
-    operation: request.transition,
+    cause: { actor: PARTNER, operation: request.transition },
     decide(order, now) {
       if (!order.testMode) return missing;
       const faults = unknownIds(order, request);

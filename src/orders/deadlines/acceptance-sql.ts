@@ -2,6 +2,8 @@ import type { OrderState } from "../../lifecycle/order.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ORDER_STATE, type OrderStateRow, toOrderState } from "../changes/lock-orders-sql.ts";
+import type { OrderSelection } from "../changes/process-orders.ts";
+import { acceptanceDue } from "../conditions-sql.ts";
 
 /** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
@@ -13,8 +15,7 @@ export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Pr
       cross join lateral (
         select o.acceptance_due_at
         from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id
-          and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $1
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${acceptanceDue("$1")}
         order by o.acceptance_due_at
         limit 1) as due
       order by due.acceptance_due_at`,
@@ -24,47 +25,27 @@ export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Pr
 }
 
 /**
- * Locks due orders of one connection, except given ones; those that another transaction has locked are skipped. Uses
+ * Locks due orders of one connection, the one that is due longest first; skips those that are locked. Uses
  * orders_acceptance_due_idx.
  */
 export async function lockDueOrders(
   tx: Queryable,
   connection: ConnectionKey,
+  { only, except }: OrderSelection,
   now: Date,
-  { except, limit }: { except: readonly string[]; limit: number },
+  limit: number,
 ): Promise<OrderState[]> {
   const rows = await tx.query<OrderStateRow>({
     name: "lock-due-orders",
     text: `
       select ${ORDER_STATE}
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2
-        and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $3
-        and o.id <> all($4::uuid[])
+      where o.merchant_id = $1 and o.connection_id = $2 and ${acceptanceDue("$3")}
+        and ($4::uuid[] is null or o.id = any($4)) and o.id <> all($5::uuid[])
       order by o.acceptance_due_at
-      limit $5
+      limit $6
       for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, now, except, limit],
-  });
-  return rows.map(toOrderState);
-}
-
-/** Locks one order, if it is due and no other transaction has locked it. */
-export async function lockDueOrder(
-  tx: Queryable,
-  connection: ConnectionKey,
-  now: Date,
-  orderId: string,
-): Promise<OrderState[]> {
-  const rows = await tx.query<OrderStateRow>({
-    name: "lock-due-order",
-    text: `
-      select ${ORDER_STATE}
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $4
-        and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $3
-      for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, now, orderId],
+    values: [connection.merchantId, connection.connectionId, now, only, except, limit],
   });
   return rows.map(toOrderState);
 }

@@ -1,6 +1,7 @@
 import { hasNoDuePayment } from "../../ledger/due-payments-sql.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import type { OrderSelection } from "../changes/process-orders.ts";
 
 /**
  * Nothing is left to do for the order `o`. This is checked for one order after the other: the planner turns `not
@@ -32,40 +33,24 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
   return rows.map(toConnectionKey);
 }
 
-/** Locks such orders of one connection, except given ones; skips those that are locked. */
+/** Locks such orders of one connection, oldest first; skips those that are locked. */
 export async function lockShippedOrders(
   tx: Queryable,
   connection: ConnectionKey,
-  { except, limit }: { except: readonly string[]; limit: number },
+  { only, except }: OrderSelection,
+  limit: number,
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>({
     name: "lock-shipped-orders",
     text: `
       select o.id
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and ${DONE} and o.id <> all($3::uuid[])
+      where o.merchant_id = $1 and o.connection_id = $2 and ${DONE}
+        and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
       order by o.id
-      limit $4
+      limit $5
       for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, except, limit],
-  });
-  return rows.map(({ id }) => id);
-}
-
-/** Locks one order, if it is such a one and not locked. */
-export async function lockShippedOrder(
-  tx: Queryable,
-  connection: ConnectionKey,
-  orderId: string,
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
-    name: "lock-shipped-order",
-    text: `
-      select o.id
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3 and ${DONE}
-      for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, orderId],
+    values: [connection.merchantId, connection.connectionId, only, except, limit],
   });
   return rows.map(({ id }) => id);
 }

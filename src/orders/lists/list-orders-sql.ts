@@ -2,6 +2,7 @@ import { ORDER_STATUSES, type OrderStatus } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
+import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE, acceptanceDue } from "../conditions-sql.ts";
 
 /** Where an order lives, and whose it is. */
 export type OrderPlace = {
@@ -34,16 +35,14 @@ type PlaceRow = {
   merchant_name: string;
 };
 
-/** $5 is the time: a real order whose deadline has passed is accepted, whether or not a worker has seen to it. */
-const PAST_DEADLINE =
-  "(o.status = 'NEW' and o.acceptance_due_at <= $5 and not o.hold_reasons @> '{payment_failed}')";
+/** $5 is the time: a real order whose deadline has passed is accepted, even if the worker has not stored that yet. */
+const PAST_DEADLINE = `(${acceptanceDue("$5")})`;
 
 /**
  * New orders before their deadline, and those whose acceptance is suspended. Written so that PostgreSQL can use
  * orders_acceptance_due_idx and orders_held_idx: for the plain negation of PAST_DEADLINE it would read every order.
  */
-const STILL_NEW = `(o.status = 'NEW' and o.acceptance_due_at > $5 and not o.hold_reasons @> '{payment_failed}'
-            or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
+const STILL_NEW = `(${AWAITS_ACCEPTANCE} and o.acceptance_due_at > $5 or ${ACCEPTANCE_SUSPENDED})`;
 
 // Statuses and the like are in the text, not in parameters, so that the partial indexes can be used.
 const statusCondition = (status: OrderStatus, testMode: boolean): string => {
@@ -64,8 +63,7 @@ const SEARCHED = `(
               where s.merchant_id = o.merchant_id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
 
 /** All orders that are still NEW in the table, in a form for which PostgreSQL can use the same two indexes. */
-const STORED_NEW = `(o.status = 'NEW' and not o.hold_reasons @> '{payment_failed}'
-            or o.status = 'NEW' and o.hold_reasons <> '{}' and o.hold_reasons @> '{payment_failed}')`;
+const STORED_NEW = `(${AWAITS_ACCEPTANCE} or ${ACCEPTANCE_SUSPENDED})`;
 
 /** No filter that an index other than the primary key serves: every status, held or not, ready or not. */
 const isUnfiltered = ({ status, onHold, ready, testMode }: OrderFilter): boolean =>
@@ -145,7 +143,7 @@ export async function listOrderPlaces(
 export async function findOrderPlace(
   db: Queryable,
   orderId: string,
-): Promise<(OrderPlace & { readonly testMode: boolean }) | null> {
+): Promise<(OrderPlace & { readonly id: string; readonly testMode: boolean }) | null> {
   const [row] = await db.query<PlaceRow & { test_mode: boolean }>({
     name: "find-order-place",
     text: `

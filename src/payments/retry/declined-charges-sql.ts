@@ -1,8 +1,5 @@
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { OrderKey } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-
-/** An order as the tables name it. */
-export type OrderKey = ConnectionKey & { readonly orderId: string };
 
 /**
  * A merchant's orders with a declined charge that is still owed and for which nothing is scheduled any more, oldest
@@ -25,5 +22,5 @@ export async function listGivenUpOrders(db: Queryable, merchantId: string): Prom
       order by o.id`,
     values: [merchantId],
   });
-  return rows.map((row) => ({ merchantId, connectionId: row.connection_id, orderId: row.id }));
+  return rows.map((row) => ({ merchantId, connectionId: row.connection_id, id: row.id }));
 }

@@ -3,9 +3,7 @@ import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import type { Context } from "../../platform/context.ts";
 import { isOutOfReach } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
-import { wireOrderId } from "../../platform/ids.ts";
-import { notFound } from "../../platform/wire/problems.ts";
-import { listGivenUpOrders, type OrderKey } from "./declined-charges-sql.ts";
+import { listGivenUpOrders } from "./declined-charges-sql.ts";
 import { retryPayment } from "./retry-payment.ts";
 
 /**
@@ -18,23 +16,12 @@ export async function retryDeclinedCharges(context: Context, merchantId: string)
   await retried(db, clock, () => bringMerchantForward(db, merchantId, clock.now()));
   for (const order of await listGivenUpOrders(db, merchantId)) {
     try {
-      await retryOrder(context, order);
+      // It may have been paid, canceled or retried since it was read. Then there is nothing to do for it.
+      await retryPayment(context, order, SERVICE);
     } catch (err) {
       if (isOutOfReach(err)) throw err;
-      const ids = { order: { id: order.orderId }, connection: { id: order.connectionId } };
+      const ids = { order: { id: order.id }, connection: { id: order.connectionId } };
       log.error({ err, ...ids }, "declined charge not retried; a later payment retries it");
     }
   }
-}
-
-/** The order may have been paid, canceled or retried since it was read. Then there is nothing to do for it. */
-async function retryOrder(context: Context, { merchantId, connectionId, orderId }: OrderKey): Promise<void> {
-  const externalOrderId = wireOrderId({ id: orderId, testMode: false });
-  await retryPayment(context, {
-    merchantId,
-    connectionId,
-    ref: { id: orderId, testMode: false, externalOrderId },
-    actor: SERVICE,
-    missing: notFound("order"),
-  });
 }

@@ -3,21 +3,12 @@ import { retriesOf } from "../../ledger/ledger.ts";
 import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { asOf, wasCanceled } from "../../lifecycle/lifecycle.ts";
-import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { transitionRefused } from "../../orders/changes/transition-refused.ts";
-import { lockOrder } from "../../orders/orders-sql.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { lockOrderById } from "../../orders/orders-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import type { Problem } from "../../platform/wire/problems.ts";
-import { isStorableText } from "../../platform/wire/text.ts";
-
-type PaymentRetry = ConnectionKey & {
-  readonly ref: OrderRef;
-  readonly actor: Actor;
-  /** The response when the connection has no such order. */
-  readonly missing: Problem;
-};
+import { notFound, type Problem } from "../../platform/wire/problems.ts";
 
 const OPERATION = "retryPayment";
 
@@ -26,12 +17,10 @@ const OPERATION = "retryPayment";
  * order these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe: an attempt that is due or
  * in progress stays the only one.
  */
-export async function retryPayment(context: Context, retry: PaymentRetry): Promise<Order | Problem> {
-  const { ref, actor, missing } = retry;
-  if (!isStorableText(ref.externalOrderId)) return missing; // No order can have such an id.
+export async function retryPayment(context: Context, key: OrderKey, actor: Actor): Promise<Order | Problem> {
   return inTransaction(context, async (tx) => {
-    const stored = await lockOrder(tx, retry, ref, context.clock);
-    if (stored === undefined) return missing;
+    const stored = await lockOrderById(tx, key, context.clock);
+    if (stored === undefined || stored.testMode) return notFound("order");
     const at = { newId: context.newId, now: context.clock.now() };
     const order = asOf(stored, at.now);
     const ledger = await readLedger(tx, order, order.id);

@@ -1,9 +1,9 @@
-import { transitionOrder } from "../../../orders/changes/transition-order.ts";
+import { type RequestedTransition, transitionOrder } from "../../../orders/changes/transition-order.ts";
 import type { Context } from "../../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../../platform/wire/problems.ts";
 import type { Answer } from "../../http/route.ts";
-import type { BackOfficeCaller } from "../access.ts";
-import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
+import { actorOf, type BackOfficeCaller } from "../access.ts";
+import { describeOrder, findPlace, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema } from "./order-schemas.ts";
 
 /** The common part of the rows of all transitions of a real order. */
@@ -15,18 +15,18 @@ export const stepRow = {
   problems: ["not-found", "validation-failed", "transition-refused"],
 } as const;
 
+type Step = Omit<RequestedTransition, "cause"> & Omit<RequestedTransition["cause"], "actor">;
+
 /** Applies a transition to the order that a path names, and returns the resulting order. */
 export async function answerStep(
   context: Context,
   caller: BackOfficeCaller,
   id: string,
-  step: Omit<Parameters<typeof transitionOrder>[1], "actor" | "merchantId" | "connectionId" | "orderId">,
+  { operation, detail = null, restock = false, ...step }: Step,
 ): Promise<Answer | Problem> {
-  const found = await findOrder(context, caller, id);
-  if (found === null) return notFound("order");
-  const { merchantId, connectionId, id: orderId } = found.order;
-  const actor = { kind: caller.kind, name: caller.name };
-  const taken = await transitionOrder(context, { ...step, actor, merchantId, connectionId, orderId });
-  if (isProblem(taken)) return taken;
-  return { status: 200, body: await describeOrder(context, { ...found, order: taken }) };
+  const place = await findPlace(context, caller, id);
+  if (place === null) return notFound("order");
+  const cause = { actor: actorOf(caller), operation, detail, restock };
+  const order = await transitionOrder(context, place, { ...step, cause });
+  return isProblem(order) ? order : { status: 200, body: await describeOrder(context, { order, place }) };
 }

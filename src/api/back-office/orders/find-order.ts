@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { readLedger } from "../../../ledger/ledger-sql.ts";
 import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
-import type { Order } from "../../../lifecycle/order.ts";
+import type { Order, OrderKey } from "../../../lifecycle/order.ts";
 import { readTimeline } from "../../../orders/changes/timeline-sql.ts";
 import { findOrderPlace, type OrderPlace, readOrderPrices } from "../../../orders/lists/list-orders-sql.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
@@ -14,18 +14,28 @@ export const OrderIdParams = Type.Object({ id: Type.String({ description: "The o
 
 export type FoundOrder = { readonly order: Order; readonly place: OrderPlace };
 
+/** Where the order that a path names belongs; null when there is none, or none that the caller may see. */
+export async function findPlace(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<(OrderPlace & OrderKey) | null> {
+  const id = fromTypeId("ord", text) ?? fromTypeId("test", text);
+  const place = id === null ? null : await findOrderPlace(db, id);
+  if (place === null || !maySee(caller, place.merchantId)) return null;
+  return (fromTypeId("test", text) !== null) === place.testMode ? place : null;
+}
+
 /** The order that a path names, as it stands now; null when there is none, or none that the caller may see. */
 export async function findOrder(
   context: Context,
   caller: BackOfficeCaller,
   text: string,
 ): Promise<FoundOrder | null> {
-  const id = fromTypeId("ord", text) ?? fromTypeId("test", text);
-  const place = id === null ? null : await findOrderPlace(context.db, id);
-  if (id === null || place === null || !maySee(caller, place.merchantId)) return null;
-  if ((fromTypeId("test", text) !== null) !== place.testMode) return null;
+  const place = await findPlace(context, caller, text);
+  if (place === null) return null;
   const now = context.clock.now();
-  const [order] = await readOrders(context.db, place, [id]);
+  const [order] = await readOrders(context.db, place, [place.id]);
   return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), place };
 }
 

@@ -4,6 +4,7 @@ import { transitionRefused } from "../../../orders/changes/transition-refused.ts
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
+  actorOf,
   type BackOfficeCaller,
   type BackOfficeRoute,
   everyone,
@@ -13,7 +14,7 @@ import {
 } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
-import { describeOrder, findOrder } from "./find-order.ts";
+import { describeOrder, findPlace } from "./find-order.ts";
 
 const reasons = (description: string) =>
   Type.Optional(
@@ -94,18 +95,10 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     description:
       "Attempts declined charges now instead of at their scheduled time; of a canceled order, its refunds. The attempt follows within a second.",
     handle: async ({ caller, params }, { context }) => {
-      const found = await findOrder(context, caller, params.id);
-      if (found === null || found.order.testMode) return notFound("order");
-      const { merchantId, connectionId, id, testMode } = found.order;
-      const retried = await retryPayment(context, {
-        merchantId,
-        connectionId,
-        ref: { id, testMode, externalOrderId: params.id },
-        actor: { kind: caller.kind, name: caller.name },
-        missing: notFound("order"),
-      });
-      if (isProblem(retried)) return retried;
-      return { status: 200, body: await describeOrder(context, { ...found, order: retried }) };
+      const place = await findPlace(context, caller, params.id);
+      if (place === null) return notFound("order");
+      const order = await retryPayment(context, place, actorOf(caller));
+      return isProblem(order) ? order : { status: 200, body: await describeOrder(context, { order, place }) };
     },
   }),
   route({

@@ -15,9 +15,8 @@ import { findShipmentPlace } from "../../../orders/lists/list-orders-sql.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { nullable, shortText } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { actorOf, type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
-import { findOrder } from "./find-order.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 
 const urlField = Type.String({
@@ -76,15 +75,13 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     description:
       "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted yet, or not routed to a facility yet. Tracking may be added later.",
     body: ShipBody,
-    handle: async ({ caller, params, body }, { context }) => {
-      const found = await findOrder(context, caller, params.id);
-      if (found !== null) await prepareShipping(context, found.order);
-      return answerStep(context, caller, params.id, {
+    handle: async ({ caller, params, body }, { context }) =>
+      answerStep(context, caller, params.id, {
         operation: "ship",
+        prepare: prepareShipping,
         transition: (order) => toShip(order, body, context.newId()),
         alongside: mailTracking,
-      });
-    },
+      }),
   }),
   route({
     ...stepRow,
@@ -131,12 +128,8 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const id = fromTypeId("shp", params.id);
       const place = id === null ? null : await findShipmentPlace(context.db, id);
       if (id === null || place === null) return notFound("shipment");
-      const taken = await transitionOrder(context, {
-        actor: { kind: caller.kind, name: caller.name },
-        operation: "updateShipment",
-        merchantId: place.merchantId,
-        connectionId: place.connectionId,
-        orderId: place.id,
+      const taken = await transitionOrder(context, place, {
+        cause: { actor: actorOf(caller), operation: "updateShipment" },
         transition: (order) => toUpdate(order, id, body),
         alongside: mailTracking,
       });
