@@ -9,11 +9,31 @@ type Role = (typeof ROLES)[number];
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-// Dense early, because a partner can cancel for two hours only: 13 attempts in about 68 hours.
-const RETRY_SECONDS = "5,30,120,600,1800,3600,7200,14400,28800,43200,57600,86400";
-const TEST_RETRY_SECONDS = "5,30,120,600,1800";
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 60 * MINUTE_SECONDS;
+
+/**
+ * The wait after each failed attempt to send a webhook (decision 0037): 13 attempts in about 68 hours. Dense early,
+ * because a partner can cancel for two hours only.
+ */
+const RETRY_SECONDS = [
+  5, // After attempt 1.
+  30,
+  2 * MINUTE_SECONDS,
+  10 * MINUTE_SECONDS,
+  30 * MINUTE_SECONDS, // After attempt 5.
+  1 * HOUR_SECONDS,
+  2 * HOUR_SECONDS,
+  4 * HOUR_SECONDS,
+  8 * HOUR_SECONDS,
+  12 * HOUR_SECONDS, // After attempt 10.
+  16 * HOUR_SECONDS,
+  24 * HOUR_SECONDS, // After attempt 12. Attempt 13 is the last one.
+];
+/** Webhooks of test orders, which live for hours only. */
+const TEST_RETRY_SECONDS = RETRY_SECONDS.slice(0, 5);
 // An hour, six hours, then days: most declines end when a person pays or replaces a card.
-const PAYMENT_RETRY_SECONDS = "3600,21600,86400,172800,259200";
+const PAYMENT_RETRY_SECONDS = [1, 6, 24, 48, 72].map((hours) => hours * HOUR_SECONDS);
 const RETRIES_MAX = 50;
 const WAIT_MAX_SECONDS = 31_536_000;
 
@@ -193,8 +213,8 @@ class EnvironmentReader {
     return value;
   }
 
-  waitsMs(name: string, fallback: string): readonly number[] {
-    const entries = (this.#raw(name) ?? fallback).split(",").map((entry) => entry.trim());
+  waitsMs(name: string, fallback: readonly number[]): readonly number[] {
+    const entries = (this.#raw(name) ?? fallback.join()).split(",").map((entry) => entry.trim());
     const waits = entries.map((entry) => (/^\d+(\.\d+)?$/.test(entry) ? Number(entry) : Number.NaN));
     if (waits.length > RETRIES_MAX || !waits.every((seconds) => seconds <= WAIT_MAX_SECONDS))
       this.faults.push(
