@@ -6,8 +6,8 @@ import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { NEWEST_FIRST, pagePosition } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
-import { cursorField, limitField, pageOf } from "../platform/wire/schemas.ts";
-import { DELIVERY_STATUSES, DeliverySchema } from "../webhooks/log/delivery.ts";
+import { cursorField, describedAs, limitField, pageOf } from "../platform/wire/schemas.ts";
+import { DeliverySchema, DeliveryStatusSchema } from "../webhooks/log/delivery.ts";
 import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
 import { redeliver } from "../webhooks/manual/redeliver.ts";
 import { idFaults, idIn } from "./http/id-parameters.ts";
@@ -15,17 +15,17 @@ import type { Answer } from "./http/route.ts";
 
 // Partners and the back office send the same requests to the log. Only the way to find the connection differs.
 
-export const deliveryIdField = Type.String({ description: "The delivery's id." });
+export const deliveryIdField = Type.String({ description: "Id of the delivery." });
 
 export const DeliveryPageSchema = pageOf(DeliverySchema, "DeliveryPage");
 
 export const DeliveryQuery = Type.Object({
   limit: limitField,
   cursor: cursorField,
-  endpointId: Type.Optional(Type.String({ description: "Only to this endpoint." })),
+  endpointId: Type.Optional(Type.String({ description: "Only deliveries to this endpoint." })),
   orderId: orderIdFilter,
-  eventId: Type.Optional(Type.String({ description: "Only of this event." })),
-  status: Type.Optional(Type.Enum([...DELIVERY_STATUSES], { description: "Only with this status." })),
+  eventId: Type.Optional(Type.String({ description: "Only deliveries of this event." })),
+  status: Type.Optional(describedAs(DeliveryStatusSchema, "Only deliveries with this status.")),
 });
 type DeliveryQuery = Static<typeof DeliveryQuery>;
 

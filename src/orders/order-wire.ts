@@ -9,80 +9,93 @@ import {
   type Shipment,
 } from "../lifecycle/order.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
-import { dateTime, nullable } from "../platform/wire/schemas.ts";
+import { dateTime, enumeration, idField, nullable, nullableTime } from "../platform/wire/schemas.ts";
+import { AddressSchema } from "./address-schemas.ts";
 
-const nullableText = (description: string) => nullable(Type.String(), description);
-
-const AddressSchema = Type.Object(
-  {
-    firstName: Type.String(),
-    lastName: Type.String(),
-    name: Type.String({ description: "As sent; otherwise the first and last name." }),
-    company: nullableText("Null when not sent."),
-    address1: Type.String(),
-    address2: nullableText("Null when not sent."),
-    city: Type.String(),
-    zip: Type.String(),
-    stateCode: nullableText("Null when not sent."),
-    countryCode: Type.String({ description: "Two upper-case letters.", examples: ["US"] }),
-    phone: nullableText("Null when not sent."),
-  },
-  { title: "ShippingAddress" },
+export const OrderStatusSchema = enumeration(
+  "OrderStatus",
+  ORDER_STATUSES,
+  "`NEW`: created, and the API can cancel it. `PROCESSING`: in review; the API cannot cancel it. `ACCEPTED`: the cancel window has closed. `IN_PROGRESS`: a shipment exists. `COMPLETED`, `CANCELED` and `RETURNED`: settled; only a return is still possible.",
 );
+
+export const ShipmentStatusSchema = enumeration(
+  "ShipmentStatus",
+  SHIPMENT_STATUSES,
+  "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. The warehouse sets it.",
+);
+
+const testModeField = Type.Boolean({
+  description: "True for a test order, which is never charged or shipped, and is erased after two hours.",
+});
+
+const lineFields = {
+  productId: Type.String({ format: "uuid", description: "Id of the product." }),
+  quantity: Type.Integer({ description: "Number of units." }),
+};
 
 const LineSchema = Type.Object(
   {
-    id: Type.String({ examples: ["line_01m7y7np16fe68bxp4h91tdmdn"] }),
-    productId: Type.String({ format: "uuid" }),
-    quantity: Type.Integer(),
-    shipmentId: nullableText("The shipment that covers the line; null while it is unshipped."),
+    id: idField("line", "Id of the line, set by the service."),
+    ...lineFields,
+    shipmentId: nullable(
+      Type.String(),
+      "Id of the shipment that contains the line. Null until the warehouse ships it.",
+    ),
   },
-  { title: "OrderLine" },
+  { title: "OrderLine", description: "A product of an order, and how many units of it are ordered." },
 );
 
 export const ShipmentSchema = Type.Object(
   {
-    id: Type.String({ examples: ["shp_01m7y7np16fe68bxp4h91tdmdn"] }),
-    status: Type.Enum([...SHIPMENT_STATUSES]),
-    trackingNumber: nullableText("Null until the carrier has issued tracking."),
-    trackingUrl: nullableText("Null until the carrier has issued tracking."),
-    createdAt: dateTime("Time at which the shipment was created."),
-    lineIds: Type.Array(Type.String(), { description: "Ids of the lines it covers." }),
+    id: idField("shp", "Id of the shipment, set by the service."),
+    status: ShipmentStatusSchema,
+    trackingNumber: nullable(Type.String(), "Tracking number. Null until the carrier has issued it."),
+    trackingUrl: nullable(
+      Type.String(),
+      "Address where the parcel can be tracked, for the buyer. Null until the carrier has issued tracking.",
+    ),
+    createdAt: dateTime("When the shipment was created."),
+    lineIds: Type.Array(Type.String(), { description: "Ids of the lines that the shipment contains." }),
   },
-  { title: "Shipment" },
+  { title: "Shipment", description: "A parcel with lines of an order." },
 );
 
-const idField = Type.String({
-  description: "The service's id; test orders have the prefix `test_`.",
+const orderIdField = Type.String({
+  description: "Id of the order, set by the service. Ids of test orders have the prefix `test_`.",
   examples: ["ord_01m7y7np16fe68bxp4h91tdmdn"],
 });
-const statusField = Type.Enum([...ORDER_STATUSES]);
-const externalIdField = nullableText("The partner's own id; null when not sent.");
-const createdAtField = dateTime("Creation time. The acceptance window is measured from it.");
+const externalIdField = nullable(
+  Type.String(),
+  "The partner's own id of the order. Null if it was not sent.",
+);
+const createdAtField = dateTime("When the order was created. The acceptance window begins at this time.");
 
 /** The order object of the specification, part 2, with `updatedAt` and `cancelableUntil` added (decision 0008). */
 export const OrderSchema = Type.Object(
   {
-    id: idField,
-    testMode: Type.Boolean(),
+    id: orderIdField,
+    testMode: testModeField,
     externalOrderId: externalIdField,
-    status: statusField,
-    onHold: Type.Boolean({ description: "A hold does not change the status." }),
+    status: OrderStatusSchema,
+    onHold: Type.Boolean({
+      description:
+        "Whether the order is on hold. An order on hold is not shipped. A hold does not change `status`.",
+    }),
     onHoldReasons: Type.Array(Type.String(), {
-      description: "What must change before the order can proceed. More values may be added.",
+      description:
+        "What has to change before the order can proceed: `out_of_stock`, `address_unserviceable`, `payment_failed` or `merchant_request`. Empty if the order is not on hold. More values may be added.",
       examples: [[OUT_OF_STOCK]],
     }),
     createdAt: createdAtField,
     updatedAt: dateTime("When the order last changed."),
-    cancelableUntil: nullable(
-      dateTime(),
-      "Time until which the API can cancel the order in its current state; null if it cannot.",
+    cancelableUntil: nullableTime(
+      "Until when the API can cancel the order in its present state. Null if the API cannot cancel it.",
     ),
     shippingAddress: AddressSchema,
-    lines: Type.Array(LineSchema),
-    shipments: Type.Array(ShipmentSchema, { description: "Oldest first." }),
+    lines: Type.Array(LineSchema, { description: "The ordered products, as they were sent." }),
+    shipments: Type.Array(ShipmentSchema, { description: "The parcels of the order, oldest first." }),
   },
-  { title: "Order" },
+  { title: "Order", description: "An order in its present state." },
 );
 type WireOrder = Static<typeof OrderSchema>;
 type WireShipment = Static<typeof ShipmentSchema>;
@@ -90,19 +103,20 @@ type WireShipment = Static<typeof ShipmentSchema>;
 /** What creation returns (specification, part 2). */
 export const CreatedOrderSchema = Type.Object(
   {
-    id: idField,
-    testMode: Type.Boolean(),
-    status: statusField,
+    id: orderIdField,
+    testMode: testModeField,
+    status: OrderStatusSchema,
     createdAt: createdAtField,
     externalOrderId: externalIdField,
     lines: Type.Array(
-      Type.Object(
-        { productId: Type.String({ format: "uuid" }), quantity: Type.Integer() },
-        { title: "CreatedOrderLine" },
-      ),
+      Type.Object(lineFields, {
+        title: "CreatedOrderLine",
+        description: "A product of an order, and how many units of it are ordered.",
+      }),
+      { description: "The ordered products, as they were sent." },
     ),
   },
-  { title: "CreatedOrder" },
+  { title: "CreatedOrder", description: "The fields of an order that its creation returns." },
 );
 type WireCreatedOrder = Static<typeof CreatedOrderSchema>;
 
@@ -158,7 +172,7 @@ export const OrderIdParams = Type.Object({
   orderId: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: "The service's id, or the partner's own `externalOrderId`, percent-encoded.",
+    description: "Id of the order, or the partner's own `externalOrderId`, percent-encoded.",
   }),
 });
 

@@ -1,27 +1,40 @@
 import { Type } from "typebox";
 import { MoneyRequestSchema } from "../platform/wire/money-schema.ts";
-import { nullable, shortText } from "../platform/wire/schemas.ts";
-import { PRODUCT_STATUSES } from "./product.ts";
+import { describedAs, nullable, shortText } from "../platform/wire/schemas.ts";
+import { PRODUCT_TEXTS, ProductStatusSchema } from "./product.ts";
 
-const details = {
-  description: Type.Optional(nullable(Type.String({ maxLength: 10_000, format: "text" }))),
-  imageUrl: Type.Optional(nullable(Type.String({ maxLength: 2_000, format: "web-address" }))),
-  weightGrams: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2_000_000_000 }))),
+const skuField = shortText(PRODUCT_TEXTS.sku);
+const nameField = shortText(PRODUCT_TEXTS.name);
+const priceField = describedAs(MoneyRequestSchema, "Price of one unit, in the merchant's currency.");
+
+const optionalFields = {
+  description: Type.Optional(
+    nullable(Type.String({ maxLength: 10_000, format: "text" }), PRODUCT_TEXTS.description),
+  ),
+  imageUrl: Type.Optional(
+    nullable(Type.String({ maxLength: 2_000, format: "web-address" }), PRODUCT_TEXTS.imageUrl),
+  ),
+  weightGrams: Type.Optional(
+    nullable(
+      Type.Integer({ minimum: 0, maximum: 2_000_000_000 }),
+      `${PRODUCT_TEXTS.weightGrams} It then counts as 0 in shipping rates.`,
+    ),
+  ),
 };
 
 /** A new product, as the merchant describes it. */
 export const ProductRequestSchema = Type.Object(
-  { sku: shortText(), name: shortText(), price: MoneyRequestSchema, ...details },
-  { title: "ProductRequest" },
+  { sku: skuField, name: nameField, price: priceField, ...optionalFields },
+  { title: "ProductRequest", description: "A new product." },
 );
 
 export const ProductChangeSchema = Type.Object(
   {
-    sku: Type.Optional(shortText()),
-    name: Type.Optional(shortText()),
-    price: Type.Optional(MoneyRequestSchema),
-    status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
-    ...details,
+    sku: Type.Optional(skuField),
+    name: Type.Optional(nameField),
+    price: Type.Optional(priceField),
+    status: Type.Optional(ProductStatusSchema),
+    ...optionalFields,
   },
-  { title: "ProductUpdate" },
+  { title: "ProductUpdate", description: "Changes of a product. Absent fields keep their values." },
 );

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { dateTime, nullable } from "../platform/wire/schemas.ts";
+import { dateTime, enumeration, nullable } from "../platform/wire/schemas.ts";
 
 export const PRODUCT_STATUSES = ["active", "discontinued"] as const;
 export type ProductStatus = (typeof PRODUCT_STATUSES)[number];
@@ -28,20 +28,35 @@ export type ProductDetails = Pick<
   "sku" | "name" | "description" | "imageUrl" | "weightGrams" | "priceMinor"
 >;
 
+export const ProductStatusSchema = enumeration(
+  "ProductStatus",
+  PRODUCT_STATUSES,
+  "`active`: can be ordered. `discontinued`: cannot be ordered any more, but can still be read. The merchant sets it.",
+);
+
+/** The descriptions of fields that both a product and the request for one have. */
+export const PRODUCT_TEXTS = {
+  sku: "The merchant's article number. Not unique: two products may have the same SKU.",
+  name: "Name of the product.",
+  description: "Description of the product. Null if there is none.",
+  imageUrl: "Address of a picture of the product. Null if there is none.",
+  weightGrams: "Weight of one unit in grams. Null if it is not known.",
+} as const;
+
 /** What partners see of a product: never its price, which is the merchant's (specification, part 1; decision 0018). */
 export const PartnerProductSchema = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
-    sku: Type.String({ description: "Not unique: two products may share a SKU." }),
-    status: Type.Enum([...PRODUCT_STATUSES], { description: "A discontinued product cannot be ordered." }),
-    name: Type.String(),
-    description: nullable(Type.String()),
-    imageUrl: nullable(Type.String()),
-    weightGrams: nullable(Type.Integer()),
-    createdAt: dateTime(),
-    updatedAt: dateTime(),
+    id: Type.String({ format: "uuid", description: "Id of the product, set by the service." }),
+    sku: Type.String({ description: PRODUCT_TEXTS.sku }),
+    status: ProductStatusSchema,
+    name: Type.String({ description: PRODUCT_TEXTS.name }),
+    description: nullable(Type.String(), PRODUCT_TEXTS.description),
+    imageUrl: nullable(Type.String(), PRODUCT_TEXTS.imageUrl),
+    weightGrams: nullable(Type.Integer(), PRODUCT_TEXTS.weightGrams),
+    createdAt: dateTime("When the product was created."),
+    updatedAt: dateTime("When the merchant last changed the product."),
   },
-  { title: "Product" },
+  { title: "Product", description: "A product of a merchant. The merchant changes it." },
 );
 type PartnerProduct = Static<typeof PartnerProductSchema>;
 

@@ -13,10 +13,10 @@ import { type BackOfficeCaller, maySee } from "./access.ts";
 // The resources that the paths of the back office name. A missing resource and one that the caller may not see are both
 // null, so that they get the same response.
 
-export const MerchantIdParams = Type.Object({ id: Type.String({ description: "The merchant's id." }) });
-export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "The connection's id." }) });
-export const ProductIdParams = Type.Object({ id: Type.String({ description: "The product's UUID." }) });
-export const FacilityIdParams = Type.Object({ id: Type.String({ description: "The facility's id." }) });
+export const MerchantIdParams = Type.Object({ id: Type.String({ description: "Id of the merchant." }) });
+export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "Id of the connection." }) });
+export const ProductIdParams = Type.Object({ id: Type.String({ description: "Id of the product." }) });
+export const FacilityIdParams = Type.Object({ id: Type.String({ description: "Id of the facility." }) });
 
 export async function findMerchant(
   { db }: Context,

@@ -21,7 +21,9 @@ export function componentsOf(schemas: Record<string, Json>): {
     const { title, ...rest } = schema as Json & { title?: unknown };
     const description = usedAs(schema);
     const use = description === undefined ? {} : { description };
-    const copied = Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, copy(part)]));
+    const copied: Json = Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, copy(part)]));
+    // Generators of clients look for a type beside the values.
+    if (Array.isArray(rest["enum"])) copied["type"] ??= "string";
     if (typeof title !== "string") return { ...copied, ...use };
     const known = schemas[title];
     if (known !== undefined && !isDeepStrictEqual(known, copied))

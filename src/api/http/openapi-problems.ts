@@ -67,8 +67,10 @@ export const problemSchemas = (
   ProblemCode: {
     type: "string",
     enum: codes,
-    description:
-      "A kind of problem. The codes are the same in every deployment, so programs decide by them. More values may be added.",
+    description: [
+      "The kind of a problem. The codes are the same in every deployment, so programs decide by them. More values may be added.",
+      ...codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`),
+    ].join(" "),
   },
 });
 

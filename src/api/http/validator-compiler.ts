@@ -5,7 +5,7 @@ import { createAjv } from "../../platform/wire/validation.ts";
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
 
-/** Bodies are taken as they are; only text from the address becomes a number where the schema has one. */
+/** Bodies are validated as they are; only text of a query becomes a number or a boolean where the schema has one. */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const ajv = createAjv();
   const compiled = new Map<TSchema, Compiled>();
@@ -30,6 +30,7 @@ function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled
       const text = query[name];
       if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text))
         query[name] = Number(text);
+      if (type === "boolean" && (text === "true" || text === "false")) query[name] = text === "true";
     }
     // It fails only with errors, which Fastify types by the parts it uses.
     return validate(query) ? { value: query } : { error: validate.errors as FastifySchemaValidationError[] };

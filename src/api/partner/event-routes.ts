@@ -1,13 +1,20 @@
 import { Type } from "typebox";
 import { feedPage, oldestShownId, readFeed } from "../../events/event-feed.ts";
-import { EVENT_TYPES } from "../../events/event-types.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
 import { findOrderId, orderIdFilter } from "../../orders/lists/order-filter.ts";
 import { OrderSchema, ShipmentSchema } from "../../orders/order-wire.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
-import { cursorField, dateTime, limitField, nullable } from "../../platform/wire/schemas.ts";
+import {
+  cursorField,
+  dateTime,
+  describedAs,
+  idField,
+  limitField,
+  nullable,
+} from "../../platform/wire/schemas.ts";
 import { PartnerProductSchema } from "../../products/product.ts";
+import { EventTypeSchema } from "../../webhooks/endpoints/endpoint.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Events";
@@ -15,42 +22,55 @@ const tag = "Events";
 /** Decision 0021. An event is returned as the text that was stored; the schema describes it. */
 const EventSchema = Type.Object(
   {
-    id: Type.String({
-      description: "Also the `webhook-id` of its deliveries.",
-      examples: ["evt_01m7y7np16fe68bxp4h91tdmdn"],
+    id: idField("evt", "Id of the event. It is also the `webhook-id` of its deliveries."),
+    type: Type.String({
+      description: "Type of the event. More values may be added.",
+      examples: ["order.created"],
     }),
-    type: Type.String({ description: "More values may be added.", examples: ["order.created"] }),
-    timestamp: dateTime("Time of the operation."),
-    testMode: Type.Boolean(),
-    connectionId: Type.String(),
+    timestamp: dateTime("When the event happened."),
+    testMode: Type.Boolean({ description: "True if the event is about a test order." }),
+    connectionId: Type.String({ description: "Id of the connection." }),
     sequence: nullable(
       Type.Integer(),
-      "Counts 1, 2, 3 … within the order. Null for events without an order, and for opt-in types.",
+      "Counts the events of the order: 1, 2, 3 and so on. Null if the event is not about an order, and for the types that endpoints have to name.",
     ),
     data: Type.Object(
       {
-        order: Type.Optional(OrderSchema),
-        shipment: Type.Optional(ShipmentSchema),
-        product: Type.Optional(PartnerProductSchema),
+        order: Type.Optional(describedAs(OrderSchema, "Of the `order` types: the order after the event.")),
+        shipment: Type.Optional(
+          describedAs(
+            ShipmentSchema,
+            "Of types such as `order.shipmentCreated`: the shipment after the event.",
+          ),
+        ),
+        product: Type.Optional(
+          describedAs(PartnerProductSchema, "Of `product.published`: the product at the time of the event."),
+        ),
         endpoint: Type.Optional(
-          Type.Object({ id: Type.String(), url: Type.String() }, { description: "Of `webhook.ping`." }),
+          Type.Object(
+            {
+              id: Type.String({ description: "Id of the endpoint." }),
+              url: Type.String({ description: "Address of the endpoint." }),
+            },
+            { description: "Of `webhook.ping`: the endpoint that the event is sent to." },
+          ),
         ),
       },
-      { description: "The order, shipment or product of the event, at the time of the event." },
+      { description: "What the event is about, as it was when the event happened." },
     ),
   },
-  { title: "Event" },
+  { title: "Event", description: "Something that has happened. An event never changes." },
 );
 
 const EventPageSchema = Type.Object(
   {
-    data: Type.Array(EventSchema),
+    data: Type.Array(EventSchema, { description: "The events of the page, oldest first." }),
     nextCursor: nullable(
       Type.String(),
-      "The cursor for the next request, now or later. Null when the page is empty: keep the cursor that you sent, and use it again.",
+      "`cursor` of the next page, now or later. Null if the page is empty: keep the cursor of this request, and send it again later.",
     ),
   },
-  { title: "EventPage" },
+  { title: "EventPage", description: "A page of the feed." },
 );
 
 /** What happened, to be polled or reconciled with. Decision 0027. */
@@ -67,7 +87,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
       limit: limitField,
       cursor: cursorField,
       orderId: orderIdFilter,
-      type: Type.Optional(Type.Enum([...EVENT_TYPES], { description: "Only of this type." })),
+      type: Type.Optional(describedAs(EventTypeSchema, "Only events of this type.")),
     }),
     answers: { 200: { description: "A page of events.", schema: EventPageSchema } },
     problems: ["validation-failed"],
@@ -89,7 +109,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
     operationId: "getEvent",
     tag,
     summary: "Get an event",
-    params: Type.Object({ eventId: Type.String({ description: "The event's id." }) }),
+    params: Type.Object({ eventId: Type.String({ description: "Id of the event." }) }),
     answers: { 200: { description: "The event, exactly as it is delivered.", schema: EventSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { readConnection } from "../../merchants/connections-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { dateTime, nullable } from "../../platform/wire/schemas.ts";
+import { dateTime, idField, nullableTime } from "../../platform/wire/schemas.ts";
 import type { Answer } from "../http/route.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
@@ -10,18 +10,27 @@ import { type PartnerRoute, route } from "./partner-route.ts";
 /** Decision 0019. */
 const MeSchema = Type.Object(
   {
-    id: Type.String({ examples: ["con_01m7y7np16fe68bxp4h91tdmdn"] }),
-    name: Type.String(),
-    merchant: Type.Object({ id: Type.String(), name: Type.String() }),
-    key: Type.Object({
-      id: Type.String(),
-      prefix: Type.String({ description: "First characters of the key in use." }),
-      createdAt: dateTime(),
-      expiresAt: nullable(dateTime(), "Null when the key does not expire."),
-    }),
-    createdAt: dateTime(),
+    id: idField("con", "Id of the connection."),
+    name: Type.String({ description: "Name of the connection, given by the merchant." }),
+    merchant: Type.Object(
+      {
+        id: idField("mer", "Id of the merchant."),
+        name: Type.String({ description: "Name of the merchant." }),
+      },
+      { description: "The merchant that the connection belongs to." },
+    ),
+    key: Type.Object(
+      {
+        id: idField("key", "Id of the key."),
+        prefix: Type.String({ description: "First characters of the key." }),
+        createdAt: dateTime("When the key was issued."),
+        expiresAt: nullableTime("When the key expires. Null if it does not expire."),
+      },
+      { description: "The key that the request was sent with." },
+    ),
+    createdAt: dateTime("When the connection was created."),
   },
-  { title: "Me" },
+  { title: "Me", description: "The connection that a key belongs to." },
 );
 
 /** GET /v1/me. Specification, part 4. */

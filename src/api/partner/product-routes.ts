@@ -48,7 +48,7 @@ export const productRoutes: readonly PartnerRoute[] = [
     tag: "Products",
     summary: "Get a product",
     description: "A discontinued product still resolves.",
-    params: Type.Object({ id: Type.String({ description: "The product's UUID." }) }),
+    params: Type.Object({ id: Type.String({ description: "Id of the product." }) }),
     answers: { 200: { description: "The product.", schema: PartnerProductSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {

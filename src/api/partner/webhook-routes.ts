@@ -31,15 +31,17 @@ import type { PartnerCaller } from "./authentication.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Webhook endpoints";
-const EndpointIdParams = Type.Object({ endpointId: Type.String({ description: "The endpoint's id." }) });
+const EndpointIdParams = Type.Object({ endpointId: Type.String({ description: "Id of the endpoint." }) });
 
 const RecoverySchema = Type.Object(
   {
-    endpointId: Type.String(),
-    since: dateTime(),
-    until: dateTime("The recovery covers deliveries of events before this time."),
+    endpointId: Type.String({ description: "Id of the endpoint." }),
+    since: dateTime("Failed deliveries of events from this time on are sent again."),
+    until: dateTime(
+      "Only deliveries of events from before this time are sent again: the time of the request.",
+    ),
   },
-  { title: "Recovery" },
+  { title: "Recovery", description: "Which failed deliveries the service sends again." },
 );
 
 /** What a request names; null when the text is no endpoint's id. */

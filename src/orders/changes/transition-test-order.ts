@@ -14,6 +14,7 @@ import {
   type Problem,
   validationFailed,
 } from "../../platform/wire/problems.ts";
+import { enumeration } from "../../platform/wire/schemas.ts";
 import { lockOrder } from "../orders-sql.ts";
 import { changeOrder } from "./change-order.ts";
 import { lineFaults, namedLines, namedShipment, shipmentFaults } from "./named-parts.ts";
@@ -31,11 +32,17 @@ const SANDBOX_TRANSITIONS = [
   "cancel",
 ] as const;
 
+const TestOrderTransitionSchema = enumeration(
+  "TestOrderTransition",
+  SANDBOX_TRANSITIONS,
+  "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment. `returnShipment` records that a parcel has come back.",
+);
+
 const idText = (description: string) => Type.String({ maxLength: 255, format: "text", description });
 
 export const TransitionRequestSchema = Type.Object(
   {
-    transition: Type.Enum([...SANDBOX_TRANSITIONS]),
+    transition: TestOrderTransitionSchema,
     reasons: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
         minItems: 1,
@@ -45,14 +52,18 @@ export const TransitionRequestSchema = Type.Object(
       }),
     ),
     lineIds: Type.Optional(
-      Type.Array(idText("An order line's id."), {
+      Type.Array(idText("Id of a line of the order."), {
         maxItems: 100,
-        description: "For `ship`: the lines in the shipment. Default: all unshipped lines.",
+        description: "For `ship`: the lines that the shipment contains. Default: all unshipped lines.",
       }),
     ),
-    shipmentId: Type.Optional(idText("For `returnShipment`. Default: the most recent shipment still out.")),
+    shipmentId: Type.Optional(
+      idText(
+        "For `returnShipment`: the shipment that came back. Default: the most recent one that has not come back.",
+      ),
+    ),
   },
-  { title: "TransitionRequest" },
+  { title: "TransitionRequest", description: "A transition of a test order." },
 );
 type TransitionRequest = Static<typeof TransitionRequestSchema>;
 

@@ -8,7 +8,7 @@ export const orderIdFilter = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 200,
-    description: "Only of this order: the service's id, or the partner's own `externalOrderId`.",
+    description: "Only items about this order: its id, or the partner's own `externalOrderId`.",
   }),
 );
 

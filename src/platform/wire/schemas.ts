@@ -1,20 +1,33 @@
 import { type Static, type TSchema, Type } from "typebox";
+import type { IdPrefix } from "../ids.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "./cursor.ts";
 
 /** Text of 1 to 255 characters. */
-export const shortText = (options: { description?: string; examples?: string[] } = {}) =>
-  Type.String({ minLength: 1, maxLength: 255, format: "text", ...options });
+export const shortText = (description: string, examples?: string[]) =>
+  Type.String({ minLength: 1, maxLength: 255, format: "text", description, ...(examples && { examples }) });
+
+/** An id whose prefix names its type. */
+export const idField = (prefix: IdPrefix, description: string) =>
+  Type.String({ description, examples: [`${prefix}_01m7y7np16fe68bxp4h91tdmdn`] });
+
+/** An enumeration with a name of its own in the OpenAPI documents. */
+export const enumeration = <const Value extends string>(
+  title: string,
+  values: readonly Value[],
+  description: string,
+) => Type.Enum([...values], { title, description });
 
 /**
- * A value that may be null. Written as a list of types where that is possible, because serialisers can compile that,
- * while they must try the branches of a union one by one.
+ * A value that may be null. Written as a list of types where that is possible: serializers compile it, but try the
+ * branches of a union one by one.
  */
-export function nullable<S extends TSchema>(schema: S, description?: string) {
+export function nullable<S extends TSchema>(schema: S, description: string) {
   const { type, ...rest } = schema as S & { type?: unknown };
-  const words = description === undefined ? {} : { description };
   const plain = typeof type === "string" && type !== "object";
   return Type.Unsafe<Static<S> | null>(
-    plain ? { ...rest, type: [type, "null"], ...words } : { anyOf: [schema, { type: "null" }], ...words },
+    plain
+      ? { ...rest, type: [type, "null"], description }
+      : { anyOf: [schema, { type: "null" }], description },
   );
 }
 
@@ -30,25 +43,30 @@ export const describedAs = <S extends TSchema>(schema: S, description: string) =
 /** The description that `describedAs` has given to a use of a schema. */
 export const usedAs = (schema: { readonly [USE]?: string }): string | undefined => schema[USE];
 
-export const dateTime = (description?: string) =>
-  Type.String({ format: "date-time", ...(description === undefined ? {} : { description }) });
+export const dateTime = (description: string) => Type.String({ format: "date-time", description });
+
+export const nullableTime = (description: string) =>
+  nullable(Type.String({ format: "date-time" }), description);
 
 /** Specification, part 8, "Page size". */
 export const limitField = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT, description: "Page size." }),
+  Type.Integer({
+    minimum: 1,
+    maximum: PAGE_SIZE_MAX,
+    default: PAGE_SIZE_DEFAULT,
+    description: "Maximum number of items on the page.",
+  }),
 );
 export const cursorField = Type.Optional(
-  Type.String({ maxLength: 500, description: "`nextCursor` of the previous page; not to be parsed." }),
+  Type.String({ maxLength: 500, description: "`nextCursor` of the previous page. Opaque: do not parse it." }),
 );
 
-/** A filter that narrows a list to what has a part of this text in it; see `toSearched`. */
+/** A filter of a list by a text that items contain; see `toSearched`. */
 export const searchField = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: "text", description }));
 
-/** A filter by something that is so or is not so; see `asFlag`. */
-export const yesOrNo = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
-export const asFlag = (text: string | undefined): boolean | null =>
-  text === undefined ? null : text === "true";
+/** A filter of a list by something that is true or false. */
+export const flagField = (description: string) => Type.Optional(Type.Boolean({ description }));
 
 /** The text of a `searchField` as SQL looks for it in `lower(column)`. Null: not by that. */
 export const toSearched = (text: string | undefined): string | null => text?.toLowerCase() ?? null;
@@ -56,8 +74,8 @@ export const toSearched = (text: string | undefined): string | null => text?.toL
 export const pageOf = <S extends TSchema>(item: S, title: string) =>
   Type.Object(
     {
-      data: Type.Array(item),
-      nextCursor: nullable(Type.String(), "For the next page; null on the last one."),
+      data: Type.Array(item, { description: "The items of the page." }),
+      nextCursor: nullable(Type.String(), "`cursor` of the next page; null on the last page."),
     },
-    { title },
+    { title, description: "A page of a list." },
   );

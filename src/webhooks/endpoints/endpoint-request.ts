@@ -1,29 +1,36 @@
 import { type Static, Type } from "typebox";
-import { DEFAULT_EVENT_TYPES, EVENT_TYPES } from "../../events/event-types.ts";
+import { DEFAULT_EVENT_TYPES } from "../../events/event-types.ts";
 import type { Fault } from "../../platform/wire/problems.ts";
 import { dateTime, nullable } from "../../platform/wire/schemas.ts";
 import { RECOVERY_MAX_MS } from "../recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "../secrets/rotate-secret.ts";
-import { type EndpointSettings, IN_FLIGHT_MAX_DEFAULT, IN_FLIGHT_MAX_LIMIT } from "./endpoint.ts";
+import {
+  ENDPOINT_TEXTS,
+  type EndpointSettings,
+  EventTypeSchema,
+  IN_FLIGHT_MAX_DEFAULT,
+  IN_FLIGHT_MAX_LIMIT,
+} from "./endpoint.ts";
 import { endpointUrlFault } from "./public-address.ts";
 
 const urlField = Type.String({
-  description: "A URL that begins with https:// and resolves to public addresses only.",
+  description: ENDPOINT_TEXTS.url,
   examples: ["https://partner.example/webhooks"],
 });
 const descriptionField = nullable(
   Type.String({ maxLength: 255, format: "text" }),
-  "For people; null for none.",
+  ENDPOINT_TEXTS.description,
 );
-const eventTypesField = Type.Array(Type.Enum([...EVENT_TYPES]), {
+const EVENT_TYPES_TEXT = `${ENDPOINT_TEXTS.eventTypes} Duplicates are ignored.`;
+const eventTypesField = Type.Array(EventTypeSchema, {
   minItems: 1,
   maxItems: 100,
-  description: "Event types to deliver. Duplicates are ignored.",
+  description: EVENT_TYPES_TEXT,
 });
 const maxInFlightField = Type.Integer({
   minimum: 1,
   maximum: IN_FLIGHT_MAX_LIMIT,
-  description: `Maximum number of concurrent requests to the endpoint. Default: ${IN_FLIGHT_MAX_DEFAULT}.`,
+  description: `${ENDPOINT_TEXTS.maxInFlight} Default at creation: ${IN_FLIGHT_MAX_DEFAULT}.`,
 });
 
 export const EndpointRequestSchema = Type.Object(
@@ -32,12 +39,11 @@ export const EndpointRequestSchema = Type.Object(
     description: Type.Optional(descriptionField),
     eventTypes: Type.Optional({
       ...eventTypesField,
-      description:
-        "Event types to deliver. Duplicates are ignored. Absent: every type except `order.accepted`, `order.inProgress`, `order.shipmentUpdated` and `order.paymentFailed`, which must be named.",
+      description: `${EVENT_TYPES_TEXT} Default: every type except \`order.accepted\`, \`order.inProgress\`, \`order.shipmentUpdated\` and \`order.paymentFailed\`, which have to be named.`,
     }),
     maxInFlight: Type.Optional(maxInFlightField),
   },
-  { title: "WebhookEndpointRequest" },
+  { title: "WebhookEndpointRequest", description: "A new endpoint." },
 );
 
 export const EndpointChangeSchema = Type.Object(
@@ -47,7 +53,10 @@ export const EndpointChangeSchema = Type.Object(
     eventTypes: Type.Optional(eventTypesField),
     maxInFlight: Type.Optional(maxInFlightField),
   },
-  { title: "WebhookEndpointUpdate" },
+  {
+    title: "WebhookEndpointUpdate",
+    description: "Changes of an endpoint. Absent fields keep their values.",
+  },
 );
 
 export const RotationSchema = Type.Object(
@@ -57,16 +66,17 @@ export const RotationSchema = Type.Object(
         minimum: 0,
         maximum: OVERLAP_HOURS_MAX,
         default: OVERLAP_HOURS_DEFAULT,
-        description: "Maximum number of hours during which older secrets still sign; 0 ends them at once.",
+        description:
+          "Hours during which older secrets sign beside the new one, at most. 0 ends them at once, for example after a leak.",
       }),
     ),
   },
-  { title: "SecretRotation" },
+  { title: "SecretRotation", description: "How to replace a signing secret." },
 );
 
 export const RecoveryRequestSchema = Type.Object(
-  { since: dateTime("A time within the last 30 days.") },
-  { title: "RecoveryRequest" },
+  { since: dateTime("Failed deliveries of events from this time on are sent again. At most 30 days ago.") },
+  { title: "RecoveryRequest", description: "Which failed deliveries to send again." },
 );
 
 /** Absent fields get their defaults. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { EVENT_TYPES, type EventType } from "../../events/event-types.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { dateTime, nullable } from "../../platform/wire/schemas.ts";
+import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 
 /** `gone`: it returned 410. `failing`: it had no success for days. */
 const PAUSE_REASONS = ["gone", "failing"] as const;
@@ -35,33 +35,74 @@ export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 /** What a partner sets and may change. */
 export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax">;
 
+export const EventTypeSchema = enumeration(
+  "EventType",
+  EVENT_TYPES,
+  [
+    "A type of event. More values may be added.",
+    "`order.created`: an order was created.",
+    "`order.canceled`: it was canceled.",
+    "`order.onHold`: a hold was placed.",
+    "`order.onHoldReleased`: the hold was released.",
+    "`order.shipmentCreated`: a shipment was created.",
+    "`order.shipmentReturned`: a parcel came back.",
+    "`order.completed`: the order was completed.",
+    "`product.published`: the merchant exposed a product to the connection.",
+    "Only for endpoints that name them:",
+    "`order.accepted`: the cancel window has closed, or a review has approved the order.",
+    "`order.inProgress`: its first shipment was created.",
+    "`order.shipmentUpdated`: the tracking of a shipment has arrived or changed.",
+    "`order.paymentFailed`: a charge for the order was declined.",
+  ].join(" "),
+);
+
+/** The descriptions of fields that both an endpoint and the request for one have. */
+export const ENDPOINT_TEXTS = {
+  url: "Address that events are sent to. It begins with https:// and must lead to a public address.",
+  description: "A note for people. Null if there is none.",
+  eventTypes: "Event types to deliver.",
+  maxInFlight: "Maximum number of concurrent requests to the endpoint.",
+} as const;
+
 const endpointFields = {
-  id: Type.String({ examples: ["whe_01m7y7np16fe68bxp4h91tdmdn"] }),
-  url: Type.String(),
-  description: nullable(Type.String()),
-  eventTypes: Type.Array(Type.Enum([...EVENT_TYPES]), {
-    description: "Event types that the endpoint receives.",
-  }),
-  status: Type.Enum(["active", "paused"], { description: "Nothing is sent to a paused endpoint." }),
-  pauseReason: nullable(
-    Type.Enum([...PAUSE_REASONS]),
-    "`gone`: it returned 410. `failing`: no success for days. Null while it is active.",
+  id: idField("whe", "Id of the endpoint, set by the service."),
+  url: Type.String({ description: ENDPOINT_TEXTS.url }),
+  description: nullable(Type.String(), ENDPOINT_TEXTS.description),
+  eventTypes: Type.Array(EventTypeSchema, { description: ENDPOINT_TEXTS.eventTypes }),
+  status: enumeration(
+    "WebhookEndpointStatus",
+    ["active", "paused"],
+    "`active`: events are sent. `paused`: nothing is sent until the endpoint is resumed. The service pauses an endpoint; the partner resumes it.",
   ),
-  pausedAt: nullable(dateTime(), "Null while it is active."),
-  maxInFlight: Type.Integer({ description: "Maximum number of concurrent requests to the endpoint." }),
-  createdAt: dateTime(),
-  updatedAt: dateTime("When it was last changed, paused or resumed."),
+  pauseReason: nullable(
+    enumeration(
+      "WebhookEndpointPauseReason",
+      PAUSE_REASONS,
+      "`gone`: the endpoint returned 410. `failing`: no delivery has succeeded for days.",
+    ),
+    "Why the service paused the endpoint. Null while it is active.",
+  ),
+  pausedAt: nullableTime("When the service paused the endpoint. Null while it is active."),
+  maxInFlight: Type.Integer({ description: ENDPOINT_TEXTS.maxInFlight }),
+  createdAt: dateTime("When the endpoint was created."),
+  updatedAt: dateTime("When the endpoint was last changed, paused or resumed."),
 };
-export const EndpointSchema = Type.Object(endpointFields, { title: "WebhookEndpoint" });
+export const EndpointSchema = Type.Object(endpointFields, {
+  title: "WebhookEndpoint",
+  description: "Where a connection's events are sent to. The partner changes it.",
+});
 export const EndpointWithSecretSchema = Type.Object(
   {
     ...endpointFields,
     secret: Type.String({
-      description: "The signing secret. It is returned only here.",
+      description: "Secret that signs the requests to the endpoint. It is shown only in this response.",
       examples: ["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"],
     }),
   },
-  { title: "WebhookEndpointWithSecret" },
+  {
+    title: "WebhookEndpointWithSecret",
+    description: "An endpoint with its new signing secret.",
+  },
 );
 
 export const toWireEndpoint = (endpoint: Endpoint): Static<typeof EndpointSchema> => ({

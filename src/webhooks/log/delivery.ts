@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { momentOf, toTypeId, wireOrderId } from "../../platform/ids.ts";
-import { dateTime, nullable } from "../../platform/wire/schemas.ts";
+import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 import { wireEndpointId } from "../endpoints/endpoint.ts";
 
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
@@ -39,37 +39,51 @@ export type Attempt = {
 
 const AttemptSchema = Type.Object(
   {
-    number: Type.Integer({ minimum: 1, description: "Number of the attempt, in the order of time, from 1." }),
-    trigger: Type.Enum([...ATTEMPT_TRIGGERS], {
-      description: "Whether the schedule, `redeliver` or `recover` caused it.",
-    }),
-    startedAt: dateTime(),
-    durationMs: nullable(Type.Integer(), "Null when the outcome of the attempt is unknown."),
-    responseStatus: nullable(Type.Integer(), "Null without a response."),
-    responseBody: nullable(Type.String(), "The first 1024 bytes of the response; null without one."),
+    number: Type.Integer({ minimum: 1, description: "Counts the attempts of the delivery by time, from 1." }),
+    trigger: enumeration(
+      "DeliveryTrigger",
+      ATTEMPT_TRIGGERS,
+      "What caused the attempt. `schedule`: the event or the retry schedule. `manual`: a redelivery. `recovery`: a recovery of failed deliveries.",
+    ),
+    startedAt: dateTime("When the attempt started."),
+    durationMs: nullable(
+      Type.Integer(),
+      "How long the attempt took, in milliseconds. Null if its end is not known.",
+    ),
+    responseStatus: nullable(Type.Integer(), "HTTP status of the response. Null if there was no response."),
+    responseBody: nullable(
+      Type.String(),
+      "The first 1024 bytes of the response. Null if there was no response.",
+    ),
     error: nullable(
       Type.String(),
-      "What went wrong, as a fixed phrase such as `HTTP 500` or `timeout`; null when the attempt succeeded.",
+      "Why the attempt failed, as a fixed phrase such as `HTTP 500` or `timeout`. Null if it succeeded.",
     ),
   },
-  { title: "DeliveryAttempt" },
+  { title: "DeliveryAttempt", description: "An attempt to deliver an event to an endpoint." },
+);
+
+export const DeliveryStatusSchema = enumeration(
+  "DeliveryStatus",
+  DELIVERY_STATUSES,
+  "`pending`: an attempt is planned or running. `succeeded`: the endpoint has accepted the event. `failed`: all attempts have failed, and no other is planned unless one is requested.",
 );
 
 export const DeliverySchema = Type.Object(
   {
-    id: Type.String({ examples: ["dlv_01m7y7np16fe68bxp4h91tdmdn"] }),
-    endpointId: Type.String(),
-    eventId: Type.String({ description: "Also the `webhook-id` of every attempt." }),
-    eventType: Type.String(),
-    orderId: nullable(Type.String(), "The service's id of the order; null when the event is not about one."),
-    status: Type.Enum([...DELIVERY_STATUSES], {
-      description: "`failed`: no further attempt is planned, unless it is requested.",
-    }),
-    nextAttemptAt: nullable(dateTime(), "Null when no attempt is planned, and during an attempt."),
+    id: idField("dlv", "Id of the delivery, set by the service."),
+    endpointId: Type.String({ description: "Id of the endpoint." }),
+    eventId: Type.String({ description: "Id of the event. It is also the `webhook-id` of every attempt." }),
+    eventType: Type.String({ description: "Type of the event.", examples: ["order.created"] }),
+    orderId: nullable(Type.String(), "Id of the order. Null if the event is not about an order."),
+    status: DeliveryStatusSchema,
+    nextAttemptAt: nullableTime(
+      "When the next attempt is planned. Null if none is planned, and during an attempt.",
+    ),
     createdAt: dateTime("When the event happened."),
-    attempts: Type.Array(AttemptSchema, { description: "Oldest first." }),
+    attempts: Type.Array(AttemptSchema, { description: "The attempts, oldest first." }),
   },
-  { title: "Delivery" },
+  { title: "Delivery", description: "An event for one endpoint, and the attempts to deliver it." },
 );
 
 export const toWireDelivery = (

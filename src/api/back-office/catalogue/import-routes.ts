@@ -8,10 +8,10 @@ const LIMIT_BYTES = 256 * 1_048_576;
 
 const ImportedSchema = Type.Object(
   {
-    created: Type.Integer({ description: "Number of created products." }),
-    changed: Type.Integer({ description: "Number of changed products." }),
+    created: Type.Integer({ description: "Number of products that were created." }),
+    changed: Type.Integer({ description: "Number of products that were updated." }),
   },
-  { title: "Imported" },
+  { title: "Imported", description: "The result of an import." },
 );
 
 export const importRoutes: readonly BackOfficeRoute[] = [

@@ -5,14 +5,22 @@ import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { type Fault, isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
-import { cursorField, limitField, pageOf, searchField, toSearched } from "../../../platform/wire/schemas.ts";
+import {
+  cursorField,
+  describedAs,
+  idField,
+  limitField,
+  pageOf,
+  searchField,
+  toSearched,
+} from "../../../platform/wire/schemas.ts";
 import { isStorableText } from "../../../platform/wire/text.ts";
 import { changeProduct } from "../../../products/change-product.ts";
 import { createProduct } from "../../../products/create-product.ts";
 import {
   PartnerProductSchema,
-  PRODUCT_STATUSES,
   type Product,
+  ProductStatusSchema,
   toPartnerProduct,
 } from "../../../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
@@ -24,13 +32,17 @@ import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdP
 import { amountFaults, minorOf } from "../money/amounts.ts";
 
 const BackOfficeProductSchema = Type.Object(
-  { ...PartnerProductSchema.properties, merchantId: Type.String(), price: MoneySchema },
-  { title: "Product" },
+  {
+    ...PartnerProductSchema.properties,
+    merchantId: idField("mer", "Id of the merchant."),
+    price: describedAs(MoneySchema, "Price of one unit, in the merchant's currency."),
+  },
+  { title: "Product", description: "A product of a merchant. The merchant changes it." },
 );
 
 const ExposureParams = Type.Object({
-  id: Type.String({ description: "The connection's id." }),
-  productId: Type.String({ description: "The product's UUID." }),
+  id: Type.String({ description: "Id of the connection." }),
+  productId: Type.String({ description: "Id of the product." }),
 });
 
 const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema> => ({
@@ -78,11 +90,13 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       sku: Type.Optional(
-        Type.String({ maxLength: 255, description: "Only with this SKU. There may be several." }),
+        Type.String({ maxLength: 255, description: "Only products with this SKU. There may be several." }),
       ),
-      status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
-      connectionId: Type.Optional(Type.String({ description: "Only products exposed to this connection." })),
-      q: searchField("A part of the SKU or of the name. Case does not matter."),
+      status: Type.Optional(describedAs(ProductStatusSchema, "Only products with this status.")),
+      connectionId: Type.Optional(
+        Type.String({ description: "Only products that are exposed to this connection." }),
+      ),
+      q: searchField("A part of the SKU or of the name. Case is ignored."),
     }),
     answers: {
       200: {

@@ -5,18 +5,28 @@ import type { Facility } from "../../../fulfilment/facilities/facility.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
-import { cursorField, dateTime, limitField, pageOf, shortText } from "../../../platform/wire/schemas.ts";
+import {
+  cursorField,
+  dateTime,
+  idField,
+  limitField,
+  pageOf,
+  shortText,
+} from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
 
+const NAME_TEXT = "Name of the facility.";
+const COUNTRY_TEXT = "ISO 3166-1 country code of two letters.";
+
 const FacilitySchema = Type.Object(
   {
-    id: Type.String({ examples: ["fac_01m7y7np16fe68bxp4h91tdmdn"] }),
-    name: Type.String(),
-    countryCode: Type.String({ description: "Two upper-case letters." }),
-    createdAt: dateTime(),
+    id: idField("fac", "Id of the facility, set by the service."),
+    name: Type.String({ description: NAME_TEXT }),
+    countryCode: Type.String({ description: `${COUNTRY_TEXT} Always in upper case.`, examples: ["DE"] }),
+    createdAt: dateTime("When the facility was created."),
   },
-  { title: "Facility" },
+  { title: "Facility", description: "A place that orders are shipped from. The warehouse changes it." },
 );
 
 const toWireFacility = (facility: Facility): Static<typeof FacilitySchema> => ({
@@ -37,8 +47,14 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     description:
       "The first facility turns routing on: from then on an accepted order needs a facility with stock and with a rate for it.",
     body: Type.Object(
-      { name: shortText(), countryCode: Type.String({ format: "country-code" }) },
-      { title: "FacilityRequest" },
+      {
+        name: shortText(NAME_TEXT),
+        countryCode: Type.String({
+          format: "country-code",
+          description: `${COUNTRY_TEXT} In upper or lower case.`,
+        }),
+      },
+      { title: "FacilityRequest", description: "A new facility." },
     ),
     answers: { 201: { description: "The facility was created.", schema: FacilitySchema } },
     problems: ["validation-failed"],
@@ -58,7 +74,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       countryCode: Type.Optional(
-        Type.String({ format: "country-code", description: "Only in this country." }),
+        Type.String({ format: "country-code", description: "Only facilities in this country." }),
       ),
     }),
     answers: {
@@ -95,7 +111,10 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Rename a facility",
     params: FacilityIdParams,
-    body: Type.Object({ name: Type.Optional(shortText()) }, { title: "FacilityUpdate" }),
+    body: Type.Object(
+      { name: Type.Optional(shortText(NAME_TEXT)) },
+      { title: "FacilityUpdate", description: "Changes of a facility. Absent fields keep their values." },
+    ),
     answers: { 200: { description: "The changed facility.", schema: FacilitySchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ params, body: { name } }, { context }) => {

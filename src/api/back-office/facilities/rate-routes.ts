@@ -6,28 +6,32 @@ import { isCurrency } from "../../../platform/currencies.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { type Fault, notFound } from "../../../platform/wire/problems.ts";
+import { describedAs } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
 import { amountFaults, minorOf, valueAt } from "../money/amounts.ts";
 
-const weightText =
-  "Maximum weight of an order, in grams. The lightest rate bracket that covers the order applies.";
+const WEIGHT_TEXT =
+  "Maximum weight of the order in grams. Of the rates that fit an order, the one with the lowest maximum applies.";
+const PRICE_TEXT = "What shipping costs. Rates in several currencies may exist side by side.";
 
 const RatesSchema = Type.Object(
   {
     rates: Type.Array(
       Type.Object(
         {
-          countryCode: Type.String({ description: "Where it ships to; two upper-case letters." }),
-          maxWeightGrams: Type.Integer({ description: weightText }),
-          price: MoneySchema,
+          countryCode: Type.String({
+            description: "Country that the order is shipped to: ISO 3166-1 code of two upper-case letters.",
+          }),
+          maxWeightGrams: Type.Integer({ description: WEIGHT_TEXT }),
+          price: describedAs(MoneySchema, PRICE_TEXT),
         },
-        { title: "Rate" },
+        { title: "Rate", description: "What shipping to a country costs, up to a weight." },
       ),
-      { description: "By country, currency and weight." },
+      { description: "The rates, by country, currency and weight." },
     ),
   },
-  { title: "Rates" },
+  { title: "Rates", description: "All shipping rates of a facility." },
 );
 
 /** As many as fit into the largest body, roughly. */
@@ -37,17 +41,22 @@ const RateRequestSchema = Type.Object(
   {
     countryCode: Type.String({
       format: "country-code",
-      description: "The country that the rate applies to.",
+      description: "Country that the order is shipped to: ISO 3166-1 code of two letters.",
     }),
-    maxWeightGrams: Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: weightText }),
-    price: MoneyRequestSchema,
+    maxWeightGrams: Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: WEIGHT_TEXT }),
+    price: describedAs(MoneyRequestSchema, PRICE_TEXT),
   },
-  { title: "RateRequest" },
+  { title: "RateRequest", description: "What shipping to a country costs, up to a weight." },
 );
 
 const RatesRequestSchema = Type.Object(
-  { rates: Type.Array(RateRequestSchema, { maxItems: RATES_MAX }) },
-  { title: "RatesRequest" },
+  {
+    rates: Type.Array(RateRequestSchema, {
+      maxItems: RATES_MAX,
+      description: "The rates that replace all others.",
+    }),
+  },
+  { title: "RatesRequest", description: "All shipping rates of a facility." },
 );
 
 const toWireRates = (rates: readonly Rate[]): Static<typeof RatesSchema> => ({

@@ -4,12 +4,12 @@ import { toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import {
-  asFlag,
   cursorField,
   dateTime,
+  flagField,
+  idField,
   limitField,
   pageOf,
-  yesOrNo,
 } from "../../../platform/wire/schemas.ts";
 import type { StockRecord } from "../../../stock/stock.ts";
 import { listStock, readStock } from "../../../stock/stock-sql.ts";
@@ -19,16 +19,18 @@ import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
 
 const StockSchema = Type.Object(
   {
-    facilityId: Type.String({ examples: ["fac_01m7y7np16fe68bxp4h91tdmdn"] }),
-    productId: Type.String({ format: "uuid" }),
-    onHand: Type.Integer({ description: "Units on hand at the facility." }),
-    reserved: Type.Integer({
-      description: "Units of these that are reserved for orders that have not shipped.",
+    facilityId: idField("fac", "Id of the facility."),
+    productId: Type.String({ format: "uuid", description: "Id of the product." }),
+    onHand: Type.Integer({
+      description: "Units on hand. The warehouse sets it; shipments and returns change it.",
     }),
-    available: Type.Integer({ description: "Units available for new orders: onHand minus reserved." }),
-    updatedAt: dateTime("Time of the last change of the stock or its reservations."),
+    reserved: Type.Integer({
+      description: "Units of `onHand` that are reserved for orders not shipped yet.",
+    }),
+    available: Type.Integer({ description: "Units that new orders can have: `onHand` minus `reserved`." }),
+    updatedAt: dateTime("When one of the numbers last changed."),
   },
-  { title: "Stock" },
+  { title: "Stock", description: "The stock of a product at a facility." },
 );
 
 /** Far below what the table can hold, so that returns never run over. */
@@ -36,7 +38,7 @@ const ON_HAND_MAX = 1_000_000_000;
 
 const StockParams = Type.Object({
   ...FacilityIdParams.properties,
-  productId: Type.String({ description: "The product's UUID." }),
+  productId: Type.String({ description: "Id of the product." }),
 });
 
 const toWireStock = (stock: StockRecord): Static<typeof StockSchema> => ({
@@ -68,7 +70,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
           description: "Only products with this SKU. There may be several.",
         }),
       ),
-      available: yesOrNo("Only products with available stock, or only those without."),
+      available: flagField("True: only products with available units. False: only products without."),
     }),
     answers: {
       200: {
@@ -85,7 +87,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       const faults = idFaults("mer", "merchantId", query);
       if (faults.length > 0) return validationFailed(faults);
       const { sku = null } = query;
-      const filter = { merchantId: idIn("mer", query.merchantId), sku, available: asFlag(query.available) };
+      const filter = { merchantId: idIn("mer", query.merchantId), sku, available: query.available ?? null };
       const records = await listStock(context.db, facility.id, filter, position);
       const rows = records.map((stock) => ({ ...stock, id: stock.productId }));
       return { status: 200, body: toPage(rows, position, toWireStock) };
@@ -126,10 +128,10 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
         onHand: Type.Integer({
           minimum: 0,
           maximum: ON_HAND_MAX,
-          description: "Units on hand at the facility.",
+          description: "Units on hand, including reserved ones.",
         }),
       },
-      { title: "StockRequest" },
+      { title: "StockRequest", description: "The stock of a product at a facility." },
     ),
     answers: { 200: { description: "The new stock.", schema: StockSchema } },
     problems: ["not-found", "validation-failed"],

@@ -12,6 +12,7 @@ import { type Fault, isProblem, notFound } from "../../../platform/wire/problems
 import {
   cursorField,
   dateTime,
+  idField,
   limitField,
   nullable,
   pageOf,
@@ -23,38 +24,54 @@ import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.t
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountFaults, minorOf } from "../money/amounts.ts";
 
-const policyText = "An order outside the policy starts in PROCESSING. A limit that is null does not apply.";
+const POLICY_TEXT =
+  "Which orders need no review. An order outside one of the limits begins in PROCESSING. A limit that is null does not apply.";
+
+/** The descriptions of fields that both a policy and the request for one have. */
+const LIMIT_TEXTS = {
+  maxQuantity: "Maximum number of units in the whole order. Null: no limit.",
+  maxOrderValue: "Maximum value of the goods, in the merchant's currency. Null: no limit.",
+  countries: "Country codes that orders may be shipped to, of two letters. Null: all countries.",
+} as const;
 
 const ReviewPolicySchema = Type.Object(
   {
-    maxQuantity: nullable(Type.Integer(), "Maximum number of units in the whole order."),
-    maxOrderValue: nullable(MoneySchema, "Maximum value of the goods."),
-    countries: nullable(Type.Array(Type.String()), "Countries that ship without review."),
+    maxQuantity: nullable(Type.Integer(), LIMIT_TEXTS.maxQuantity),
+    maxOrderValue: nullable(MoneySchema, LIMIT_TEXTS.maxOrderValue),
+    countries: nullable(Type.Array(Type.String()), LIMIT_TEXTS.countries),
   },
-  { title: "ReviewPolicy", description: policyText },
+  { title: "ReviewPolicy", description: POLICY_TEXT },
 );
 
 const ReviewPolicyRequestSchema = Type.Object(
   {
-    maxQuantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2_000_000_000 }))),
-    maxOrderValue: Type.Optional(nullable(MoneyRequestSchema)),
+    maxQuantity: Type.Optional(
+      nullable(Type.Integer({ minimum: 1, maximum: 2_000_000_000 }), LIMIT_TEXTS.maxQuantity),
+    ),
+    maxOrderValue: Type.Optional(nullable(MoneyRequestSchema, LIMIT_TEXTS.maxOrderValue)),
     countries: Type.Optional(
-      nullable(Type.Array(Type.String({ format: "country-code" }), { maxItems: 300 })),
+      nullable(Type.Array(Type.String({ format: "country-code" }), { maxItems: 300 }), LIMIT_TEXTS.countries),
     ),
   },
-  { title: "ReviewPolicyRequest", description: policyText },
+  { title: "ReviewPolicyRequest", description: POLICY_TEXT },
 );
 type ReviewPolicyRequest = Static<typeof ReviewPolicyRequestSchema>;
 
+const NAME_TEXT = "Name of the connection, such as the partner's name.";
+const nameField = shortText(NAME_TEXT);
+
 const ConnectionSchema = Type.Object(
   {
-    id: Type.String({ examples: ["con_01m7y7np16fe68bxp4h91tdmdn"] }),
-    merchantId: Type.String(),
-    name: Type.String(),
+    id: idField("con", "Id of the connection, set by the service."),
+    merchantId: idField("mer", "Id of the merchant."),
+    name: Type.String({ description: NAME_TEXT }),
     reviewPolicy: ReviewPolicySchema,
-    createdAt: dateTime(),
+    createdAt: dateTime("When the connection was created."),
   },
-  { title: "Connection" },
+  {
+    title: "Connection",
+    description: "The access of a partner to products of a merchant. The merchant changes it.",
+  },
 );
 
 function toWireConnection(connection: Connection): Static<typeof ConnectionSchema> {
@@ -92,8 +109,8 @@ const policyFaults = (body: unknown, holder: { readonly currency: string } | nul
   holder === null ? [] : amountFaults(body, "/reviewPolicy/maxOrderValue", holder.currency);
 
 const ConnectionChangeSchema = Type.Object(
-  { name: Type.Optional(shortText()), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
-  { title: "ConnectionUpdate" },
+  { name: Type.Optional(nameField), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+  { title: "ConnectionUpdate", description: "Changes of a connection. Absent fields keep their values." },
 );
 
 export const connectionRoutes: readonly BackOfficeRoute[] = [
@@ -106,8 +123,8 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     summary: "Create a connection",
     params: MerchantIdParams,
     body: Type.Object(
-      { name: shortText(), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
-      { title: "ConnectionRequest" },
+      { name: nameField, reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+      { title: "ConnectionRequest", description: "A new connection." },
     ),
     answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
     problems: ["not-found", "validation-failed"],
@@ -132,7 +149,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      q: searchField("A part of the name. Case does not matter."),
+      q: searchField("A part of the name. Case is ignored."),
     }),
     answers: {
       200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },

@@ -7,35 +7,39 @@ import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
-  asFlag,
   cursorField,
   dateTime,
+  flagField,
+  idField,
   limitField,
   nullable,
+  nullableTime,
   pageOf,
   shortText,
-  yesOrNo,
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 import { valueAt } from "../money/amounts.ts";
 
 const keyFields = {
-  id: Type.String({ examples: ["key_01m7y7np16fe68bxp4h91tdmdn"] }),
-  connectionId: Type.String(),
-  name: nullable(Type.String()),
-  prefix: Type.String({ description: "First characters of the key, to recognize it." }),
-  createdAt: dateTime(),
-  expiresAt: nullable(dateTime(), "Null when the key does not expire."),
-  revokedAt: nullable(dateTime(), "Null while the key is not revoked."),
+  id: idField("key", "Id of the key, set by the service. It is not the key itself."),
+  connectionId: idField("con", "Id of the connection that the key belongs to."),
+  name: nullable(Type.String(), "Name by which people recognize the key. Null if it has none."),
+  prefix: Type.String({ description: "First characters of the key, by which people recognize it." }),
+  createdAt: dateTime("When the key was issued."),
+  expiresAt: nullableTime("When the key expires. Null if it does not expire."),
+  revokedAt: nullableTime("When the key was revoked. Null if it was not."),
 };
-const KeySchema = Type.Object(keyFields, { title: "Key" });
+const KeySchema = Type.Object(keyFields, {
+  title: "Key",
+  description: "A key of a connection, without the key itself.",
+});
 const NewKeySchema = Type.Object(
   {
     ...keyFields,
-    key: Type.String({ description: "The key itself. It is returned only here." }),
+    key: Type.String({ description: "The key itself. It is shown only in this response." }),
   },
-  { title: "NewKey" },
+  { title: "NewKey", description: "A new key of a connection." },
 );
 
 const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
@@ -63,8 +67,11 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       "A connection may have several live keys, so that a key can be replaced without an interruption.",
     params: ConnectionIdParams,
     body: Type.Object(
-      { name: Type.Optional(shortText()), expiresAt: Type.Optional(dateTime("A time in the future.")) },
-      { title: "KeyRequest" },
+      {
+        name: Type.Optional(shortText("Name by which people recognize the key.")),
+        expiresAt: Type.Optional(dateTime("When the key expires, in the future. Default: never.")),
+      },
+      { title: "KeyRequest", description: "A new key." },
     ),
     answers: { 201: { description: "The key was issued.", schema: NewKeySchema } },
     problems: ["not-found", "validation-failed"],
@@ -95,7 +102,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      live: yesOrNo("Only live keys, or only revoked and expired ones."),
+      live: flagField("True: only valid keys. False: only revoked and expired ones."),
     }),
     answers: {
       200: {
@@ -109,7 +116,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       if (isProblem(position)) return position;
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      const filter = { live: asFlag(query.live), now: context.clock.now() };
+      const filter = { live: query.live ?? null, now: context.clock.now() };
       const keys = await listKeys(context.db, keyOf(connection), filter, position);
       return { status: 200, body: toPage(keys, position, toWireKey) };
     },
@@ -122,7 +129,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     tag: "Keys",
     summary: "Revoke a key",
     description: "The next request with the key is rejected. Repeating the request returns the same.",
-    params: Type.Object({ id: Type.String({ description: "The key's id." }) }),
+    params: Type.Object({ id: Type.String({ description: "Id of the key." }) }),
     answers: { 200: { description: "The revoked key.", schema: KeySchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {

@@ -12,6 +12,7 @@ import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
+  idField,
   limitField,
   nullable,
   pageOf,
@@ -23,45 +24,64 @@ import { type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from 
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountFaults, minorOf, valueAt } from "../money/amounts.ts";
 
+const CURRENCY_DEFAULT = "EUR";
+
+/** The descriptions of fields that both a merchant and the requests for one have. */
+const TEXTS = {
+  name: "Name of the company.",
+  accountEmail: "Email address that carrier tracking mail is sent to.",
+  currency: "ISO 4217 code. All prices and charges of the merchant are in this currency. It never changes.",
+  creditLimit: "How much the merchant may owe, in its currency. Null: unlimited.",
+  completeWhenShipped:
+    "Whether the service completes orders when everything is shipped and paid. Otherwise the warehouse completes them.",
+} as const;
+
 const MerchantSchema = Type.Object(
   {
-    id: Type.String({ examples: ["mer_01m7y7np16fe68bxp4h91tdmdn"] }),
-    name: Type.String(),
-    accountEmail: Type.String({ description: "Address for carrier tracking mail." }),
-    currency: Type.String({ description: "The currency of every price and charge of the merchant." }),
-    creditLimit: nullable(MoneySchema, "Maximum amount that the merchant may owe; null means unlimited."),
-    completeWhenShipped: Type.Boolean({
-      description:
-        "Whether orders are completed automatically once everything has been shipped and paid for.",
-    }),
-    createdAt: dateTime(),
+    id: idField("mer", "Id of the merchant, set by the service."),
+    name: Type.String({ description: TEXTS.name }),
+    accountEmail: Type.String({ description: TEXTS.accountEmail }),
+    currency: Type.String({ description: TEXTS.currency, examples: [CURRENCY_DEFAULT] }),
+    creditLimit: nullable(MoneySchema, TEXTS.creditLimit),
+    completeWhenShipped: Type.Boolean({ description: TEXTS.completeWhenShipped }),
+    createdAt: dateTime("When the merchant was created."),
   },
-  { title: "Merchant" },
+  {
+    title: "Merchant",
+    description: "A company whose products partners order. The operator creates and changes it.",
+  },
 );
 
-const CURRENCY_DEFAULT = "EUR";
+const nameField = shortText(TEXTS.name);
+const accountEmailField = Type.String({
+  format: "email",
+  maxLength: 254,
+  description: TEXTS.accountEmail,
+});
 
 const MerchantRequestSchema = Type.Object(
   {
-    name: shortText(),
-    accountEmail: Type.String({ format: "email", maxLength: 254 }),
+    name: nameField,
+    accountEmail: accountEmailField,
     currency: Type.Optional(
-      Type.String({ format: "currency", default: CURRENCY_DEFAULT, description: "ISO 4217 code." }),
+      Type.String({ format: "currency", default: CURRENCY_DEFAULT, description: TEXTS.currency }),
     ),
-    creditLimit: Type.Optional(nullable(MoneyRequestSchema, "Null or absent: unlimited.")),
-    completeWhenShipped: Type.Optional(Type.Boolean()),
+    creditLimit: Type.Optional(nullable(MoneyRequestSchema, `${TEXTS.creditLimit} Default: null.`)),
+    completeWhenShipped: Type.Optional(
+      Type.Boolean({ description: `${TEXTS.completeWhenShipped} Default: false.` }),
+    ),
   },
-  { title: "MerchantRequest" },
+  { title: "MerchantRequest", description: "A new merchant." },
 );
 
 const MerchantChangeSchema = Type.Object(
   {
-    name: Type.Optional(shortText()),
-    accountEmail: Type.Optional(MerchantRequestSchema.properties.accountEmail),
-    creditLimit: Type.Optional(nullable(MoneyRequestSchema, "Null: unlimited.")),
-    completeWhenShipped: Type.Optional(Type.Boolean()),
+    name: Type.Optional(nameField),
+    accountEmail: Type.Optional(accountEmailField),
+    creditLimit: Type.Optional(nullable(MoneyRequestSchema, TEXTS.creditLimit)),
+    completeWhenShipped: Type.Optional(Type.Boolean({ description: TEXTS.completeWhenShipped })),
   },
-  { title: "MerchantUpdate" },
+  { title: "MerchantUpdate", description: "Changes of a merchant. Absent fields keep their values." },
 );
 
 const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
@@ -117,7 +137,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      q: searchField("A part of the name or of the account's email address. Case does not matter."),
+      q: searchField("A part of the name or of the email address. Case is ignored."),
     }),
     answers: {
       200: {

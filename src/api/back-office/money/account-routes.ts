@@ -11,6 +11,9 @@ import { type Fault, isProblem, notFound, validationFailed } from "../../../plat
 import {
   cursorField,
   dateTime,
+  describedAs,
+  enumeration,
+  idField,
   limitField,
   nullable,
   pageOf,
@@ -22,36 +25,48 @@ import { amountFaults, minorOf, valueAt } from "./amounts.ts";
 
 const AccountSchema = Type.Object(
   {
-    merchantId: Type.String(),
-    balance: MoneySchema,
-    creditLimit: nullable(MoneySchema, "Maximum amount that the merchant may owe; null means unlimited."),
-    available: nullable(MoneySchema, "Remaining credit, down to the limit; null means unlimited."),
+    merchantId: idField("mer", "Id of the merchant."),
+    balance: describedAs(MoneySchema, "Payments and refunds minus charges. Negative: the merchant owes it."),
+    creditLimit: nullable(
+      MoneySchema,
+      "How much the merchant may owe. Null: unlimited. The operator sets it.",
+    ),
+    available: nullable(MoneySchema, "How much can still be charged. Null: unlimited."),
   },
-  { title: "Account", description: "A negative balance is the amount that the merchant owes." },
+  { title: "Account", description: "The account of a merchant with the service." },
+);
+
+const AccountEntryKindSchema = enumeration(
+  "AccountEntryKind",
+  BOOKING_KINDS,
+  "`charge`: for an order. `refund`: gives a charge back. `payment`: paid by the merchant, recorded by the operator.",
 );
 
 const AccountEntrySchema = Type.Object(
   {
-    id: Type.String({ examples: ["chg_01m7y7np16fe68bxp4h91tdmdn"] }),
-    kind: Type.Enum([...BOOKING_KINDS]),
-    amount: MoneySchema,
-    reference: nullable(Type.String(), "The operator's name for a payment; null for charges and refunds."),
-    note: nullable(Type.String()),
-    createdAt: dateTime(),
+    id: idField("chg", "Id of the charge or the refund; of a payment, an id with the prefix `pay_`."),
+    kind: AccountEntryKindSchema,
+    amount: describedAs(MoneySchema, "What the entry adds to the balance. Negative for a charge."),
+    reference: nullable(
+      Type.String(),
+      "The operator's reference of a payment, such as the bank's. Null for charges and refunds.",
+    ),
+    note: nullable(Type.String(), "The operator's note about a payment. Null if there is none."),
+    createdAt: dateTime("When the entry was created."),
   },
-  { title: "AccountEntry", description: "The amount of a charge is negative." },
+  { title: "AccountEntry", description: "A change of a merchant's balance. Entries are never changed." },
 );
 
 const PaymentRequestSchema = Type.Object(
   {
-    amount: MoneyRequestSchema,
-    reference: shortText({
-      description: "For example the bank's reference. A merchant's payment is booked once per reference.",
-      examples: ["2026-03-02/transfer/7781"],
-    }),
-    note: Type.Optional(shortText()),
+    amount: describedAs(MoneyRequestSchema, "What the merchant has paid, in the merchant's currency."),
+    reference: shortText(
+      "Reference of the payment, such as the bank's. A payment is recorded once for each reference.",
+      ["2026-03-02/transfer/7781"],
+    ),
+    note: Type.Optional(shortText("A note about the payment.")),
   },
-  { title: "AccountPaymentRequest" },
+  { title: "AccountPaymentRequest", description: "A payment by a merchant." },
 );
 
 const toWireEntry =
@@ -119,7 +134,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      kind: Type.Optional(Type.Enum([...BOOKING_KINDS], { description: "Only of this kind." })),
+      kind: Type.Optional(describedAs(AccountEntryKindSchema, "Only entries of this kind.")),
     }),
     answers: {
       200: {

@@ -3,24 +3,40 @@ import { ENTRY_STATUSES, type LedgerEntry } from "../../../ledger/ledger.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { dateTime, nullable } from "../../../platform/wire/schemas.ts";
+import { dateTime, describedAs, enumeration, idField, nullable } from "../../../platform/wire/schemas.ts";
 
 /** An entry of an order's ledger, as the back office shows it. */
 export const ChargeSchema = Type.Object(
   {
-    id: Type.String({ examples: ["chg_01m7y7np16fe68bxp4h91tdmdn"] }),
-    kind: Type.Enum(["goods", "shipping", "refund"]),
-    amount: MoneySchema,
-    status: Type.Enum([...ENTRY_STATUSES]),
+    id: idField("chg", "Id of the charge."),
+    kind: enumeration(
+      "ChargeKind",
+      ["goods", "shipping", "refund"],
+      "`goods`: the products. `shipping`: the parcel. `refund`: gives a charge back.",
+    ),
+    amount: describedAs(MoneySchema, "The amount, always positive."),
+    status: enumeration(
+      "ChargeStatus",
+      ENTRY_STATUSES,
+      "`pending`: not processed yet. `succeeded`: the money has moved. `failed`: the gateway declined. `canceled`: not processed, because the order was canceled before.",
+    ),
     attempt: Type.Integer({
-      description: "Counts from 1. A retry of a declined charge is a new charge with the next number.",
+      description:
+        "Counts the attempts to charge the same thing, from 1. Each attempt is a charge of its own.",
     }),
-    refundOf: nullable(Type.String(), "The charge that a refund returns; null for charges."),
-    gateway: nullable(Type.Enum(["account", "stripe"]), "The gateway; null while pending."),
-    failureReason: nullable(Type.String(), "The gateway's code for the decline."),
-    createdAt: dateTime(),
+    refundOf: nullable(Type.String(), "Id of the charge that a refund gives back. Null for other kinds."),
+    gateway: nullable(
+      enumeration(
+        "PaymentGateway",
+        ["account", "stripe"],
+        "`account`: the merchant's account with the service. `stripe`: Stripe.",
+      ),
+      "What processed the charge. Null while it is pending, and if it was canceled.",
+    ),
+    failureReason: nullable(Type.String(), "Code of the gateway for why it declined. Null if it did not."),
+    createdAt: dateTime("When the charge was created."),
   },
-  { title: "Charge", description: "A charge or a refund of the merchant for the order." },
+  { title: "Charge", description: "A charge of a merchant for an order, or a refund of one." },
 );
 
 export const toWireCharge = (entry: LedgerEntry): Static<typeof ChargeSchema> => ({

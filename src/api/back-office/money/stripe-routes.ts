@@ -8,23 +8,35 @@ import {
 } from "../../../payments/stripe/stripe-methods-sql.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { type Fault, notFound } from "../../../platform/wire/problems.ts";
-import { dateTime } from "../../../platform/wire/schemas.ts";
+import { dateTime, idField } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 
 const methodFields = {
-  customerId: Type.String({ pattern: "^cus_[A-Za-z0-9]{1,200}$", examples: ["cus_NffrFeUfNV2Hib"] }),
+  customerId: Type.String({
+    pattern: "^cus_[A-Za-z0-9]{1,200}$",
+    description: "Id of the merchant as a customer at Stripe.",
+    examples: ["cus_NffrFeUfNV2Hib"],
+  }),
   paymentMethodId: Type.String({
     pattern: "^[a-z]{2,10}_[A-Za-z0-9]{1,200}$",
-    description: "A payment method that is attached to the customer and may be charged off session.",
+    description:
+      "Id of a payment method at Stripe that is attached to the customer and may be charged off-session.",
     examples: ["pm_1MqLiJLkdIwHu7ixUEgbFdYF"],
   }),
 };
 
-const StripeMethodRequestSchema = Type.Object(methodFields, { title: "StripeMethodRequest" });
+const StripeMethodRequestSchema = Type.Object(methodFields, {
+  title: "StripeMethodRequest",
+  description: "The payment method to charge from now on.",
+});
 const StripeMethodSchema = Type.Object(
-  { merchantId: Type.String(), ...methodFields, createdAt: dateTime() },
-  { title: "StripeMethod" },
+  {
+    merchantId: idField("mer", "Id of the merchant."),
+    ...methodFields,
+    createdAt: dateTime("When the payment method was set."),
+  },
+  { title: "StripeMethod", description: "The payment method at Stripe that a merchant is charged through." },
 );
 
 const toWireMethod = (method: StripeMethod): Static<typeof StripeMethodSchema> => ({

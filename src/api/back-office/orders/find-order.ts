@@ -10,7 +10,7 @@ import { fromTypeId } from "../../../platform/ids.ts";
 import { type BackOfficeCaller, maySee } from "../access.ts";
 import { toBackOfficeOrder } from "./order-schemas.ts";
 
-export const OrderIdParams = Type.Object({ id: Type.String({ description: "The order's id." }) });
+export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of the order." }) });
 
 export type FoundOrder = { readonly order: Order; readonly place: OrderPlace };
 
@@ -39,7 +39,7 @@ export async function findOrder(
   return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), place };
 }
 
-/** The order with all data that the back office shows. */
+/** The order with everything that the back office shows of it. */
 export async function describeOrder({ db }: Context, { order, place }: FoundOrder) {
   const [prices, charges, timeline] = await Promise.all([
     readOrderPrices(db, order, order.id),

@@ -1,20 +1,20 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { asOf } from "../../../lifecycle/lifecycle.ts";
-import { ORDER_STATUSES, type OrderStatus } from "../../../lifecycle/order.ts";
 import { listOrderPlaces, type OrderFilter, type OrderPlace } from "../../../orders/lists/list-orders-sql.ts";
+import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { NEWEST_FIRST, pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import {
-  asFlag,
   cursorField,
+  describedAs,
+  flagField,
   limitField,
   pageOf,
   searchField,
   toSearched,
-  yesOrNo,
 } from "../../../platform/wire/schemas.ts";
 import { idFaults, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "../access.ts";
@@ -24,27 +24,21 @@ import { BackOfficeOrderSchema, OrderSummarySchema, toOrderSummary } from "./ord
 const OrderQuery = Type.Object({
   limit: limitField,
   cursor: cursorField,
-  merchantId: Type.Optional(Type.String({ description: "Only of this merchant." })),
-  connectionId: Type.Optional(Type.String({ description: "Only of this connection." })),
-  status: Type.Optional(Type.Enum([...ORDER_STATUSES], { description: "PROCESSING is the review queue." })),
-  onHold: yesOrNo("Only orders on hold, or only others."),
-  ready: yesOrNo(
-    "Only orders that the warehouse can ship now: accepted, routed, not on hold, with unshipped lines.",
+  merchantId: Type.Optional(Type.String({ description: "Only orders of this merchant." })),
+  connectionId: Type.Optional(Type.String({ description: "Only orders of this connection." })),
+  status: Type.Optional(
+    describedAs(OrderStatusSchema, "Only orders with this status. PROCESSING is the review queue."),
   ),
-  testMode: yesOrNo("Whether to list test orders instead of real ones."),
+  onHold: flagField("True: only orders on hold. False: only others."),
+  ready: flagField(
+    "True: only orders that the warehouse can ship now: accepted, routed, not on hold, with unshipped lines. False: only others.",
+  ),
+  testMode: flagField("True: test orders instead of real ones."),
   q: searchField(
-    "An order's id, a part of the partner's own id or of the recipient's name or company, or a whole tracking number. Case does not matter.",
+    "The id of an order, a part of the partner's own id or of the recipient's name or company, or a complete tracking number. Case is ignored.",
   ),
 });
-type OrderQuery = {
-  merchantId?: string;
-  connectionId?: string;
-  status?: OrderStatus;
-  onHold?: string;
-  ready?: string;
-  testMode?: string;
-  q?: string;
-};
+type OrderQuery = Static<typeof OrderQuery>;
 
 export const orderRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -100,9 +94,9 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
     merchantId: own !== null && asked !== null && asked !== own ? NOBODY : (own ?? asked),
     connectionId: idIn("con", query.connectionId),
     status: query.status ?? null,
-    onHold: asFlag(query.onHold),
-    ready: asFlag(query.ready),
-    testMode: asFlag(query.testMode) ?? false,
+    onHold: query.onHold ?? null,
+    ready: query.ready ?? null,
+    testMode: query.testMode ?? false,
     orderId,
     text: orderId === null ? toSearched(q) : null,
   };

@@ -7,103 +7,126 @@ import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { dateTime, describedAs, nullable } from "../../../platform/wire/schemas.ts";
+import { dateTime, describedAs, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
 
-const place = {
-  merchantId: Type.String(),
-  merchantName: Type.String(),
-  connectionId: Type.String(),
-  connectionName: Type.String(),
+const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
+
+const ownership = {
+  merchantId: idField("mer", "Id of the merchant whose products are ordered."),
+  merchantName: Type.String({ description: "Name of the merchant." }),
+  connectionId: idField("con", "Id of the connection that placed the order."),
+  connectionName: Type.String({ description: "Name of the connection." }),
 };
 
-const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
 const routing = {
   facilityId: nullable(
     Type.String(),
-    "The facility that ships the order; null also if it was routed without any facility.",
+    "Id of the facility that ships the order. Null until it is routed, and if there are no facilities.",
   ),
-  routedAt: nullable(
-    dateTime(),
-    "Time since when the order can be shipped; null while it waits for a facility.",
-  ),
+  routedAt: nullableTime("Since when the order can be shipped. Null while it waits for a facility."),
 };
 
 export const BackOfficeShipmentSchema = Type.Object(
   {
     ...ShipmentSchema.properties,
-    orderId: Type.String(),
-    carrier: nullable(Type.String(), "The carrier's name, as sent by the warehouse."),
+    orderId: Type.String({ description: "Id of the order." }),
+    carrier: nullable(Type.String(), "Name of the carrier, as the warehouse gave it. Null if it gave none."),
   },
-  { title: "Shipment" },
+  { title: "Shipment", description: "A parcel with lines of an order. The warehouse changes it." },
 );
+const shipmentsField = Type.Array(BackOfficeShipmentSchema, {
+  description: "The parcels of the order, oldest first.",
+});
 
 /** An order in a list of the back office: as partners see it, and whose it is. */
 export const OrderSummarySchema = Type.Object(
   {
     ...orderFields,
-    ...place,
+    ...ownership,
     ...routing,
-    lines: Type.Array(Type.Object(partnerLines.items.properties, { title: "OrderSummaryLine" })),
-    shipments: Type.Array(BackOfficeShipmentSchema),
+    lines: Type.Array(
+      Type.Object(partnerLines.items.properties, {
+        title: "OrderSummaryLine",
+        description: "A product of an order, and how many units of it are ordered.",
+      }),
+      { description: "The ordered products, as they were sent." },
+    ),
+    shipments: shipmentsField,
   },
-  { title: "OrderSummary" },
+  { title: "OrderSummary", description: "An order in a list." },
 );
 
 const LineSchema = Type.Object(
   {
     ...partnerLines.items.properties,
-    sku: Type.String(),
-    name: Type.String(),
-    unitPrice: MoneySchema,
+    sku: Type.String({ description: "Present SKU of the product." }),
+    name: Type.String({ description: "Present name of the product." }),
+    unitPrice: describedAs(MoneySchema, "Price of one unit when it was ordered."),
   },
-  { title: "OrderLine" },
+  {
+    title: "OrderLine",
+    description: "A product of an order, how many units of it are ordered, and its price.",
+  },
 );
 
 const HoldSchema = Type.Object(
-  { reason: Type.String(), since: dateTime("Time at which the hold reason was set.") },
-  { title: "Hold" },
+  {
+    reason: Type.String({ description: "What has to change before the order can proceed." }),
+    since: dateTime("When the hold was placed for this reason."),
+  },
+  { title: "Hold", description: "A reason for which an order is on hold." },
+);
+
+const ActorSchema = Type.Object(
+  {
+    kind: Type.String({
+      description:
+        "`partner`, `operator`, `warehouse` or `merchant`; `service` for changes that the service makes itself.",
+    }),
+    name: nullable(
+      Type.String(),
+      "Name of the person or the program. Null for partners and for the service.",
+    ),
+  },
+  { title: "Actor", description: "Who changed an order." },
 );
 
 const TimelineEntrySchema = Type.Object(
   {
-    at: dateTime(),
-    operation: Type.String({ description: "The operation, such as `accept`, `hold` or `ship`." }),
-    actor: Type.Object(
-      {
-        kind: Type.String({
-          description:
-            "The actor: partner, operator, warehouse, merchant, or service for automatic operations.",
-        }),
-        name: nullable(Type.String()),
-      },
-      { title: "Actor" },
-    ),
-    status: Type.String({ description: "Status after the operation." }),
-    onHoldReasons: Type.Array(Type.String(), { description: "Hold reasons after the operation." }),
+    at: dateTime("When the order changed."),
+    operation: Type.String({
+      description:
+        "What changed the order, such as `create`, `accept`, `hold` or `ship`. More values may be added.",
+    }),
+    actor: describedAs(ActorSchema, "Who changed the order."),
+    status: Type.String({ description: "Status of the order after the change." }),
+    onHoldReasons: Type.Array(Type.String(), { description: "Reasons for a hold after the change." }),
     shipmentId: nullable(
       Type.String(),
-      "The shipment that the operation created or changed; null without one.",
+      "Id of the shipment that the change was about. Null for other changes.",
     ),
     detail: nullable(
       Type.String(),
-      "The reason that the caller gave, such as why a review was rejected. Null if none was given.",
+      "Explanation by the actor, such as why a review was rejected. Null if there is none.",
     ),
   },
-  { title: "TimelineEntry" },
+  { title: "TimelineEntry", description: "A change of an order. Entries are never changed." },
 );
 
-/** An order with all data that the back office shows. */
+/** An order with everything that the back office shows of it. */
 export const BackOfficeOrderSchema = Type.Object(
   {
     ...OrderSummarySchema.properties,
-    lines: Type.Array(LineSchema),
-    goods: describedAs(MoneySchema, "Maximum value of the goods."),
+    lines: Type.Array(LineSchema, { description: "The ordered products, as they were sent." }),
+    goods: describedAs(MoneySchema, "Value of the goods, without shipping."),
     charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
-    holds: Type.Array(HoldSchema),
-    timeline: Type.Array(TimelineEntrySchema, { description: "Oldest first." }),
+    holds: Type.Array(HoldSchema, {
+      description: "The reasons for which the order is on hold; empty if it is not.",
+    }),
+    timeline: Type.Array(TimelineEntrySchema, { description: "The changes of the order, oldest first." }),
   },
-  { title: "Order" },
+  { title: "Order", description: "An order with its charges, shipments, holds and timeline." },
 );
 
 export const toBackOfficeShipment = (

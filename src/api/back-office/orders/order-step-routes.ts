@@ -26,13 +26,18 @@ const reasons = (description: string) =>
     }),
   );
 
-const WhyBody = Type.Object(
+const ReasonBody = Type.Object(
   {
     reason: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1_000, format: "text", description: "For the timeline." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        format: "text",
+        description: "Explanation for the order's timeline.",
+      }),
     ),
   },
-  { title: "ReasonRequest" },
+  { title: "ReasonRequest", description: "Why an order is changed." },
 );
 
 /** Review, holds and cancellation of real orders, on the lifecycle that the sandbox rehearses. */
@@ -43,7 +48,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     operationId: "approveOrder",
     admits: warehouse,
     summary: "Approve an order in review",
-    body: WhyBody,
+    body: ReasonBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         operation: "approve",
@@ -58,7 +63,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     summary: "Reject an order in review",
     description: "Cancels the order: `order.canceled` is published, and the merchant is refunded.",
-    body: WhyBody,
+    body: ReasonBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         operation: "reject",
@@ -74,7 +79,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     summary: "Cancel an order",
     description:
       "Cancels the order from any status that is not settled; by a merchant's staff only before anything has shipped. `order.canceled` is published, and the merchant is refunded.",
-    body: WhyBody,
+    body: ReasonBody,
     handle: async ({ caller, params, body }, { context }) =>
       answerStep(context, caller, params.id, {
         operation: "cancel",
@@ -111,7 +116,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
       "Replaces the reasons of an earlier hold, except a failed payment. An order on hold cannot be shipped. `payment_failed` suspends acceptance and lets the partner cancel; only the operator can set it. A merchant's staff can add only `merchant_request`.",
     body: Type.Object(
       { reasons: reasons("What must change before the order can proceed. Default: `merchant_request`.") },
-      { title: "HoldRequest" },
+      { title: "HoldRequest", description: "Why an order is put on hold." },
     ),
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
     handle: async ({ caller, params, body }, { context }) =>
@@ -135,10 +140,10 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     body: Type.Object(
       {
         reasons: reasons(
-          "The reasons to release. Default: all that the caller may release, except a failed payment.",
+          "The reasons to release. Default: all that the caller may release, except `payment_failed`.",
         ),
       },
-      { title: "ReleaseHoldRequest" },
+      { title: "ReleaseHoldRequest", description: "Which reasons for a hold are released." },
     ),
     bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
     handle: async ({ caller, params, body }, { context }) => {

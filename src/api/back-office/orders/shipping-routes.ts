@@ -14,7 +14,7 @@ import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findShipmentPlace } from "../../../orders/lists/list-orders-sql.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
-import { nullable, shortText } from "../../../platform/wire/schemas.ts";
+import { enumeration, nullable, shortText } from "../../../platform/wire/schemas.ts";
 import { actorOf, type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
@@ -22,22 +22,25 @@ import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.
 const urlField = Type.String({
   maxLength: 2_000,
   format: "web-address",
-  description: "If it is omitted, it is generated from carrier and number for large carriers.",
+  description:
+    "Address where the parcel can be tracked. If it is absent, the service makes it from the carrier and the number, for large carriers.",
 });
+const carrierField = shortText("Name of the carrier.", ["DHL"]);
+const numberField = shortText("Tracking number of the carrier.");
 
 const ShipBody = Type.Object(
   {
     lineIds: Type.Optional(
       Type.Array(Type.String({ maxLength: 255, format: "text" }), {
         maxItems: 100,
-        description: "The lines in the shipment. Default: all unshipped lines.",
+        description: "Ids of the lines that the parcel contains. Default: all unshipped lines.",
       }),
     ),
-    carrier: Type.Optional(shortText({ examples: ["DHL"] })),
-    trackingNumber: Type.Optional(shortText()),
+    carrier: Type.Optional(carrierField),
+    trackingNumber: Type.Optional(numberField),
     trackingUrl: Type.Optional(urlField),
   },
-  { title: "ShipRequest" },
+  { title: "ShipRequest", description: "A parcel to ship." },
 );
 
 const ReturnBody = Type.Object(
@@ -46,22 +49,36 @@ const ReturnBody = Type.Object(
       Type.String({
         maxLength: 255,
         format: "text",
-        description: "Default: the most recent shipment still out.",
+        description:
+          "Id of the shipment that came back. Default: the most recent one that has not come back.",
       }),
     ),
-    restock: Type.Optional(Type.Boolean({ description: "True puts the goods back into stock." })),
+    restock: Type.Optional(
+      Type.Boolean({ description: "True adds the returned goods to the stock. Default: false." }),
+    ),
   },
-  { title: "ReturnRequest" },
+  { title: "ReturnRequest", description: "A parcel that came back." },
 );
 
 const ShipmentBody = Type.Object(
   {
-    carrier: Type.Optional(nullable(shortText())),
-    trackingNumber: Type.Optional(nullable(shortText())),
-    trackingUrl: Type.Optional(nullable(urlField)),
-    status: Type.Optional(Type.Enum(["pending", "shipped", "delivered"])),
+    carrier: Type.Optional(nullable(carrierField, "Name of the carrier. Null removes it.")),
+    trackingNumber: Type.Optional(nullable(numberField, "Tracking number of the carrier. Null removes it.")),
+    trackingUrl: Type.Optional(
+      nullable(
+        urlField,
+        "Address where the parcel can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.",
+      ),
+    ),
+    status: Type.Optional(
+      enumeration(
+        "ShipmentProgress",
+        ["pending", "shipped", "delivered"],
+        "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient.",
+      ),
+    ),
   },
-  { title: "ShipmentUpdate" },
+  { title: "ShipmentUpdate", description: "Changes of a shipment. Absent fields keep their values." },
 );
 
 /** The warehouse's transitions: shipments go out, get their tracking, and come back. */
@@ -120,7 +137,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     summary: "Update a shipment",
     description:
       "Adds tracking later, or changes the status of the shipment. Changed tracking is published as `order.shipmentUpdated` to endpoints that name this type.",
-    params: Type.Object({ id: Type.String({ description: "The shipment's id." }) }),
+    params: Type.Object({ id: Type.String({ description: "Id of the shipment." }) }),
     body: ShipmentBody,
     answers: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],

@@ -1,0 +1,60 @@
+import { Type } from "typebox";
+import { nullable, shortText } from "../platform/wire/schemas.ts";
+
+const TEXTS = {
+  firstName: "First name of the recipient.",
+  lastName: "Last name of the recipient.",
+  name: "Full name of the recipient as it should be printed, if it is not the first and the last name.",
+  company: "Company of the recipient.",
+  address1: "Street and house number, or the first line of the address.",
+  address2: "Second line of the address, such as an apartment.",
+  city: "City or town.",
+  zip: "Postal code, in the form of the country.",
+  stateCode: "State or province, such as `CA` in the United States.",
+  countryCode: "ISO 3166-1 country code of two letters.",
+  phone: "Phone number for the carrier.",
+} as const;
+
+const nullableText = (description: string) =>
+  nullable(Type.String(), `${description} Null if it was not sent.`);
+
+/** Where an order is shipped to, as it was sent. */
+export const AddressSchema = Type.Object(
+  {
+    firstName: Type.String({ description: TEXTS.firstName }),
+    lastName: Type.String({ description: TEXTS.lastName }),
+    name: Type.String({
+      description: "Full name of the recipient: as sent, otherwise the first and the last name.",
+    }),
+    company: nullableText(TEXTS.company),
+    address1: Type.String({ description: TEXTS.address1 }),
+    address2: nullableText(TEXTS.address2),
+    city: Type.String({ description: TEXTS.city }),
+    zip: Type.String({ description: TEXTS.zip }),
+    stateCode: nullableText(TEXTS.stateCode),
+    countryCode: Type.String({ description: `${TEXTS.countryCode} Always in upper case.`, examples: ["US"] }),
+    phone: nullableText(TEXTS.phone),
+  },
+  { title: "ShippingAddress", description: "Where the order is shipped to. It never changes." },
+);
+
+export const AddressRequestSchema = Type.Object(
+  {
+    firstName: shortText(TEXTS.firstName),
+    lastName: shortText(TEXTS.lastName),
+    address1: shortText(TEXTS.address1),
+    city: shortText(TEXTS.city),
+    zip: shortText(TEXTS.zip),
+    countryCode: Type.String({
+      format: "country-code",
+      description: `${TEXTS.countryCode} In upper or lower case.`,
+      examples: ["US"],
+    }),
+    stateCode: Type.Optional(shortText(TEXTS.stateCode)),
+    address2: Type.Optional(shortText(TEXTS.address2)),
+    company: Type.Optional(shortText(TEXTS.company)),
+    phone: Type.Optional(shortText(TEXTS.phone)),
+    name: Type.Optional(shortText(TEXTS.name)),
+  },
+  { title: "ShippingAddressRequest", description: "Where an order is to be shipped to." },
+);
