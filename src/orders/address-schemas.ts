@@ -6,7 +6,7 @@ const TEXTS = {
   lastName: "Last name of the recipient.",
   name: "Full name of the recipient as it should be printed, if it is not the first and the last name.",
   company: "Company of the recipient.",
-  address1: "Street and house number, or the first line of the address.",
+  address1: "Street and number, or the first line of the address.",
   address2: "Second line of the address, such as an apartment.",
   city: "City or town.",
   zip: "Postal code, in the form of the country.",

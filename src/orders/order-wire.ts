@@ -18,7 +18,7 @@ export const OrderStatusSchema = enumeration(
   "`NEW`: created, and the API can cancel it. `PROCESSING`: in review; the API cannot cancel it. `ACCEPTED`: the cancel window has closed. `IN_PROGRESS`: a shipment exists. `COMPLETED`, `CANCELED` and `RETURNED`: settled; only a return is still possible.",
 );
 
-export const ShipmentStatusSchema = enumeration(
+const ShipmentStatusSchema = enumeration(
   "ShipmentStatus",
   SHIPMENT_STATUSES,
   "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. The warehouse sets it.",

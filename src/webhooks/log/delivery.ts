@@ -3,7 +3,7 @@ import { momentOf, toTypeId, wireOrderId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 import { wireEndpointId } from "../endpoints/endpoint.ts";
 
-export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
+const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 const ATTEMPT_TRIGGERS = ["schedule", "manual", "recovery"] as const;
