@@ -23,9 +23,7 @@ export const unauthorized = (headers: IncomingHttpHeaders): Problem => {
   const keySent = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
   return {
     code: "unauthorized",
-    detail: keySent
-      ? "The key is invalid, revoked or expired."
-      : "Send a key as Authorization: Bearer <key>.",
+    detail: keySent ? "The API key is not valid." : "Send a key as Authorization: Bearer <key>.",
     headers: { "www-authenticate": keySent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE },
   };
 };
