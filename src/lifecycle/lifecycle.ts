@@ -12,7 +12,7 @@ type OrderEventType =
   | "order.shipmentReturned"
   | "order.completed";
 
-/** What happened; an event about a parcel names its shipment. */
+/** What happened; an event about a shipment names it. */
 export type OrderFact = { readonly type: OrderEventType; readonly shipmentId?: string };
 
 export type Outcome =
@@ -114,10 +114,10 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       return shipments === order.shipments ? nothing : apply({ shipments });
     }
     case "returnShipment": {
-      const parcel = parcelOut(order, transition.shipmentId);
-      if (parcel === undefined) return refuse("no_shipment_out");
-      const shipments = replace(order.shipments, { ...parcel, status: "returned" });
-      return apply({ shipments }, { type: "order.shipmentReturned", shipmentId: parcel.id });
+      const shipment = shipmentOut(order, transition.shipmentId);
+      if (shipment === undefined) return refuse("no_shipment_out");
+      const shipments = replace(order.shipments, { ...shipment, status: "returned" });
+      return apply({ shipments }, { type: "order.shipmentReturned", shipmentId: shipment.id });
     }
     case "complete":
       if (order.lines.some((line) => line.shipmentId === null)) return refuse("unshipped_lines");
@@ -164,33 +164,36 @@ function shipLines(
   { lineIds, newShipmentId, tracking = UNTRACKED }: Extract<Transition, { name: "ship" }>,
   now: Date,
 ): Pick<Order, "lines" | "shipments"> | null {
-  const asked = order.lines.filter((line) =>
+  const requested = order.lines.filter((line) =>
     lineIds === null ? line.shipmentId === null : lineIds.includes(line.id),
   );
-  if (asked.length === 0 || asked.some((line) => line.shipmentId !== null)) return null;
+  if (requested.length === 0 || requested.some((line) => line.shipmentId !== null)) return null;
   const shipment: Shipment = { id: newShipmentId, status: "pending", ...tracking, createdAt: now };
   return {
-    lines: order.lines.map((line) => (asked.includes(line) ? { ...line, shipmentId: newShipmentId } : line)),
+    lines: order.lines.map((line) =>
+      requested.includes(line) ? { ...line, shipmentId: newShipmentId } : line,
+    ),
     shipments: [...order.shipments, shipment],
   };
 }
 
 const UNTRACKED: Tracking = { carrier: null, trackingNumber: null, trackingUrl: null };
 
-/** Null when there is no such parcel out; the same list when it stays as it is. */
+/** Null when there is no such shipment out; the same list when it stays as it is. */
 function changeShipment(
   shipments: readonly Shipment[],
   { shipmentId, change }: Extract<Transition, { name: "updateShipment" }>,
 ): readonly Shipment[] | null {
-  const parcel = shipments.find(({ id }) => id === shipmentId);
-  if (parcel === undefined || parcel.status === "returned") return null;
-  const { carrier, trackingNumber, trackingUrl, status } = { ...parcel, ...change };
-  const changed = { ...parcel, carrier, trackingNumber, trackingUrl, status };
-  const same = carrier === parcel.carrier && isSameTracking(parcel, changed) && status === parcel.status;
+  const shipment = shipments.find(({ id }) => id === shipmentId);
+  if (shipment === undefined || shipment.status === "returned") return null;
+  const { carrier, trackingNumber, trackingUrl, status } = { ...shipment, ...change };
+  const changed = { ...shipment, carrier, trackingNumber, trackingUrl, status };
+  const same =
+    carrier === shipment.carrier && isSameTracking(shipment, changed) && status === shipment.status;
   return same ? shipments : replace(shipments, changed);
 }
 
-/** What partners see of a parcel's tracking. */
+/** What partners see of a shipment's tracking. */
 export const isSameTracking = (
   one: Pick<Shipment, "trackingNumber" | "trackingUrl">,
   other: Pick<Shipment, "trackingNumber" | "trackingUrl">,
@@ -199,7 +202,7 @@ export const isSameTracking = (
 const replace = (shipments: readonly Shipment[], changed: Shipment): Shipment[] =>
   shipments.map((shipment) => (shipment.id === changed.id ? changed : shipment));
 
-function parcelOut(order: Order, shipmentId: string | null): Shipment | undefined {
+function shipmentOut(order: Order, shipmentId: string | null): Shipment | undefined {
   const out = order.shipments.filter((shipment) => shipment.status !== "returned");
   return shipmentId === null ? out.at(-1) : out.find((shipment) => shipment.id === shipmentId);
 }

@@ -66,11 +66,11 @@ export type Order = {
   readonly updatedAt: Date;
   /** When the acceptance window of a real order closes; null for test orders and for orders that never had one. */
   readonly acceptanceDueAt: Date | null;
-  /** When a real order was given to a facility, or to the only place there is; null while it waits for that. */
+  /** When a real order was routed: given to a facility, or released for shipping where there is none; null before. */
   readonly routedAt: Date | null;
   /** Null also when there is no facility to choose from. */
   readonly facilityId: string | null;
-  /** A parcel may still come back after that, and then the status is RETURNED. */
+  /** A shipment may still come back after that, and then the status is RETURNED. */
   readonly canceledAt: Date | null;
   /** When a test order is erased; null for real orders. */
   readonly expiresAt: Date | null;

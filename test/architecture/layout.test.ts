@@ -46,7 +46,8 @@ const OPEN_SQL: OpenSqlFiles = {
   ],
   "Locks, timeline and route of an order: payments and routing change orders in their own transactions": [
     "src/orders/changes/lock-orders-sql.ts",
-    "src/orders/changes/routing-sql.ts",
+    "src/orders/routing/routing-sql.ts",
+    "src/orders/routing/waiting-orders-sql.ts",
     "src/orders/changes/timeline-sql.ts",
   ],
   "Events are published, and erased, in the transaction of the change they describe": [

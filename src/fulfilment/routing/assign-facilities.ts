@@ -1,8 +1,8 @@
 import { chargeShippings } from "../../ledger/charge-shipping.ts";
 import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
-import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/changes/routing-sql.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
+import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/routing/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";

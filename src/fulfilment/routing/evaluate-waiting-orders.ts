@@ -2,7 +2,7 @@ import {
   listOrdersWaitingForCountries,
   listOrdersWaitingForProducts,
   type WaitingOrder,
-} from "../../orders/changes/routing-sql.ts";
+} from "../../orders/routing/waiting-orders-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";

@@ -1,5 +1,5 @@
 import type { RoutingHoldReason } from "../../lifecycle/hold-reasons.ts";
-import type { UnroutedOrder } from "../../orders/changes/routing-sql.ts";
+import type { UnroutedOrder } from "../../orders/routing/routing-sql.ts";
 import type { Reservation } from "../../stock/reservations-sql.ts";
 import type { Availability } from "../../stock/stock.ts";
 import type { Choice } from "./choose-facility.ts";

@@ -1,4 +1,4 @@
-import { listConnectionsWithUnroutedOrders } from "../../orders/changes/routing-sql.ts";
+import { listConnectionsWithUnroutedOrders } from "../../orders/routing/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";

@@ -4,7 +4,7 @@ import {
   limitLockWaits,
   lockUnroutedOrders,
   lockWaitingOrders,
-} from "../../orders/changes/routing-sql.ts";
+} from "../../orders/routing/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { assignFacilities } from "./assign-facilities.ts";

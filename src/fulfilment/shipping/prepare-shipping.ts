@@ -1,8 +1,8 @@
 import { acceptanceOf, type RecordContext } from "../../lifecycle/applied-transition.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import { lockUnroutedOrders } from "../../orders/changes/routing-sql.ts";
 import { storeTransitions } from "../../orders/changes/store-transitions.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
+import { lockUnroutedOrders } from "../../orders/routing/routing-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { assignFacilities } from "../routing/assign-facilities.ts";
 

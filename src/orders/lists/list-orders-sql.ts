@@ -4,8 +4,8 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE, acceptanceDue } from "../conditions-sql.ts";
 
-/** Where an order lives, and whose it is. */
-export type OrderPlace = {
+/** The connection and the merchant that an order belongs to. */
+export type OrderOwner = {
   readonly connectionId: string;
   readonly connectionName: string;
   readonly merchantId: string;
@@ -27,7 +27,7 @@ export type OrderFilter = {
   readonly text: string | null;
 };
 
-type PlaceRow = {
+type OwnerRow = {
   id: string;
   connection_id: string;
   connection_name: string;
@@ -117,13 +117,13 @@ function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderF
  * Orders of all merchants that fit the filter, newest first; one more than the page, if there is one. Each merchant or
  * connection gives its newest by an index, so the cost grows with their number and not with the number of orders.
  */
-export async function listOrderPlaces(
+export async function listOrders(
   db: Queryable,
   filter: OrderFilter,
   { afterId, limit }: PagePosition,
   now: Date,
-): Promise<(OrderPlace & { readonly id: string })[]> {
-  const rows = await db.query<PlaceRow>({
+): Promise<(OrderOwner & { readonly id: string })[]> {
+  const rows = await db.query<OwnerRow>({
     // Not prepared under a name: there is a text for every set of filters.
     name: "",
     text: `
@@ -136,16 +136,16 @@ export async function listOrderPlaces(
       limit $2 + 1`,
     values: [afterId, limit, filter.merchantId, filter.connectionId, now, filter.orderId, filter.text],
   });
-  return rows.map(toPlace);
+  return rows.map(toOwner);
 }
 
 /** The connection and merchant of an order, by the service's id; null if there is none. Reads all merchants. */
-export async function findOrderPlace(
+export async function findOrderOwner(
   db: Queryable,
   orderId: string,
-): Promise<(OrderPlace & { readonly id: string; readonly testMode: boolean }) | null> {
-  const [row] = await db.query<PlaceRow & { test_mode: boolean }>({
-    name: "find-order-place",
+): Promise<(OrderOwner & { readonly id: string; readonly testMode: boolean }) | null> {
+  const [row] = await db.query<OwnerRow & { test_mode: boolean }>({
+    name: "find-order-owner",
     text: `
       select found.id, found.test_mode, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
@@ -155,16 +155,16 @@ export async function findOrderPlace(
       join connections c on c.merchant_id = m.id and c.id = found.connection_id`,
     values: [orderId],
   });
-  return row === undefined ? null : { ...toPlace(row), testMode: row.test_mode };
+  return row === undefined ? null : { ...toOwner(row), testMode: row.test_mode };
 }
 
 /** The same by the id of one of its shipments. */
-export async function findShipmentPlace(
+export async function findOrderOfShipment(
   db: Queryable,
   shipmentId: string,
-): Promise<(OrderPlace & { readonly id: string }) | null> {
-  const [row] = await db.query<PlaceRow>({
-    name: "find-shipment-place",
+): Promise<(OrderOwner & { readonly id: string }) | null> {
+  const [row] = await db.query<OwnerRow>({
+    name: "find-order-of-shipment",
     text: `
       select s.order_id as id, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
@@ -175,10 +175,10 @@ export async function findShipmentPlace(
       where s.id = $1`,
     values: [shipmentId],
   });
-  return row === undefined ? null : toPlace(row);
+  return row === undefined ? null : toOwner(row);
 }
 
-const toPlace = (row: PlaceRow): OrderPlace & { readonly id: string } => ({
+const toOwner = (row: OwnerRow): OrderOwner & { readonly id: string } => ({
   id: row.id,
   connectionId: row.connection_id,
   connectionName: row.connection_name,

@@ -3,7 +3,7 @@ import type { Context } from "../../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../../platform/wire/problems.ts";
 import type { Answer } from "../../http/route.ts";
 import { actorOf, type BackOfficeCaller } from "../access.ts";
-import { describeOrder, findPlace, OrderIdParams } from "./find-order.ts";
+import { describeOrder, findOwner, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema } from "./order-schemas.ts";
 
 /** The common part of the rows of all transitions of a real order. */
@@ -24,9 +24,11 @@ export async function answerStep(
   id: string,
   { operation, detail = null, restock = false, ...step }: Step,
 ): Promise<Answer | Problem> {
-  const place = await findPlace(context, caller, id);
-  if (place === null) return notFound("order");
+  const found = await findOwner(context, caller, id);
+  if (found === null) return notFound("order");
   const cause = { actor: actorOf(caller), operation, detail, restock };
-  const order = await transitionOrder(context, place, { ...step, cause });
-  return isProblem(order) ? order : { status: 200, body: await describeOrder(context, { order, place }) };
+  const order = await transitionOrder(context, found, { ...step, cause });
+  return isProblem(order)
+    ? order
+    : { status: 200, body: await describeOrder(context, { order, owner: found }) };
 }

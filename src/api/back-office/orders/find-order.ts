@@ -3,7 +3,7 @@ import { readLedger } from "../../../ledger/ledger-sql.ts";
 import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../../lifecycle/order.ts";
 import { readTimeline } from "../../../orders/changes/timeline-sql.ts";
-import { findOrderPlace, type OrderPlace, readOrderPrices } from "../../../orders/lists/list-orders-sql.ts";
+import { findOrderOwner, type OrderOwner, readOrderPrices } from "../../../orders/lists/list-orders-sql.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
@@ -12,18 +12,18 @@ import { toBackOfficeOrder } from "./order-schemas.ts";
 
 export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of the order." }) });
 
-export type FoundOrder = { readonly order: Order; readonly place: OrderPlace };
+export type FoundOrder = { readonly order: Order; readonly owner: OrderOwner };
 
-/** Where the order that a path names belongs; null when there is none, or none that the caller may see. */
-export async function findPlace(
+/** The key and the owner of the order that a path names; null if there is none, or none that the caller may see. */
+export async function findOwner(
   { db }: Context,
   caller: BackOfficeCaller,
   text: string,
-): Promise<(OrderPlace & OrderKey) | null> {
+): Promise<(OrderOwner & OrderKey) | null> {
   const id = fromTypeId("ord", text) ?? fromTypeId("test", text);
-  const place = id === null ? null : await findOrderPlace(db, id);
-  if (place === null || !maySee(caller, place.merchantId)) return null;
-  return (fromTypeId("test", text) !== null) === place.testMode ? place : null;
+  const found = id === null ? null : await findOrderOwner(db, id);
+  if (found === null || !maySee(caller, found.merchantId)) return null;
+  return (fromTypeId("test", text) !== null) === found.testMode ? found : null;
 }
 
 /** The order that a path names, as it stands now; null when there is none, or none that the caller may see. */
@@ -32,19 +32,19 @@ export async function findOrder(
   caller: BackOfficeCaller,
   text: string,
 ): Promise<FoundOrder | null> {
-  const place = await findPlace(context, caller, text);
-  if (place === null) return null;
+  const found = await findOwner(context, caller, text);
+  if (found === null) return null;
   const now = context.clock.now();
-  const [order] = await readOrders(context.db, place, [place.id]);
-  return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), place };
+  const [order] = await readOrders(context.db, found, [found.id]);
+  return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), owner: found };
 }
 
 /** The order with everything that the back office shows of it. */
-export async function describeOrder({ db }: Context, { order, place }: FoundOrder) {
+export async function describeOrder({ db }: Context, { order, owner }: FoundOrder) {
   const [prices, charges, timeline] = await Promise.all([
     readOrderPrices(db, order, order.id),
     readLedger(db, order, order.id),
     readTimeline(db, order, order.id),
   ]);
-  return toBackOfficeOrder(order, place, { prices, charges, timeline });
+  return toBackOfficeOrder(order, owner, { prices, charges, timeline });
 }

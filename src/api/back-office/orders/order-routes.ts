@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { asOf } from "../../../lifecycle/lifecycle.ts";
-import { listOrderPlaces, type OrderFilter, type OrderPlace } from "../../../orders/lists/list-orders-sql.ts";
+import { listOrders, type OrderFilter, type OrderOwner } from "../../../orders/lists/list-orders-sql.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
@@ -58,8 +58,8 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       const position = pagePosition("orders", query, NEWEST_FIRST);
       if (isProblem(position)) return position;
       const now = context.clock.now();
-      const places = isNowhere(filter) ? [] : await listOrderPlaces(context.db, filter, position, now);
-      const page = toPage(places, position, (place) => place);
+      const listed = isNowhere(filter) ? [] : await listOrders(context.db, filter, position, now);
+      const page = toPage(listed, position, (row) => row);
       return { status: 200, body: { ...page, data: await readListed(context, page.data, now) } };
     },
   }),
@@ -108,10 +108,10 @@ const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NOBOD
 /** The orders of a page; an order that has been erased since is left out. */
 async function readListed(
   { db }: Context,
-  places: readonly (OrderPlace & { readonly id: string })[],
+  listed: readonly (OrderOwner & { readonly id: string })[],
   now: Date,
 ) {
-  const byConnection = Map.groupBy(places, ({ connectionId }) => connectionId);
+  const byConnection = Map.groupBy(listed, ({ connectionId }) => connectionId);
   const read = [...byConnection.values()].flatMap((group) =>
     group.slice(0, 1).map((connection) =>
       readOrders(
@@ -122,8 +122,8 @@ async function readListed(
     ),
   );
   const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));
-  return places.flatMap((place) => {
-    const order = orders.get(place.id);
-    return order === undefined ? [] : [toOrderSummary(order, place)];
+  return listed.flatMap((row) => {
+    const order = orders.get(row.id);
+    return order === undefined ? [] : [toOrderSummary(order, row)];
   });
 }

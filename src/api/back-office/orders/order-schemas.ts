@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { LedgerEntry } from "../../../ledger/ledger.ts";
 import type { TimelineEntry } from "../../../lifecycle/applied-transition.ts";
 import type { Order, Shipment } from "../../../lifecycle/order.ts";
-import type { OrderPlace, OrderPrices } from "../../../orders/lists/list-orders-sql.ts";
+import type { OrderOwner, OrderPrices } from "../../../orders/lists/list-orders-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
@@ -139,12 +139,12 @@ export const toBackOfficeShipment = (
 });
 
 /** Give it an order `asOf` now, like the other. */
-export const toOrderSummary = (order: Order, at: OrderPlace): Static<typeof OrderSummarySchema> => ({
+export const toOrderSummary = (order: Order, owner: OrderOwner): Static<typeof OrderSummarySchema> => ({
   ...toWireOrder(order),
-  merchantId: toTypeId("mer", at.merchantId),
-  merchantName: at.merchantName,
-  connectionId: toTypeId("con", at.connectionId),
-  connectionName: at.connectionName,
+  merchantId: toTypeId("mer", owner.merchantId),
+  merchantName: owner.merchantName,
+  connectionId: toTypeId("con", owner.connectionId),
+  connectionName: owner.connectionName,
   facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
   routedAt: order.routedAt?.toISOString() ?? null,
   shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
@@ -159,11 +159,11 @@ type OrderRecords = {
 
 export function toBackOfficeOrder(
   order: Order,
-  at: OrderPlace,
+  owner: OrderOwner,
   { prices, charges, timeline }: OrderRecords,
 ): Static<typeof BackOfficeOrderSchema> {
   const { currency } = prices;
-  const summary = toOrderSummary(order, at);
+  const summary = toOrderSummary(order, owner);
   return {
     ...summary,
     lines: order.lines.map((line, index) => {

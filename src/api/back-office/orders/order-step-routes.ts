@@ -14,7 +14,7 @@ import {
 } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { answerStep, stepRow } from "./answer-step.ts";
-import { describeOrder, findPlace } from "./find-order.ts";
+import { describeOrder, findOwner } from "./find-order.ts";
 
 const reasons = (description: string) =>
   Type.Optional(
@@ -100,10 +100,12 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     description:
       "Attempts declined charges now instead of at their scheduled time; of a canceled order, its refunds. The attempt follows within a second.",
     handle: async ({ caller, params }, { context }) => {
-      const place = await findPlace(context, caller, params.id);
-      if (place === null) return notFound("order");
-      const order = await retryPayment(context, place, actorOf(caller));
-      return isProblem(order) ? order : { status: 200, body: await describeOrder(context, { order, place }) };
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await retryPayment(context, found, actorOf(caller));
+      return isProblem(order)
+        ? order
+        : { status: 200, body: await describeOrder(context, { order, owner: found }) };
     },
   }),
   route({

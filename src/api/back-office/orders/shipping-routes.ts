@@ -11,7 +11,7 @@ import {
   shipmentFaults,
 } from "../../../orders/changes/named-parts.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
-import { findShipmentPlace } from "../../../orders/lists/list-orders-sql.ts";
+import { findOrderOfShipment } from "../../../orders/lists/list-orders-sql.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable, shortText } from "../../../platform/wire/schemas.ts";
@@ -143,9 +143,9 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "validation-failed", "transition-refused"],
     handle: async ({ caller, params, body }, { context }) => {
       const id = fromTypeId("shp", params.id);
-      const place = id === null ? null : await findShipmentPlace(context.db, id);
-      if (id === null || place === null) return notFound("shipment");
-      const taken = await transitionOrder(context, place, {
+      const found = id === null ? null : await findOrderOfShipment(context.db, id);
+      if (id === null || found === null) return notFound("shipment");
+      const taken = await transitionOrder(context, found, {
         cause: { actor: actorOf(caller), operation: "updateShipment" },
         transition: (order) => toUpdate(order, id, body),
         alongside: mailTracking,
