@@ -34,8 +34,8 @@ create table orders (
   facility_id       uuid,
   canceled_at       timestamptz,
   constraint orders_pkey primary key (merchant_id, id),
-  constraint orders_idempotency_key_key unique (merchant_id, connection_id, idempotency_key),
-  constraint orders_external_order_id_key unique (merchant_id, connection_id, external_order_id),
+  constraint orders_idempotency_key_key unique (idempotency_key, connection_id, merchant_id),
+  constraint orders_external_order_id_key unique (external_order_id, connection_id, merchant_id),
   constraint orders_connection_currency_fkey foreign key (merchant_id, connection_id, currency)
     references connections (merchant_id, id, currency),
   constraint orders_status_known check (status in

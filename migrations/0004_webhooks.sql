@@ -16,7 +16,7 @@ create table webhook_endpoints (
   created_at    timestamptz not null,
   updated_at    timestamptz not null,
   constraint webhook_endpoints_pkey primary key (merchant_id, id),
-  constraint webhook_endpoints_number_key unique (merchant_id, connection_id, number),
+  constraint webhook_endpoints_number_key unique (connection_id, number, merchant_id),
   constraint webhook_endpoints_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
   constraint webhook_endpoints_status_known check (status in ('active', 'paused', 'deleted')),
   constraint webhook_endpoints_pause_reason_known check (pause_reason in ('gone', 'failing')),

@@ -4,9 +4,9 @@ import type { Database } from "../platform/database/database.ts";
 const GROWN_BYTES = 512 * 1024;
 
 /**
- * Analyzes tables that have grown and have no statistics yet. Returns how many. All keys of `orders` begin with the
- * merchant, so without statistics they look alike to the planner, and the check of a foreign key may read every order of
- * a merchant. Autovacuum would analyze them only a minute later.
+ * Analyzes tables that have grown and have no statistics yet. Returns how many. Without statistics the planner takes any
+ * two columns of an index for a key, and may read every row of a connection for one. Autovacuum would analyze the tables
+ * only a minute later.
  */
 export async function gatherFirstStatistics(db: Database): Promise<number> {
   const tables = await db.query<{ name: string }>({

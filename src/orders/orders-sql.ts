@@ -120,7 +120,12 @@ export async function lockOrder(
     text: `
       select o.id
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and (o.id = $3 or o.external_order_id = $4)
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id in (
+        select $3::uuid
+        union all
+        select named.id
+        from orders named
+        where named.merchant_id = $1 and named.connection_id = $2 and named.external_order_id = $4)
       order by o.id
       for no key update`,
     values: [connection.merchantId, connection.connectionId, ref.id, ref.externalOrderId],

@@ -70,7 +70,7 @@ export async function readOrderableProducts(
         and e.product_id = requested.product_id
       join connections c on c.merchant_id = requested.merchant_id and c.id = requested.connection_id
       join products p on p.merchant_id = requested.merchant_id and p.id = requested.product_id
-      where e.merchant_id = any($1::uuid[]) and e.withdrawn_at is null`,
+      where e.withdrawn_at is null`,
     values: [
       requested.map(({ merchantId }) => merchantId),
       requested.map(({ connectionId }) => connectionId),
@@ -211,7 +211,10 @@ function toInput({
   };
 }
 
-/** Orders of the requesting connection that have one of the requested keys or external ids. */
+/**
+ * Orders of the requesting connection that have one of the requested keys or external ids. Two look-ups, because one
+ * with `or` enters neither unique index: without statistics the planner reads every order of the merchant.
+ */
 export async function readEarlierOrders(
   db: Queryable,
   requested: readonly (ConnectionKey & {
@@ -231,13 +234,22 @@ export async function readEarlierOrders(
   }>({
     name: "read-earlier-orders",
     text: `
+      with requested as materialized (
+        select *
+        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
+          as requested (merchant_id, connection_id, idempotency_key, external_order_id)
+      )
       select o.merchant_id, o.connection_id, o.id, o.idempotency_key, o.external_order_id, o.request_hash, o.test_mode,
              o.expires_at
-      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
-        as requested (merchant_id, connection_id, idempotency_key, external_order_id)
-      join orders o on o.merchant_id = requested.merchant_id and o.connection_id = requested.connection_id
-        and (o.idempotency_key = requested.idempotency_key or o.external_order_id = requested.external_order_id)
-      where o.merchant_id = any($1::uuid[])`,
+      from requested r
+      join orders o on o.merchant_id = r.merchant_id and o.connection_id = r.connection_id
+        and o.idempotency_key = r.idempotency_key
+      union
+      select o.merchant_id, o.connection_id, o.id, o.idempotency_key, o.external_order_id, o.request_hash, o.test_mode,
+             o.expires_at
+      from requested r
+      join orders o on o.merchant_id = r.merchant_id and o.connection_id = r.connection_id
+        and o.external_order_id = r.external_order_id`,
     values: [
       requested.map(({ merchantId }) => merchantId),
       requested.map(({ connectionId }) => connectionId),

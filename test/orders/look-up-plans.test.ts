@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEarlierOrders } from "../../src/orders/creation/place-orders-sql.ts";
+import { readOrders, readOrdersByExternalId } from "../../src/orders/orders-sql.ts";
+import type { Queryable } from "../../src/platform/database/database.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { connectionKey } from "../support/orders.ts";
+import { startTestService, type TestService } from "../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+let orderId: string;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test);
+  await placeOrder(partner);
+  const [order] = await test.db.query<{ id: string }>({
+    name: "id",
+    text: "select id from orders",
+    values: [],
+  });
+  orderId = order?.id ?? "";
+  await copyOrder();
+});
+afterAll(() => test.close());
+
+/** Copies the only order, so that the table has grown and has no statistics, as after the first busy minute. */
+const copyOrder = (): Promise<void> =>
+  test.db.runScript(`
+    set session_replication_role = replica;
+    insert into orders
+    select (jsonb_populate_record(o, jsonb_build_object(
+             'id', gen_random_uuid(), 'idempotency_key', 'copy-' || n, 'external_order_id', 'copy-' || n))).*
+    from orders o, generate_series(1, 20000) n;
+    reset session_replication_role`);
+
+/** How PostgreSQL would enter the indexes of orders, planned for any values. */
+const indexScans = (work: (db: Queryable) => Promise<unknown>): Promise<string> =>
+  test.db.withClient(async (client) => {
+    const plan: string[] = [];
+    await client.query("set plan_cache_mode = force_generic_plan");
+    await work({
+      async query({ text, values }) {
+        await client.query(`prepare looked_up as ${text}`);
+        const { rows } = await client.query<{ "QUERY PLAN": string }>(
+          `explain execute looked_up (${values.map(() => "null").join(", ")})`,
+        );
+        await client.query("deallocate looked_up");
+        plan.push(...rows.map((row) => row["QUERY PLAN"].trim()));
+        return [];
+      },
+    });
+    await client.query("reset plan_cache_mode");
+    return plan.filter((line) => /Scan .*\borders|Index Cond/.test(line)).join("\n");
+  });
+
+describe("an order is looked up by its own key, not among its merchant's, also before there are statistics", () => {
+  it.each<[string, (db: Queryable) => Promise<unknown>, RegExp]>([
+    ["by id", (db) => readOrders(db, connectionKey(partner), [orderId]), /\bid = ANY/],
+    [
+      "by external id",
+      (db) => readOrdersByExternalId(db, connectionKey(partner), ["copy-1"]),
+      /external_order_id = ANY/,
+    ],
+    [
+      "for a foreign key",
+      (db) =>
+        db.query({
+          name: "foreign-key",
+          text: "select 1 from orders where merchant_id = $1::uuid and id = $2::uuid for key share",
+          values: [connectionKey(partner).merchantId, orderId],
+        }),
+      /\bid = \$2/,
+    ],
+    [
+      "by idempotency key",
+      (db) =>
+        readEarlierOrders(db, [
+          { ...connectionKey(partner), idempotencyKey: "copy-1", externalOrderId: "copy-1" },
+        ]),
+      /idempotency_key = /,
+    ],
+  ])("%s", async (_, work, key) => {
+    expect(await indexScans(work)).toMatch(key);
+  });
+});
