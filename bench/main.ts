@@ -1,34 +1,14 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import pg from "pg";
-import type { LoadResult } from "./load-generator.ts";
-import { CONNECTIONS, createOrders, creation, loadOf } from "./loads.ts";
+import { measureApi } from "./api.ts";
+import { CONNECTIONS } from "./loads.ts";
 import { measureOrderJobs } from "./order-jobs.ts";
-import { preloadOrders } from "./preload.ts";
-import {
-  generateLoad,
-  hasPgbench,
-  runPgbench,
-  type Started,
-  startBareServer,
-  stop,
-  stopAll,
-} from "./processes.ts";
-import { type Figure, median, table, writeReport } from "./report.ts";
-import {
-  closeSite,
-  countOrders,
-  emptyOrders,
-  openSite,
-  type Postgres,
-  residentMiB,
-  type Site,
-  startPostgres,
-} from "./site.ts";
+import { stopAll } from "./processes.ts";
+import { type Figure, table, writeReport } from "./report.ts";
+import { closeSite, openSite, type Postgres, startPostgres } from "./site.ts";
 import { measureWebhooks } from "./webhooks.ts";
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     rounds: { type: "string", default: "5" },
     seconds: { type: "string", default: "5" },
@@ -36,210 +16,52 @@ const { values } = parseArgs({
     stored: { type: "string", default: "1000000" },
     /** Orders created for the measurement of memory; 0 leaves it out. */
     memory: { type: "string", default: "1000000" },
-    /** Deliveries of the webhooks' backlog; 0 leaves webhooks out. */
+    /** Deliveries of the webhooks' backlog. */
     deliveries: { type: "string", default: "100000" },
-    /** Due orders for the measurement of the workers' jobs; 0 leaves it out. */
+    /** Due orders for the measurement of the workers' jobs. */
     due: { type: "string", default: "100000" },
-    /** Measure one part alone. */
-    "webhooks-only": { type: "boolean", default: false },
-    "jobs-only": { type: "boolean", default: false },
   },
 });
-const rounds = Number(values.rounds);
-const seconds = Number(values.seconds);
-const stored = Number(values.stored);
-const dueOrders = Number(values.due);
-const deliveries = Number(values.deliveries);
-const memoryOrders = Number(values.memory);
-const WARM_UP_SECONDS = 3;
+const settings = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  stored: Number(values.stored),
+  memoryOrders: Number(values.memory),
+  deliveries: Number(values.deliveries),
+  dueOrders: Number(values.due),
+};
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-async function measureCreation(empty: Site, full: Site, direct: Site, bare: Started): Promise<Figure[]> {
-  const results = {
-    service: [] as LoadResult[],
-    full: [] as LoadResult[],
-    bare: [] as number[],
-    direct: [] as number[],
-  };
-  const pgbench = await hasPgbench();
-  const script = new URL("insert-order.sql", import.meta.url).pathname;
-  const [product_1 = "", product_2 = ""] = direct.partner.productIds;
-  const { merchantId, connectionId } = direct.partner.connection;
-  const variables = { merchant_id: merchantId, connection_id: connectionId, product_1, product_2 };
-  for (let round = 0; round <= rounds; round += 1) {
-    const time = round === 0 ? WARM_UP_SECONDS : seconds; // Round 0 warms up and is not counted.
-    await emptyOrders(empty);
-    await emptyOrders(direct);
-    await empty.db.runScript("checkpoint");
-    const bareResult = await generateLoad(creation(empty, bare.url, { seconds: time }));
-    const serviceResult = await createOrders(empty, { seconds: time });
-    const fullResult = await createOrders(full, { seconds: time });
-    const directResult = pgbench ? await runPgbench(direct.databaseUrl, script, variables, time) : Number.NaN;
-    if (pgbench) await countOrders(direct);
-    say(
-      `  create ${round}: ${[bareResult.perSecond, serviceResult.perSecond, fullResult.perSecond, directResult].map(Math.round).join(" / ")}`,
-    );
-    if (round === 0) continue;
-    results.bare.push(bareResult.perSecond);
-    results.service.push(serviceResult);
-    results.full.push(fullResult);
-    results.direct.push(directResult);
-  }
-  const speeds = results.service.map(({ perSecond }) => perSecond);
-  const fullSpeeds = results.full.map(({ perSecond }) => perSecond);
-  const latency = {
-    p50Ms: median(results.service.map(({ p50Ms }) => p50Ms)),
-    p99Ms: median(results.service.map(({ p99Ms }) => p99Ms)),
-  };
-  return [
-    {
-      name: "create an order, against a bare server",
-      ...compare(speeds, results.bare),
-      ratioMin: 0.35,
-      ...latency,
-    },
-    pgbench
-      ? { name: "create an order, against single inserts", ...compare(speeds, results.direct), ratioMin: 0.7 }
-      : {
-          name: "create an order, against single inserts",
-          note: "pgbench is not installed (Debian: postgresql-contrib)",
-        },
-    {
-      name: `create with ${stored.toLocaleString("en")} orders stored, against an empty table`,
-      ...compare(fullSpeeds, speeds),
-      ratioMin: 0.9,
-      p50Ms: median(results.full.map(({ p50Ms }) => p50Ms)),
-      p99Ms: median(results.full.map(({ p99Ms }) => p99Ms)),
-    },
-  ];
-}
-
-/** Medians, and the median of the ratios round by round: a machine whose speed drifts moves both sides of a round. */
-function compare(ours: readonly number[], theirs: readonly number[]) {
-  const ratio = median(ours.map((speed, round) => speed / (theirs[round] ?? Number.NaN)));
-  return { perSecond: median(ours), referencePerSecond: median(theirs), ratio };
-}
-
-async function measureRead(name: string, site: Site, paths: string[], bare: Started): Promise<Figure> {
-  const ours: LoadResult[] = [];
-  const theirs: number[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
-    const time = round === 0 ? WARM_UP_SECONDS : seconds;
-    const reference = await generateLoad(loadOf(site, "", bare.url, { paths, seconds: time }));
-    const result = await generateLoad(loadOf(site, "", site.service.url, { paths, seconds: time }));
-    if (result.failed > 0 || reference.failed > 0) throw new Error(`${result.failed} reads failed.`);
-    say(`  ${name} ${round}: ${Math.round(reference.perSecond)} / ${Math.round(result.perSecond)}`);
-    if (round === 0) continue;
-    ours.push(result);
-    theirs.push(reference.perSecond);
-  }
-  return {
-    name: `${name}, against a bare server`,
-    ...compare(
-      ours.map(({ perSecond }) => perSecond),
-      theirs,
-    ),
-    ratioMin: 0.35,
-    p50Ms: median(ours.map(({ p50Ms }) => p50Ms)),
-    p99Ms: median(ours.map(({ p99Ms }) => p99Ms)),
-  };
-}
-
-async function measureMemory(site: Site): Promise<Figure> {
-  const parts = 5;
-  const seen = [await residentMiB(site)];
-  for (let part = 1; part <= parts; part += 1) {
-    await createOrders(site, { amount: Math.ceil(memoryOrders / parts) });
-    seen.push(await residentMiB(site));
-    say(`  memory after ${Math.ceil((part * memoryOrders) / parts)} creations: ${seen.at(-1)} MiB`);
-  }
-  return {
-    name: `memory over ${memoryOrders.toLocaleString("en")} creations`,
-    note: `${seen.join(", ")} MiB`,
-  };
-}
-
-/** Creates a thousand orders to read. Also returns the service's response to a read: the bare server returns the same bytes. */
-async function createOrdersToRead(
-  site: Site,
-): Promise<{ orderPaths: string[]; order: string; products: string }> {
-  await createOrders(site, { amount: 1_000 });
-  const rows = await site.db.query<{ external_order_id: string }>({
-    name: "orders-to-read",
-    text: "select external_order_id from orders",
-    values: [],
-  });
-  const headers = { authorization: `Bearer ${site.partner.key}` };
-  const read = async (path: string) => (await fetch(site.service.url + path, { headers })).text();
-  const ids = rows.map((row) => row.external_order_id);
-  const order = await read(`/v1/orders/${ids[0]}`);
-  const orderPaths = await Promise.all(
-    ids.map(async (id) => `/v1/orders/${(JSON.parse(await read(`/v1/orders/${id}`)) as { id: string }).id}`),
-  );
-  return { orderPaths, order, products: await read("/v1/products") };
-}
-
-/** After a bulk load, so that neither autovacuum nor its checkpoint disturbs the measurement. */
-async function vacuumAndCheckpoint(databaseUrl: string): Promise<void> {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  await client.query("vacuum analyze");
-  await client.query("checkpoint");
-  await client.end();
-}
-
-async function measureApi(postgres: Postgres): Promise<Figure[]> {
-  const [empty, full, direct] = [
-    await openSite(postgres, "bench_empty"),
-    await openSite(postgres, "bench_full"),
-    await openSite(postgres, "bench_direct"),
-  ];
-  await stop(direct.service); // Only its database is used.
-  await preloadOrders(full.db, full.partner, stored, (done) => say(`  ${done} orders stored`));
-  await vacuumAndCheckpoint(full.databaseUrl);
-
-  const { orderPaths, order, products } = await createOrdersToRead(empty);
-  const [orderFile, productsFile] = [
-    join(postgres.dataDir, "order.json"),
-    join(postgres.dataDir, "products.json"),
-  ];
-  await Promise.all([writeFile(orderFile, order), writeFile(productsFile, products)]);
-  const bare = await startBareServer(orderFile, productsFile);
-  const figures: Figure[] = [
-    await measureRead("read an order", empty, orderPaths, bare),
-    await measureRead("list 50 products", empty, ["/v1/products"], bare),
-    ...(await measureCreation(empty, full, direct, bare)),
-  ];
-  if (memoryOrders > 0) figures.push(await measureMemory(empty));
-
-  await Promise.all([closeSite(empty), closeSite(full), direct.db.close(), stop(bare)]);
-  return figures;
-}
-
-async function measureSending(postgres: Postgres): Promise<Figure[]> {
-  const site = await openSite(postgres, "bench_webhooks");
-  const figures = await measureWebhooks(site, { rounds, deliveries, say });
-  await closeSite(site);
-  return figures;
-}
+/** What can be measured alone: `npm run bench -- jobs`. Without a name, the default parts. */
+const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
+  api: (postgres) => measureApi(postgres, { ...settings, say }),
+  webhooks: async (postgres) => {
+    const site = await openSite(postgres, "bench_webhooks");
+    const figures = await measureWebhooks(site, { ...settings, say });
+    await closeSite(site);
+    return figures;
+  },
+  jobs: (postgres) => measureOrderJobs(postgres, { ...settings, say }),
+};
+const DEFAULT_PARTS = ["api", "webhooks", "jobs"];
 
 async function measure(postgres: Postgres): Promise<void> {
   say(
-    `${rounds} rounds of ${seconds} s each, ${CONNECTIONS} connections; PostgreSQL and the services are starting …`,
+    `${settings.rounds} rounds of ${settings.seconds} s each, ${CONNECTIONS} connections; PostgreSQL and the services are starting …`,
   );
-  const figures = [
-    ...(values["webhooks-only"] || values["jobs-only"] ? [] : await measureApi(postgres)),
-    ...(values["jobs-only"] || deliveries === 0 ? [] : await measureSending(postgres)),
-    ...(values["webhooks-only"] || dueOrders === 0
-      ? []
-      : await measureOrderJobs(postgres, { dueOrders, seconds, say })),
-  ];
+  const figures: Figure[] = [];
+  for (const name of parts) figures.push(...((await PARTS[name]?.(postgres)) ?? []));
   process.stdout.write(`\n${table(figures)}\n`);
-  const settings = { rounds, seconds, connections: CONNECTIONS, stored, memoryOrders, deliveries, dueOrders };
-  say(`\nWritten to ${await writeReport(figures, settings)}`);
+  say(`\nWritten to ${await writeReport(figures, { ...settings, connections: CONNECTIONS, parts })}`);
 }
 
+const parts = positionals.length > 0 ? positionals : DEFAULT_PARTS;
+const unknown = parts.find((name) => !(name in PARTS));
+if (unknown !== undefined) {
+  say(`There is no part ${unknown}. The parts are ${Object.keys(PARTS).join(", ")}.`);
+  process.exit(2);
+}
 const postgres = await startPostgres();
 try {
   await measure(postgres);
