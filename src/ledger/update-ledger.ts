@@ -1,11 +1,9 @@
 import type { RecordContext } from "../lifecycle/applied-transition.ts";
-import { hasFailedPayment, isSettled, wasCanceled } from "../lifecycle/lifecycle.ts";
-import type { OrderKey, OrderState } from "../lifecycle/order.ts";
+import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { failedCharges, type LedgerEntry, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
+import { type ChangedOrder, ledgerEffectOf } from "./ledger-effects.ts";
 import { cancelUnsentEntries, insertEntries, readLedgers } from "./ledger-sql.ts";
-
-type Transition = { readonly before: OrderState; readonly after: OrderState };
 
 /**
  * Stores what transitions mean for the money of their orders, in the transaction that has locked the orders. An entry that
@@ -14,23 +12,19 @@ type Transition = { readonly before: OrderState; readonly after: OrderState };
  */
 export async function updateLedger(
   tx: Queryable,
-  transitions: readonly Transition[],
+  transitions: readonly ChangedOrder[],
   at: RecordContext,
 ): Promise<void> {
-  const real = transitions.filter(({ after }) => !after.testMode);
-  const canceled = real.filter(({ before, after }) => wasCanceled(after) && !wasCanceled(before));
-  const released = real.filter(
-    ({ before, after }) => hasFailedPayment(before) && !hasFailedPayment(after) && !isSettled(after),
-  );
-  for (const orders of ofEachMerchant(canceled)) await refund(tx, orders, at);
-  for (const orders of ofEachMerchant(released)) await waive(tx, orders, at);
+  const byEffect = Map.groupBy(transitions, ledgerEffectOf);
+  for (const orders of ofEachMerchant(byEffect.get("refund") ?? [])) await refund(tx, orders, at);
+  for (const orders of ofEachMerchant(byEffect.get("waive") ?? [])) await waive(tx, orders, at);
 }
 
 /** Orders of one merchant; never none. */
 type Orders = readonly [OrderKey, ...OrderKey[]];
 
 /** The merchants' ledgers are changed one after the other, in the order of their ids: each is on a shard of its own. */
-const ofEachMerchant = (transitions: readonly Transition[]): Orders[] =>
+const ofEachMerchant = (transitions: readonly ChangedOrder[]): Orders[] =>
   [...Map.groupBy(transitions, ({ after }) => after.merchantId)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group.map(({ after }) => after) as unknown as Orders); // Groups are never empty.

@@ -4,9 +4,10 @@ import type { Order } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { updateStock } from "../../stock/update-stock.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { isWhole } from "./opt-ins.ts";
 import { type OrderChange, saveOrders, saveShipments } from "./save-orders-sql.ts";
 import { insertTimelineEntries } from "./timeline-sql.ts";
-import { eventsOfTransitions, isWhole } from "./transition-events.ts";
+import { eventsOfTransitions } from "./transition-events.ts";
 
 type Transition = AppliedTransition | Acceptance;
 

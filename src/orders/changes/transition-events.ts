@@ -1,18 +1,14 @@
 import { type EventRow, eventRow } from "../../events/event.ts";
-import type { OptInEventType } from "../../events/event-types.ts";
 import type { Acceptance, AppliedTransition, RecordContext } from "../../lifecycle/applied-transition.ts";
-import { hasFailedPayment, isSameTracking } from "../../lifecycle/lifecycle.ts";
-import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
+import type { Order, OrderState } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
 import { toWireOrder, toWireShipment } from "../order-wire.ts";
 import { readOrders } from "../orders-sql.ts";
+import { isWhole, type OptIn, optInsOf } from "./opt-ins.ts";
 import { orderEvents } from "./order-events.ts";
 
 type Transition = AppliedTransition | Acceptance;
-type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
-
-export const isWhole = (order: Order | OrderState): order is Order => "lines" in order;
 
 /**
  * The events of transitions whose orders have been saved: those that count in the orders' sequences, and those that only
@@ -51,23 +47,6 @@ async function wantedOptIns(tx: Queryable, transitions: readonly Transition[]): 
   return transitions.map(({ after }, index) =>
     (optIns[index] ?? []).filter(({ type }) => wantedBy(after).has(type)),
   );
-}
-
-/** What a transition of a real order publishes to endpoints that name it (decision 0016). A test order's publishes nothing. */
-function optInsOf({ before, after }: Transition): OptIn[] {
-  if (after.testMode) return [];
-  const optIns: OptIn[] = [];
-  if (before.status !== after.status && after.status === "ACCEPTED") optIns.push({ type: "order.accepted" });
-  if (before.status !== after.status && after.status === "IN_PROGRESS")
-    optIns.push({ type: "order.inProgress" });
-  if (hasFailedPayment(after) && !hasFailedPayment(before)) optIns.push({ type: "order.paymentFailed" });
-  if (!isWhole(before) || !isWhole(after)) return optIns;
-  for (const shipment of after.shipments) {
-    const earlier = before.shipments.find(({ id }) => id === shipment.id);
-    if (earlier !== undefined && !isSameTracking(earlier, shipment))
-      optIns.push({ type: "order.shipmentUpdated", shipment });
-  }
-  return optIns;
 }
 
 async function readWhole(

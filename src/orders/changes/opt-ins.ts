@@ -1,0 +1,26 @@
+import type { OptInEventType } from "../../events/event-types.ts";
+import { hasFailedPayment, isSameTracking } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
+
+type Change = { readonly before: Order | OrderState; readonly after: Order | OrderState };
+export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
+
+/** What a transition of a real order publishes to endpoints that name it (decision 0016). A test order's publishes nothing. */
+export function optInsOf({ before, after }: Change): OptIn[] {
+  if (after.testMode) return [];
+  const optIns: OptIn[] = [];
+  if (before.status !== after.status && after.status === "ACCEPTED") optIns.push({ type: "order.accepted" });
+  if (before.status !== after.status && after.status === "IN_PROGRESS")
+    optIns.push({ type: "order.inProgress" });
+  if (hasFailedPayment(after) && !hasFailedPayment(before)) optIns.push({ type: "order.paymentFailed" });
+  if (!isWhole(before) || !isWhole(after)) return optIns;
+  for (const shipment of after.shipments) {
+    const earlier = before.shipments.find(({ id }) => id === shipment.id);
+    if (earlier !== undefined && !isSameTracking(earlier, shipment))
+      optIns.push({ type: "order.shipmentUpdated", shipment });
+  }
+  return optIns;
+}
+
+/** Whether an order was read with its lines and shipments. */
+export const isWhole = (order: Order | OrderState): order is Order => "lines" in order;

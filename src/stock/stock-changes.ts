@@ -1,0 +1,63 @@
+import type { AppliedTransition } from "../lifecycle/applied-transition.ts";
+import { isSettled } from "../lifecycle/lifecycle.ts";
+import type { Order, OrderLine } from "../lifecycle/order.ts";
+import type { Reservation } from "./reservations-sql.ts";
+import type { StockMove } from "./stock-sql.ts";
+
+/** Lines for which nothing is reserved any more: those that ship, and all lines of an order that settles. */
+export const linesToEnd = (transition: AppliedTransition): { orderId: string; lineId: string }[] => {
+  const { before, after } = transition;
+  // Also of a returned order: its lines that have not been shipped never will be.
+  const lines = isSettled(after) && !isSettled(before) ? after.lines : newlyShipped(transition);
+  return lines.map(({ id }) => ({ orderId: after.id, lineId: id }));
+};
+
+/**
+ * What transitions move, given the reservations that ended with them: goods that leave their facility, and goods that
+ * become available again.
+ */
+export function stockMovesOf(
+  transitions: readonly AppliedTransition[],
+  ended: readonly Reservation[],
+): { readonly leaving: StockMove[]; readonly freed: StockMove[] } {
+  const shippedIds = new Set(transitions.flatMap(newlyShipped).map(idOf));
+  const shipped = ended.filter(({ lineId }) => shippedIds.has(lineId));
+  const released = ended.filter(({ lineId }) => !shippedIds.has(lineId));
+  return {
+    leaving: shipped.map(taken),
+    freed: [...released.map(givenBack), ...transitions.flatMap(toRestock)],
+  };
+}
+
+function newlyShipped({ before, after }: AppliedTransition): OrderLine[] {
+  const unshipped = new Set(before.lines.filter((line) => line.shipmentId === null).map(idOf));
+  return after.lines.filter((line) => line.shipmentId !== null && unshipped.has(line.id));
+}
+
+/** Returned goods go back to the facility that sent them. A product without a stock record there is not counted. */
+function toRestock({ before, after, restock }: AppliedTransition): StockMove[] {
+  const { facilityId } = after;
+  if (restock !== true || facilityId === null) return [];
+  return newlyReturned(before, after).map(({ productId, quantity }) => ({
+    ...{ facilityId, productId },
+    ...{ onHand: quantity, reserved: 0 },
+  }));
+}
+
+function newlyReturned(before: Order, after: Order): OrderLine[] {
+  const out = new Set(
+    before.shipments.filter(({ status }) => status !== "returned").map((shipment) => shipment.id),
+  );
+  const returned = after.shipments.filter(({ id, status }) => status === "returned" && out.has(id));
+  return after.lines.filter((line) => returned.some(({ id }) => id === line.shipmentId));
+}
+
+const taken = (kept: Reservation): StockMove => ({
+  ...kept,
+  onHand: -kept.quantity,
+  reserved: -kept.quantity,
+});
+
+const givenBack = (kept: Reservation): StockMove => ({ ...kept, onHand: 0, reserved: -kept.quantity });
+
+const idOf = ({ id }: OrderLine): string => id;

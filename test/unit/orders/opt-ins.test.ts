@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
+import type { Order } from "../../../src/lifecycle/order.ts";
+import type { Transition } from "../../../src/lifecycle/transition.ts";
+import { isWhole, optInsOf } from "../../../src/orders/changes/opt-ins.ts";
+import { anOrder, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
+
+const typesOf = (before: Order, transition: Transition): string[] =>
+  optInsOf({ before, after: applyTransition(before, transition, NOW).order }).map(({ type }) => type);
+const ship: Transition = { name: "ship", lineIds: ["line-1"], newShipmentId: "parcel-new" };
+
+/** Decision 0016. */
+describe("events for endpoints that name them", () => {
+  it.each<[string, Partial<Order>, Transition, string[]]>([
+    ["the order is accepted", REAL, { name: "accept" }, ["order.accepted"]],
+    ["its review is approved", { ...REAL, status: "PROCESSING" }, { name: "approve" }, ["order.accepted"]],
+    ["its first line ships", { ...REAL, status: "ACCEPTED" }, ship, ["order.inProgress"]],
+    ["a further line ships", { ...REAL, status: "IN_PROGRESS" }, ship, []],
+    ["an accepted order is held", { ...REAL, status: "ACCEPTED" }, { name: "hold", reasons: ["x"] }, []],
+    ["its payment fails", REAL, { name: "addHold", reasons: ["payment_failed"] }, ["order.paymentFailed"]],
+    [
+      "it is held for more",
+      { ...REAL, holdReasons: ["payment_failed"] },
+      { name: "addHold", reasons: ["x"] },
+      [],
+    ],
+    [
+      "it is released",
+      { ...REAL, holdReasons: ["payment_failed"] },
+      { name: "releaseHold", reasons: ["payment_failed"] },
+      [],
+    ],
+    ["it is canceled", REAL, { name: "cancel" }, []],
+  ])("%s", (_, fields, transition, types) => {
+    expect(typesOf(anOrder(fields), transition)).toEqual(types);
+  });
+
+  it.each<[string, Transition, string[]]>([
+    ["accept", { name: "accept" }, []],
+    ["ship", ship, []],
+    ["hold", { name: "hold", reasons: ["payment_failed"] }, []],
+  ])("a test order has none: %s", (_, transition, types) => {
+    expect(typesOf(anOrder(), transition)).toEqual(types);
+  });
+
+  it("tracking that arrives or changes, for the shipment that it is about", () => {
+    const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
+    const update = (change: object): Transition => ({
+      name: "updateShipment",
+      shipmentId: "parcel-2",
+      change,
+    });
+    const after = applyTransition(order, update({ trackingNumber: "JD01" }), NOW).order;
+    expect(optInsOf({ before: order, after })).toEqual([
+      { type: "order.shipmentUpdated", shipment: after.shipments[1] },
+    ]);
+    expect(typesOf(order, update({ trackingUrl: "https://track.example/JD01" }))).toEqual([
+      "order.shipmentUpdated",
+    ]);
+    expect(typesOf(order, update({ carrier: "DHL" }))).toEqual([]);
+    expect(typesOf(order, update({ status: "delivered" }))).toEqual([]);
+  });
+
+  it("an acceptance is published also of an order that was read without its lines", () => {
+    const { lines, shipments, ...state } = anOrder(REAL);
+    expect(isWhole(state)).toBe(false);
+    expect(isWhole(anOrder())).toBe(true);
+    expect(optInsOf({ before: state, after: { ...state, status: "ACCEPTED" } })).toEqual([
+      { type: "order.accepted" },
+    ]);
+  });
+});
