@@ -1,10 +1,9 @@
-import type { Merchant } from "../../merchants/merchants-sql.ts";
+import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { retryDeclinedCharges } from "../retry/retry-declined-charges.ts";
 import {
   endStripeMethod,
   insertStripeMethod,
-  lockMerchantOfMethod,
   readStripeMethod,
   type StripeMethod,
 } from "./stripe-methods-sql.ts";
@@ -19,7 +18,7 @@ export async function setStripeMethod(
   fields: Pick<StripeMethod, "customerId" | "paymentMethodId">,
 ): Promise<StripeMethod> {
   const inUse = await inTransaction(context, async (tx) => {
-    await lockMerchantOfMethod(tx, merchantId);
+    await lockMerchant(tx, merchantId); // Changes of one merchant's method wait for each other.
     const current = await readStripeMethod(tx, merchantId);
     if (current?.customerId === fields.customerId && current.paymentMethodId === fields.paymentMethodId)
       return current;

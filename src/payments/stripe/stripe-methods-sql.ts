@@ -10,15 +10,6 @@ export type StripeMethod = {
   readonly createdAt: Date;
 };
 
-/** Lets changes of a merchant's method wait for each other. */
-export async function lockMerchantOfMethod(tx: Queryable, merchantId: string): Promise<void> {
-  await tx.query({
-    name: "lock-merchant-of-method",
-    text: "select id from merchants where id = $1 for no key update",
-    values: [merchantId],
-  });
-}
-
 /** The method in use; null when the merchant is charged on its account. */
 export async function readStripeMethod(db: Queryable, merchantId: string): Promise<StripeMethod | null> {
   const [row] = await db.query<{

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
+import { mailTracking } from "../../../fulfilment/shipping/mail-tracking.ts";
 import { prepareShipping } from "../../../fulfilment/shipping/prepare-shipping.ts";
 import { trackingUrlOf } from "../../../fulfilment/shipping/tracking.ts";
-import { mailTracking } from "../../../fulfilment/shipping/tracking-mail.ts";
 import type { Order } from "../../../lifecycle/order.ts";
 import type { Transition } from "../../../lifecycle/transition.ts";
 import {
