@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { newlyTracked, trackingMail } from "../../../src/fulfilment/shipping/tracking-mail-text.ts";
+import type { Shipment } from "../../../src/lifecycle/order.ts";
+import { wireOrderId } from "../../../src/platform/ids.ts";
+import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
+
+const ORDER_ID = "0195d5c2-4c4f-7c6a-8b1e-111111111111";
+const URL = "https://carrier.example/N1";
+const parcel = (fields: Partial<Shipment> = {}): Shipment => ({
+  ...{ id: "parcel-1", status: "pending", createdAt: NOW },
+  ...{ carrier: null, trackingNumber: null, trackingUrl: null },
+  ...fields,
+});
+const numbered = parcel({ trackingNumber: "N1" });
+
+describe("the tracking of a shipment becomes known", () => {
+  it.each<[string, Shipment[], Shipment[], string[]]>([
+    ["when it is created with a number", [], [numbered], ["parcel-1"]],
+    ["when it is created with a page", [], [parcel({ trackingUrl: URL })], ["parcel-1"]],
+    ["when it gets a number", [parcel()], [numbered], ["parcel-1"]],
+    ["when it gets a page", [parcel()], [parcel({ trackingUrl: URL })], ["parcel-1"]],
+    ["not when it is created without", [], [parcel()], []],
+    ["not when its number changes", [numbered], [parcel({ trackingNumber: "N2" })], []],
+    ["not when it gets a page after its number", [numbered], [{ ...numbered, trackingUrl: URL }], []],
+    ["not when its number is removed", [numbered], [parcel()], []],
+    [
+      "alone, not those of the order's other shipments",
+      [numbered, parcel({ id: "parcel-2" }), parcel({ id: "parcel-3" })],
+      [numbered, parcel({ id: "parcel-2" }), parcel({ id: "parcel-3", trackingNumber: "N3" })],
+      ["parcel-3"],
+    ],
+  ])("%s", (_, before, after, ids) => {
+    expect(newlyTracked({ shipments: before }, { shipments: after }).map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+describe("the mail to the merchant", () => {
+  const lines = [
+    { id: "line-1", productId: "product", quantity: 2, shipmentId: "parcel-1" },
+    { id: "line-2", productId: "product", quantity: 3, shipmentId: "parcel-1" },
+    { id: "line-3", productId: "product", quantity: 7, shipmentId: null },
+  ];
+  const id = wireOrderId({ id: ORDER_ID, testMode: false });
+
+  it("names the order as the partner does, and gives all that is known", () => {
+    const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "P-7", lines });
+    const shipment = parcel({ carrier: "DHL", trackingNumber: "N1", trackingUrl: URL });
+    expect(trackingMail(order, shipment)).toEqual({
+      subject: "Order P-7 is on its way",
+      body: `A parcel of one of your orders has been given to the carrier.
+
+Order: ${id}
+Partner's order id: P-7
+Carrier: DHL
+Tracking number: N1
+Tracking: ${URL}
+Lines in the parcel: 2 of 3 (5 pieces)
+`,
+    });
+  });
+
+  it("leaves out what is not known", () => {
+    const order = anOrder({ ...REAL, id: ORDER_ID, lines });
+    expect(trackingMail(order, parcel())).toEqual({
+      subject: `Order ${id} is on its way`,
+      body: `A parcel of one of your orders has been given to the carrier.
+
+Order: ${id}
+Lines in the parcel: 2 of 3 (5 pieces)
+`,
+    });
+  });
+});
