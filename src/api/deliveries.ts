@@ -4,14 +4,14 @@ import type { ReadOrder } from "../orders/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
-import { NEWEST_FIRST, pagePosition } from "../platform/wire/cursor.ts";
+import { pagePosition, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import { cursorField, describedAs, limitField, pageOf } from "../platform/wire/schemas.ts";
 import { DeliverySchema, DeliveryStatusSchema } from "../webhooks/log/delivery.ts";
 import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
 import { redeliver } from "../webhooks/manual/redeliver.ts";
-import { idFaults, idIn } from "./http/id-parameters.ts";
-import type { Answer } from "./http/route.ts";
+import { idErrors, idIn } from "./http/id-parameters.ts";
+import type { RouteResponse } from "./http/route.ts";
 
 // Partners and the back office send the same requests to the log. Only the way to find the connection differs.
 
@@ -30,15 +30,15 @@ export const DeliveryQuery = Type.Object({
 type DeliveryQuery = Static<typeof DeliveryQuery>;
 
 /** A page of a connection's log, newest event first. If a filter matches nothing, the page is empty. */
-export async function answerDeliveryPage(
+export async function deliveryPageResponse(
   { db, clock }: Context,
   readOrder: ReadOrder,
   connection: ConnectionKey,
   query: DeliveryQuery,
-): Promise<Answer | Problem> {
-  const faults = [...idFaults("whe", "endpointId", query), ...idFaults("evt", "eventId", query)];
-  if (faults.length > 0) return validationFailed(faults);
-  const position = pagePosition("deliveries", query, NEWEST_FIRST);
+): Promise<RouteResponse | Problem> {
+  const errors = [...idErrors("whe", "endpointId", query), ...idErrors("evt", "eventId", query)];
+  if (errors.length > 0) return validationFailed(errors);
+  const position = pagePosition("deliveries", query, UUID_MAX);
   if (isProblem(position)) return position;
   const orderId = await findOrderId(readOrder, connection, query.orderId);
   if (orderId === undefined) return { status: 200, body: { data: [], nextCursor: null } };
@@ -52,25 +52,25 @@ export async function answerDeliveryPage(
   return { status: 200, body: page };
 }
 
-export async function answerDelivery(
+export async function deliveryResponse(
   { db, clock }: Context,
   connection: ConnectionKey,
   deliveryId: string,
-): Promise<Answer | Problem> {
+): Promise<RouteResponse | Problem> {
   const id = fromTypeId("dlv", deliveryId);
   const delivery = id === null ? null : await readWireDelivery(db, connection, id, clock.now());
   return delivery === null ? notFound("delivery") : { status: 200, body: delivery };
 }
 
 /** 202 with the delivery, which will be sent once more. */
-export async function answerRedelivery(
+export async function redeliveryResponse(
   context: Context,
   connection: ConnectionKey,
   deliveryId: string,
-): Promise<Answer | Problem> {
+): Promise<RouteResponse | Problem> {
   const id = fromTypeId("dlv", deliveryId);
-  const asked = id === null ? notFound("delivery") : await redeliver(context, connection, id);
-  if (isProblem(asked)) return asked;
-  const shown = await answerDelivery(context, connection, deliveryId);
+  const redelivered = id === null ? notFound("delivery") : await redeliver(context, connection, id);
+  if (isProblem(redelivered)) return redelivered;
+  const shown = await deliveryResponse(context, connection, deliveryId);
   return isProblem(shown) ? shown : { ...shown, status: 202 };
 }

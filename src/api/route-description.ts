@@ -18,7 +18,7 @@ export type RouteDescription = {
   /** A body that is not JSON and is read as it arrives; in place of `body`. */
   readonly upload?: Upload | undefined;
   /** The responses of requests that succeed, by status. */
-  readonly answers: Readonly<
+  readonly responses: Readonly<
     Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
   >;
   /** Problems of this route beyond those that every route shares (`SHARED_PROBLEMS`). */

@@ -103,9 +103,9 @@ const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Pro
 /** The order of closing: first the listeners and the worker, all at once, then what they use, in reverse order. */
 type Stops = { entryPoints: (() => Promise<unknown>)[]; resources: (() => Promise<unknown>)[] };
 
-async function stopAll({ entryPoints: doors, resources: ground }: Stops): Promise<void> {
-  await Promise.all(doors.map((stop) => stop()));
-  for (const stop of ground.toReversed()) await stop();
+async function stopAll({ entryPoints, resources }: Stops): Promise<void> {
+  await Promise.all(entryPoints.map((stop) => stop()));
+  for (const stop of resources.toReversed()) await stop();
 }
 
 /** Every process serves health and metrics; only one with the role serves the API. */

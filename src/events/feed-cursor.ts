@@ -1,5 +1,5 @@
 import { bytesOf, uuidOf } from "../platform/ids.ts";
-import { decodeCursor, encodeCursor, START as UUID_START } from "../platform/wire/cursor.ts";
+import { decodeCursor, encodeCursor, UUID_MIN as UUID_START } from "../platform/wire/cursor.ts";
 import type { FeedPosition } from "./feed-sql.ts";
 
 /** Before every event. */

@@ -1,7 +1,7 @@
 import { PAYMENT_FAILED } from "./hold-reasons.ts";
 import type { Order, Shipment } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
-import type { RefusalRule, Tracking, Transition, TransitionName } from "./transition.ts";
+import type { Tracking, Transition, TransitionName, TransitionRule } from "./transition.ts";
 
 type OrderEventType =
   | "order.created"
@@ -24,7 +24,7 @@ export type Outcome =
       readonly facts: readonly OrderFact[];
     }
   /** `order` is the order as it stands at that moment: the deadline may have accepted it. */
-  | { readonly outcome: "refused"; readonly order: Order; readonly rule: RefusalRule };
+  | { readonly outcome: "rejected"; readonly order: Order; readonly rule: TransitionRule };
 
 export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STATUSES.includes(order.status);
 
@@ -62,7 +62,7 @@ export const isCancelableByPartner = (order: Order, now: Date): boolean =>
  */
 export function applyTransition(stored: Order, transition: Transition, now: Date): Outcome {
   const order = asOf(stored, now);
-  const refuse = (rule: RefusalRule): Outcome => ({ outcome: "refused", order, rule });
+  const rejected = (rule: TransitionRule): Outcome => ({ outcome: "rejected", order, rule });
   const nothing: Outcome = { outcome: "applied", from: order, order, facts: [] };
   const apply = (change: Partial<Order>, ...facts: OrderFact[]): Outcome => {
     const status = ORDER_CHART[transition.name].to ?? order.status;
@@ -78,7 +78,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
 
   if (transition.name === "cancelByPartner" && order.status === "CANCELED") return nothing; // A retry is safe.
   const barred = barredBy(order, transition.name);
-  if (barred !== null) return refuse(barred);
+  if (barred !== null) return rejected(barred);
 
   switch (transition.name) {
     case "process":
@@ -105,22 +105,22 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     }
     case "ship": {
       const shipped = shipLines(order, transition, now);
-      if (shipped === null) return refuse("nothing_to_ship");
+      if (shipped === null) return rejected("nothing_to_ship");
       return apply(shipped, { type: "order.shipmentCreated", shipmentId: transition.newShipmentId });
     }
     case "updateShipment": {
       const shipments = changeShipment(order.shipments, transition);
-      if (shipments === null) return refuse("no_shipment_out");
+      if (shipments === null) return rejected("no_shipment_out");
       return shipments === order.shipments ? nothing : apply({ shipments });
     }
     case "returnShipment": {
       const shipment = shipmentOut(order, transition.shipmentId);
-      if (shipment === undefined) return refuse("no_shipment_out");
+      if (shipment === undefined) return rejected("no_shipment_out");
       const shipments = replace(order.shipments, { ...shipment, status: "returned" });
       return apply({ shipments }, { type: "order.shipmentReturned", shipmentId: shipment.id });
     }
     case "complete":
-      if (order.lines.some((line) => line.shipmentId === null)) return refuse("unshipped_lines");
+      if (order.lines.some((line) => line.shipmentId === null)) return rejected("unshipped_lines");
       return apply({}, { type: "order.completed" });
     case "reject":
     case "cancel":
@@ -134,7 +134,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
 /**
  * Why an order in its current state rejects a transition, regardless of the other arguments; null if it is possible.
  */
-function barredBy(order: Order, name: TransitionName): RefusalRule | null {
+function barredBy(order: Order, name: TransitionName): TransitionRule | null {
   const { from, otherwise } = ORDER_CHART[name];
   const onChart = from.includes(order.status);
   if (name === "cancelByPartner")

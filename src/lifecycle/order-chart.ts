@@ -1,5 +1,5 @@
 import { ORDER_STATUSES, type OrderStatus } from "./order.ts";
-import type { RefusalRule, TransitionName } from "./transition.ts";
+import type { TransitionName, TransitionRule } from "./transition.ts";
 
 /** Decision 0010. */
 export const SETTLED_STATUSES: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
@@ -13,7 +13,7 @@ type Edge = {
   /** Null: the status stays. */
   readonly to: OrderStatus | null;
   /** Why it is rejected from another status that is not settled; null: there is none. */
-  readonly otherwise: RefusalRule | null;
+  readonly otherwise: TransitionRule | null;
 };
 
 /**

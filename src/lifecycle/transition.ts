@@ -29,7 +29,7 @@ export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUr
 /** What is left out stays as it is. */
 type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
 
-export type RefusalRule =
+export type TransitionRule =
   | "order_on_hold"
   | "unshipped_lines"
   | "order_settled"

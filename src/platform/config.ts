@@ -80,13 +80,13 @@ export type Config = Readonly<{
   logLevel: LogLevel;
 }>;
 
-/** Thrown when the environment is invalid; `faults` has one sentence per variable. */
+/** Thrown when the environment is invalid; `errors` has one sentence per variable. */
 export class ConfigError extends Error {
-  readonly faults: readonly string[];
-  constructor(faults: readonly string[]) {
-    super(`The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+  readonly errors: readonly string[];
+  constructor(errors: readonly string[]) {
+    super(`The configuration is invalid:\n${errors.map((error) => `  - ${error}`).join("\n")}`);
     this.name = "ConfigError";
-    this.faults = faults;
+    this.errors = errors;
   }
 }
 
@@ -101,7 +101,7 @@ export function readConfig(environment: Environment): Config {
   const host = read.host("HOST", "127.0.0.1");
   const port = read.integer("PORT", 8080, 0, 65_535);
   const backOfficePort = read.integer("BACK_OFFICE_PORT", 8081, 0, 65_535);
-  if (port !== 0 && port === backOfficePort) read.faults.push("BACK_OFFICE_PORT must differ from PORT.");
+  if (port !== 0 && port === backOfficePort) read.errors.push("BACK_OFFICE_PORT must differ from PORT.");
   const config: Config = {
     databaseUrl: read.url("DATABASE_URL", null, ["postgres:", "postgresql:"]),
     dataDir: resolve(read.text("DATA_DIR", ".data")),
@@ -132,13 +132,13 @@ export function readConfig(environment: Environment): Config {
     mailFrom: read.mailAddress("MAIL_FROM", "partner-orders@localhost"),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
   };
-  if (read.faults.length > 0) throw new ConfigError(read.faults);
+  if (read.errors.length > 0) throw new ConfigError(read.errors);
   return Object.freeze(config);
 }
 
 /** Reads single variables and collects what is wrong with them. */
 class EnvironmentReader {
-  readonly faults: string[] = [];
+  readonly errors: string[] = [];
   readonly #environment: Environment;
 
   constructor(environment: Environment) {
@@ -157,7 +157,7 @@ class EnvironmentReader {
   host(name: string, fallback: string): string {
     const value = this.text(name, fallback);
     if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value))
-      this.faults.push(`${name} must be an IP address or a host name.`);
+      this.errors.push(`${name} must be an IP address or a host name.`);
     return value;
   }
 
@@ -166,7 +166,7 @@ class EnvironmentReader {
     if (value === null) return fallback;
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    this.faults.push(`${name} must be a whole number from ${min} to ${max}.`);
+    this.errors.push(`${name} must be a whole number from ${min} to ${max}.`);
     return fallback;
   }
 
@@ -175,7 +175,7 @@ class EnvironmentReader {
     if (value === null) return fallback;
     const begins = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
     if (begins && URL.canParse(value)) return value.replace(/\/+$/, "");
-    this.faults.push(
+    this.errors.push(
       `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
     );
     return fallback;
@@ -184,7 +184,7 @@ class EnvironmentReader {
   mailAddress(name: string, fallback: string): string {
     const value = this.#raw(name) ?? fallback;
     if (!/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(value))
-      this.faults.push(`${name} must be a mail address alone, without a name.`);
+      this.errors.push(`${name} must be a mail address alone, without a name.`);
     return value;
   }
 
@@ -192,7 +192,7 @@ class EnvironmentReader {
     const value = this.#raw(name);
     const found = allowed.find((candidate) => candidate === value);
     if (value === null || found !== undefined) return found ?? fallback;
-    this.faults.push(`${name} must be one of ${allowed.join(", ")}.`);
+    this.errors.push(`${name} must be one of ${allowed.join(", ")}.`);
     return fallback;
   }
 
@@ -200,16 +200,16 @@ class EnvironmentReader {
     const requested = (this.#raw(name) ?? ROLES.join(",")).split(",").map((role) => role.trim());
     const known = ROLES.filter((role) => requested.includes(role));
     if (known.length !== new Set(requested).size)
-      this.faults.push(`${name} must be a comma-separated list of ${ROLES.join(", ")}.`);
+      this.errors.push(`${name} must be a comma-separated list of ${ROLES.join(", ")}.`);
     return new Set(known);
   }
 
   secret(name: string, lengthMin: number): string | null {
     const value = this.#raw(name);
     if (value !== null && !/^[\x21-\x7e]+$/.test(value))
-      this.faults.push(`${name} must be visible ASCII without spaces.`);
+      this.errors.push(`${name} must be visible ASCII without spaces.`);
     if (value !== null && value.length < lengthMin)
-      this.faults.push(`${name} must have at least ${lengthMin} characters.`);
+      this.errors.push(`${name} must have at least ${lengthMin} characters.`);
     return value;
   }
 
@@ -217,7 +217,7 @@ class EnvironmentReader {
     const entries = (this.#raw(name) ?? fallback.join()).split(",").map((entry) => entry.trim());
     const waits = entries.map((entry) => (/^\d+(\.\d+)?$/.test(entry) ? Number(entry) : Number.NaN));
     if (waits.length > RETRIES_MAX || !waits.every((seconds) => seconds <= WAIT_MAX_SECONDS))
-      this.faults.push(
+      this.errors.push(
         `${name} must be a comma-separated list of at most ${RETRIES_MAX} numbers of seconds from 0 to ${WAIT_MAX_SECONDS}.`,
       );
     return Object.freeze(waits.map((seconds) => Math.round(1_000 * seconds)));
@@ -230,7 +230,7 @@ class EnvironmentReader {
     if (entries === undefined) return null;
     // 43 characters hold 32 bytes; Node reads both alphabets as the same.
     if (!entries.every((entry) => /^[A-Za-z0-9+/_-]{43}=?$/.test(entry)))
-      this.faults.push(
+      this.errors.push(
         `${name} must be a comma-separated list of keys of 32 bytes each, in base64 or base64url.`,
       );
     return Object.freeze(entries.map((entry) => Buffer.from(entry, "base64")));

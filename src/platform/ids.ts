@@ -50,6 +50,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The UUID in its canonical lower-case form, or null when the text is not one. */
 export const parseUuid = (text: string): string | null => (UUID.test(text) ? text.toLowerCase() : null);
 
+/** The nil UUID of RFC 9562. No row has it. */
+export const NO_UUID = "00000000-0000-0000-0000-000000000000";
+
 /** A UUID's 16 bytes, and back. */
 export const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
 export const uuidOf = (bytes: Buffer): string =>

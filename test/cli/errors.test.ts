@@ -45,8 +45,8 @@ describe("the command line fails with exit code 2", () => {
   ])("%s", (args, errors) => expectRejected(args, 2, errors));
 
   it("an invalid configuration, with all its errors", async () => {
-    const faulty = { ...at.environment, PORT: "x", LOG_LEVEL: "loud" };
-    const { code, output, errors } = await runCli(faulty, ["merchant", "list"]);
+    const invalid = { ...at.environment, PORT: "x", LOG_LEVEL: "loud" };
+    const { code, output, errors } = await runCli(invalid, ["merchant", "list"]);
     expect([code, output]).toEqual([2, ""]);
     expect(errors).toMatch(/PORT must be/);
     expect(errors).toMatch(/LOG_LEVEL must be/);

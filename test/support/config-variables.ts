@@ -3,12 +3,12 @@ import { expect } from "vitest";
 import { type Config, ConfigError, readConfig } from "../../src/platform/config.ts";
 
 /** The errors with which an environment is rejected. */
-export function faultsOf(environment: Record<string, string>): readonly string[] {
+export function errorsOf(environment: Record<string, string>): readonly string[] {
   try {
     readConfig(environment);
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
-    return (error as ConfigError).faults;
+    return (error as ConfigError).errors;
   }
   return [];
 }

@@ -154,7 +154,7 @@ export function expectProblem(answer: Answer, status: number, code: string, memb
 }
 
 /** 422 validation-failed with errors at exactly these positions, in any order. */
-export function expectFaults(
+export function expectErrors(
   answer: Answer,
   places: { pointer?: string; header?: string; parameter?: string }[],
 ) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endpointUrlFault, type Resolve } from "../../src/webhooks/endpoints/public-address.ts";
+import { endpointUrlError, type Resolve } from "../../src/webhooks/endpoints/public-address.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import {
   readAttempts,
@@ -38,7 +38,7 @@ describe("an endpoint whose name has changed its address since it was registered
       return [{ address: answers.shift() ?? "127.0.0.1", family: 4 }];
     };
     const registered = url.replace("http:", "https:");
-    expect(await endpointUrlFault(registered, { allowPrivateNetworks: false, resolve })).toBeNull();
+    expect(await endpointUrlError(registered, { allowPrivateNetworks: false, resolve })).toBeNull();
     await placeOrder(partner);
     const dispatcher = startDispatcher(test, { lookup: resolve });
     await sendDue(dispatcher);

@@ -149,7 +149,7 @@ describe("a start without a key that secrets are sealed with", () => {
       await storeEndpoint(withKeys(test, key), partner, { url });
     const check = (...keys: Buffer[]) => checkSecretKeys(test.db, createSecretBox(keys), test.clock.now());
     await expect(check(newKey)).rejects.toMatchObject({
-      faults: [keyIdOf(oldKey), keyIdOf(strangeKey)].sort().map((id) => expect.stringContaining(id)),
+      errors: [keyIdOf(oldKey), keyIdOf(strangeKey)].sort().map((id) => expect.stringContaining(id)),
     });
     await expect(check(newKey, strangeKey, oldKey)).resolves.toBeUndefined();
   });

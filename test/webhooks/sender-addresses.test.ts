@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
-import { endpointUrlFault, type Resolve } from "../../src/webhooks/endpoints/public-address.ts";
+import { endpointUrlError, type Resolve } from "../../src/webhooks/endpoints/public-address.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { accept, type Receiver, startReceiver } from "../support/receivers.ts";
 
@@ -73,7 +73,7 @@ describe("a connection", () => {
     const changing: Resolve = async () => answers.shift() ?? [];
     const url = insideAs("partner.example");
     const httpsUrl = url.replace("http:", "https:");
-    expect(await endpointUrlFault(httpsUrl, { allowPrivateNetworks: false, resolve: changing })).toBeNull();
+    expect(await endpointUrlError(httpsUrl, { allowPrivateNetworks: false, resolve: changing })).toBeNull();
     expect(await send(url, changing)).toMatchObject(NOT_PUBLIC);
     expect(inside.connectionCount()).toBe(0);
   });

@@ -10,8 +10,8 @@ import { merchantRoutes } from "./merchants/merchant-routes.ts";
 import { accountRoutes } from "./money/account-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
+import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
-import { orderStepRoutes } from "./orders/order-step-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
 
 /** Every route of the back office API. Each names whom it admits. */
@@ -25,7 +25,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...importRoutes,
   ...deliveryRoutes,
   ...orderRoutes,
-  ...orderStepRoutes,
+  ...orderOperationRoutes,
   ...shippingRoutes,
   ...facilityRoutes,
   ...stockRoutes,

@@ -1,16 +1,16 @@
 import { fromTypeId, type IdPrefix } from "../../platform/ids.ts";
-import type { Fault } from "../../platform/wire/problems.ts";
+import type { ValidationError } from "../../platform/wire/problems.ts";
 
 /** The UUID that a filter of a query names; null when it is absent or no id. */
 export const idIn = (prefix: IdPrefix, text: string | undefined): string | null =>
   text === undefined ? null : fromTypeId(prefix, text);
 
 /** The error of a filter that matches nothing because it is not an id at all. */
-export function idFaults<Name extends string>(
+export function idErrors<Name extends string>(
   prefix: IdPrefix,
   parameter: Name,
   query: { [name in Name]?: string },
-): Fault[] {
+): ValidationError[] {
   const fits = query[parameter] === undefined || idIn(prefix, query[parameter]) !== null;
   return fits ? [] : [{ parameter, detail: `must be an id that begins with ${prefix}_` }];
 }

@@ -10,21 +10,21 @@ import type { Logger } from "pino";
 import type { RequestMetrics } from "../../platform/metrics.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import {
-  type Fault,
   forbidden,
   isProblem,
   malformed,
   noRoute,
   type Problem,
   pathOf,
+  type ValidationError,
   validationFailed,
 } from "../../platform/wire/problems.ts";
-import { faultsOf } from "../../platform/wire/validation.ts";
+import { errorsOf } from "../../platform/wire/validation.ts";
 import type { RouteDescription } from "../route-description.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
 import type { Route } from "./route.ts";
-import { unparsedRefusal } from "./unparsed.ts";
+import { unparsedInput } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { createValidatorCompiler } from "./validator-compiler.ts";
 
@@ -107,7 +107,7 @@ function createApp<Operations, Caller>(
   options: ListenerOptions<Operations, Caller>,
   problems: ProblemWriter,
 ): FastifyInstance {
-  const unparsed = unparsedRefusal(problems);
+  const unparsed = unparsedInput(problems);
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -128,7 +128,7 @@ function createApp<Operations, Caller>(
       return problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     },
     // Fastify types the socket of HTTP/2 as well, and the error without what the parser adds.
-    clientErrorHandler: (error, socket) => unparsed.refuse(error, socket as Socket),
+    clientErrorHandler: (error, socket) => unparsed.reject(error, socket as Socket),
   });
   unparsed.watch(app.server);
   app.setValidatorCompiler(createValidatorCompiler());
@@ -142,7 +142,7 @@ function createApp<Operations, Caller>(
 }
 
 /** What is wrong with a request as a message, or null. Node's parser takes a little more than HTTP/1.1 allows. */
-function messageFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+function messageError({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
   let hosts = 0;
   // Names and values alternate. RFC 9112, section 3.2: more than one Host is rejected, and HTTP/1.1 needs one.
@@ -179,8 +179,8 @@ function addRoute<Operations, Caller extends object>(
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const path = pathOf(request.raw.url ?? "/");
     if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
-    const fault = messageFault(request.raw);
-    if (fault !== null) throw new ProblemError(malformed(fault));
+    const error = messageError(request.raw);
+    if (error !== null) throw new ProblemError(malformed(error));
     const caller = await authenticate(request, reply);
     if (isProblem(caller)) throw new ProblemError(caller);
     if (route.admits?.(caller) === false) throw new ProblemError(forbidden);
@@ -200,7 +200,7 @@ function addRoute<Operations, Caller extends object>(
     onRequest: [admit, ...bodyHooks(route)],
     ...(route.body && { preValidation: bodyCheck(route.body) }),
     // The schema's error then waits until the route has reported its own errors.
-    attachValidation: route.bodyFaults !== undefined,
+    attachValidation: route.bodyErrors !== undefined,
     handler: async (request, reply) => {
       // The row's own schemas have validated it, so it is what the row takes.
       const answer =
@@ -226,25 +226,25 @@ function bodyHooks({ body, upload }: RouteDescription) {
  * All errors of a body at once: the schema's, and those that only the route can see in fields that are valid so far.
  */
 async function bodyProblem<Operations, Caller>(
-  { bodyFaults }: Route<Operations, Caller>,
+  { bodyErrors }: Route<Operations, Caller>,
   request: FastifyRequest,
   operations: Operations,
 ): Promise<Problem | null> {
-  if (bodyFaults === undefined) return null;
+  if (bodyErrors === undefined) return null;
   const { validationError } = request;
   if (validationError !== undefined && validationError.validationContext !== "body") throw validationError;
-  const told = validationError === undefined ? [] : faultsOf(validationError.validation, "body");
-  const places = new Set(told.map(placeOf));
-  const further = (await bodyFaults(request as never, operations)).filter(
-    (fault) => !places.has(placeOf(fault)),
+  const fromSchema = validationError === undefined ? [] : errorsOf(validationError.validation, "body");
+  const pointers = new Set(fromSchema.map(pointerOf));
+  const further = (await bodyErrors(request as never, operations)).filter(
+    (error) => !pointers.has(pointerOf(error)),
   );
-  const faults = [...told, ...further];
-  return faults.length === 0 ? null : validationFailed(faults);
+  const errors = [...fromSchema, ...further];
+  return errors.length === 0 ? null : validationFailed(errors);
 }
 
-const placeOf = (fault: Fault): string => ("pointer" in fault ? fault.pointer : "");
+const pointerOf = (error: ValidationError): string => ("pointer" in error ? error.pointer : "");
 
 function responseSchemas(route: RouteDescription): Record<string, unknown> {
-  const entries = Object.entries(route.answers).filter(([, { schema }]) => schema !== undefined);
+  const entries = Object.entries(route.responses).filter(([, { schema }]) => schema !== undefined);
   return Object.fromEntries(entries.map(([status, { schema }]) => [status, schema]));
 }

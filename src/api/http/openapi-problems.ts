@@ -119,7 +119,7 @@ function membersOf(code: ProblemCode, ofFiles: boolean): Json {
         ),
       };
     case "validation-failed":
-      return { errors: faultsSchema(ofFiles), ...(ofFiles && { errorCount }) };
+      return { errors: errorsSchema(ofFiles), ...(ofFiles && { errorCount }) };
     default:
       return {};
   }
@@ -129,7 +129,7 @@ const text = (description: string): Json => ({ type: "string", description });
 
 const orderStatus = text("Status that the order had at the time of the request.");
 
-const faultsSchema = (ofFiles: boolean): Json => ({
+const errorsSchema = (ofFiles: boolean): Json => ({
   type: "array",
   description: "Of `validation-failed`: every error with its position, at most 500.",
   items: {

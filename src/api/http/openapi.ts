@@ -102,7 +102,7 @@ const HEADER_NAMES: Readonly<Record<string, string>> = { "idempotency-key": "Ide
 
 const successes = (route: RouteDescription, name: NameSchema): Json =>
   Object.fromEntries(
-    Object.entries(route.answers).map(([status, { description, schema, headers }]) => [
+    Object.entries(route.responses).map(([status, { description, schema, headers }]) => [
       status,
       {
         description,

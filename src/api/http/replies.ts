@@ -14,7 +14,7 @@ import {
   unavailable,
   validationFailed,
 } from "../../platform/wire/problems.ts";
-import { faultsOf, type RequestPart } from "../../platform/wire/validation.ts";
+import { errorsOf, type RequestPart } from "../../platform/wire/validation.ts";
 
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
@@ -70,8 +70,8 @@ export function problemOf(error: FastifyError | ProblemError): { problem: Proble
   if (error.validation !== undefined) {
     const part = (error.validationContext ?? "body") as RequestPart; // Fastify names the part it validated.
     // Fastify types a subset of what its validator, ours, returns.
-    const faults = faultsOf(error.validation as Parameters<typeof faultsOf>[0], part);
-    return { problem: validationFailed(faults), logged: false };
+    const errors = errorsOf(error.validation as Parameters<typeof errorsOf>[0], part);
+    return { problem: validationFailed(errors), logged: false };
   }
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":

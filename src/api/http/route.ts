@@ -1,10 +1,10 @@
 import type { Static, TSchema } from "typebox";
-import type { Fault, Problem, ProblemCode } from "../../platform/wire/problems.ts";
+import type { Problem, ProblemCode, ValidationError } from "../../platform/wire/problems.ts";
 import type { RouteDescription } from "../route-description.ts";
 import type { Upload } from "./upload.ts";
 
 /** What a handler returns on success: a body to be serialized, or JSON that is text already, or neither. */
-export type Answer = {
+export type RouteResponse = {
   status: number;
   body?: unknown;
   json?: string;
@@ -42,14 +42,14 @@ type RouteShape<
    * Errors of the body that its schema cannot find; they are reported together with the schema's. So the body may be
    * anything here, and the resource of the path may be missing: `handle` rejects that, and gets valid bodies only.
    */
-  bodyFaults?(
+  bodyErrors?(
     input: { caller: Caller; params: Shape<Params>; body: unknown },
     operations: Operations,
-  ): Promise<Fault[]>;
+  ): Promise<ValidationError[]>;
   handle(
     input: RouteInput<Caller, Shape<Params>, Shape<Query>, Shape<Headers>, BodyShape<Body, Taken>>,
     operations: Operations,
-  ): Promise<Answer | Problem>;
+  ): Promise<RouteResponse | Problem>;
 };
 
 /**
@@ -59,8 +59,8 @@ type RouteShape<
 export type Route<Operations, Caller> = RouteDescription & {
   admits?(caller: Caller): boolean;
   // Rows of different shapes are in one table: each takes what its own schemas have validated, and nothing else.
-  bodyFaults?(input: never, operations: Operations): Promise<Fault[]>;
-  handle(input: never, operations: Operations): Promise<Answer | Problem>;
+  bodyErrors?(input: never, operations: Operations): Promise<ValidationError[]>;
+  handle(input: never, operations: Operations): Promise<RouteResponse | Problem>;
 };
 
 /** Problems that any authenticated route may return; the description lists them for all. */

@@ -18,14 +18,14 @@ type ParserError = Error & { code?: string; bytesParsed?: number; rawPacket?: un
  * fail after a valid one that is still in progress: its response is sent first, or its order would be placed although
  * the client gets an error.
  */
-export function unparsedRefusal(problems: ProblemWriter) {
+export function unparsedInput(problems: ProblemWriter) {
   const newest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
 
   function watch(server: Server): void {
     server.on("request", (request, response) => newest.set(request.socket, { request, response }));
   }
 
-  function refuse(error: ParserError, socket: Socket): void {
+  function reject(error: ParserError, socket: Socket): void {
     const { problem, instance } = parserProblem(error);
     const pending = newest.get(socket);
     if (error.code === "ECONNRESET") {
@@ -39,7 +39,7 @@ export function unparsedRefusal(problems: ProblemWriter) {
     }
   }
 
-  return { watch, refuse };
+  return { watch, reject };
 }
 
 const BROKEN_BODY = malformed("The request's body is not valid HTTP/1.1.");
@@ -67,10 +67,10 @@ function parserProblem({ code = "", rawPacket, bytesParsed = 0 }: ParserError): 
   return { problem: malformed(PARSER_DETAILS[code] ?? "The request is not valid HTTP/1.1."), instance: path };
 }
 
-function requestLineBefore(text: string, place: number): { method: string; target: string } | null {
+function requestLineBefore(text: string, position: number): { method: string; target: string } | null {
   let line: { method: string; target: string } | null = null;
   for (const { index, 0: whole, 1: method = "", 2: target = "" } of text.matchAll(REQUEST_LINE)) {
-    if (index + (whole.startsWith("\n") ? 1 : 0) > place) break;
+    if (index + (whole.startsWith("\n") ? 1 : 0) > position) break;
     line = { method, target };
   }
   return line;

@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
 import {
-  answerDelivery,
-  answerDeliveryPage,
-  answerRedelivery,
   DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
+  deliveryPageResponse,
+  deliveryResponse,
+  redeliveryResponse,
 } from "../deliveries.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
@@ -24,10 +24,10 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     description:
       "The delivery log of the connection's endpoints, newest event first, including deleted endpoints. If a filter matches nothing, the list is empty.",
     query: DeliveryQuery,
-    answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
+    responses: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
     problems: ["validation-failed"],
     handle: ({ caller, query }, { context, readOrder }) =>
-      answerDeliveryPage(context, readOrder, caller, query),
+      deliveryPageResponse(context, readOrder, caller, query),
   }),
   route({
     method: "GET",
@@ -36,9 +36,9 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Get a delivery",
     params: DeliveryIdParams,
-    answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
+    responses: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
     problems: ["not-found"],
-    handle: ({ caller, params }, { context }) => answerDelivery(context, caller, params.deliveryId),
+    handle: ({ caller, params }, { context }) => deliveryResponse(context, caller, params.deliveryId),
   }),
   route({
     method: "POST",
@@ -49,10 +49,10 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     description:
       "Sends the delivery once more at once, whatever its status, with the same event id. While that attempt is pending, repeating the request has no further effect. A body is ignored.",
     params: DeliveryIdParams,
-    answers: {
+    responses: {
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
     problems: ["not-found", "endpoint-paused"],
-    handle: ({ caller, params }, { context }) => answerRedelivery(context, caller, params.deliveryId),
+    handle: ({ caller, params }, { context }) => redeliveryResponse(context, caller, params.deliveryId),
   }),
 ];

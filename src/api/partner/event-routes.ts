@@ -89,7 +89,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
       orderId: orderIdFilter,
       type: Type.Optional(describedAs(EventTypeSchema, "Only events of this type.")),
     }),
-    answers: { 200: { description: "A page of events.", schema: EventPageSchema } },
+    responses: { 200: { description: "A page of events.", schema: EventPageSchema } },
     problems: ["validation-failed"],
     handle: async ({ caller, query }, { context, readOrder }) => {
       const page = feedPage(query);
@@ -110,7 +110,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Get an event",
     params: Type.Object({ eventId: Type.String({ description: "Id of the event." }) }),
-    answers: { 200: { description: "The event, exactly as it is delivered.", schema: EventSchema } },
+    responses: { 200: { description: "The event, exactly as it is delivered.", schema: EventSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const id = fromTypeId("evt", params.eventId);

@@ -3,7 +3,7 @@ import { readConnection } from "../../merchants/connections-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, idField, nullableTime } from "../../platform/wire/schemas.ts";
-import type { Answer } from "../http/route.ts";
+import type { RouteResponse } from "../http/route.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
@@ -34,7 +34,7 @@ const MeSchema = Type.Object(
 );
 
 /** GET /v1/me. Specification, part 4. */
-async function readMe(db: Queryable, caller: PartnerCaller): Promise<Answer> {
+async function readMe(db: Queryable, caller: PartnerCaller): Promise<RouteResponse> {
   const connection = await readConnection(db, caller);
   const { key } = caller;
   if (connection === null) throw new Error("A key's connection is missing.");
@@ -62,7 +62,7 @@ export const meRoutes: readonly PartnerRoute[] = [
     operationId: "getMe",
     tag: "Connection",
     summary: "Get the connection of the key",
-    answers: { 200: { description: "The connection.", schema: MeSchema } },
+    responses: { 200: { description: "The connection.", schema: MeSchema } },
     problems: [],
     handle: ({ caller }, { context }) => readMe(context.db, caller),
   }),

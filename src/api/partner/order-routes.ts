@@ -25,7 +25,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
       "Orders are deduplicated per connection by the `Idempotency-Key` header or, without it, by `externalOrderId`. A retry of a successful request returns 200 with the current order. The key lives as long as its order. A rejected request does not use up its key.",
     headers: IdempotencyKeyHeaders,
     body: OrderRequestSchema,
-    answers: {
+    responses: {
       201: {
         description: "The order was created.",
         schema: CreatedOrderSchema,
@@ -60,7 +60,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     tag: "Orders",
     summary: "Get an order",
     params: OrderIdParams,
-    answers: { 200: { description: "The current order.", schema: OrderSchema } },
+    responses: { 200: { description: "The current order.", schema: OrderSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params }, { readOrder }) => {
       const order = await readOrder({
@@ -80,7 +80,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     description:
       "Possible while the order is NEW and its window is open, or while its payment has failed. Canceling a canceled order returns 200 again. A body is ignored.",
     params: OrderIdParams,
-    answers: { 200: { description: "The canceled order.", schema: OrderSchema } },
+    responses: { 200: { description: "The canceled order.", schema: OrderSchema } },
     problems: ["not-found", "order-not-cancelable", "validation-failed"],
     handle: async ({ caller, params }, { context }) => {
       const order = await cancelOrder(context, caller, parseOrderRef(params.orderId));
@@ -96,7 +96,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     description: "Applies one named transition and publishes the event that a real transition would publish.",
     params: OrderIdParams,
     body: TransitionRequestSchema,
-    answers: { 200: { description: "The order after the transition.", schema: OrderSchema } },
+    responses: { 200: { description: "The order after the transition.", schema: OrderSchema } },
     problems: ["not-found", "transition-refused", "validation-failed"],
     handle: async ({ caller, params, body }, { context }) => {
       const order = await transitionTestOrder(context, caller, parseOrderRef(params.orderId), body);

@@ -28,7 +28,7 @@ export const productRoutes: readonly PartnerRoute[] = [
         }),
       ),
     }),
-    answers: {
+    responses: {
       200: { description: "A page of products.", schema: pageOf(PartnerProductSchema, "ProductPage") },
     },
     problems: ["validation-failed"],
@@ -49,7 +49,7 @@ export const productRoutes: readonly PartnerRoute[] = [
     summary: "Get a product",
     description: "A discontinued product still resolves.",
     params: Type.Object({ id: Type.String({ description: "Id of the product." }) }),
-    answers: { 200: { description: "The product.", schema: PartnerProductSchema } },
+    responses: { 200: { description: "The product.", schema: PartnerProductSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const id = parseUuid(params.id);

@@ -18,8 +18,8 @@ import {
   newSettings,
   RecoveryRequestSchema,
   RotationSchema,
-  sinceFaults,
-  urlFaults,
+  sinceErrors,
+  urlErrors,
 } from "../../webhooks/endpoints/endpoint-request.ts";
 import { listEndpoints, readEndpoint } from "../../webhooks/endpoints/endpoints-sql.ts";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
@@ -63,7 +63,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     description:
       "The endpoint receives events that happen from now on, signed as in Standard Webhooks. A connection has up to 200 endpoints. Every request creates a new one.",
     body: EndpointRequestSchema,
-    answers: {
+    responses: {
       201: {
         description: "The endpoint with its signing secret, which is returned only here.",
         schema: EndpointWithSecretSchema,
@@ -71,7 +71,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       },
     },
     problems: ["endpoint-limit-reached", "validation-failed"],
-    bodyFaults: ({ body }, { context }) => urlFaults(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, body }, { context }) => {
       const created = await createEndpoint(context, caller, newSettings(body));
       if (isProblem(created)) return created;
@@ -90,7 +90,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "List webhook endpoints",
     query: Type.Object({ limit: limitField, cursor: cursorField }),
-    answers: {
+    responses: {
       200: { description: "A page, oldest first.", schema: pageOf(EndpointSchema, "WebhookEndpointPage") },
     },
     problems: ["validation-failed"],
@@ -108,7 +108,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Get a webhook endpoint",
     params: EndpointIdParams,
-    answers: { 200: { description: "The endpoint, without its secret.", schema: EndpointSchema } },
+    responses: { 200: { description: "The endpoint, without its secret.", schema: EndpointSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
@@ -126,9 +126,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       "Omitted fields do not change. A new address also applies to pending deliveries. New event types apply to events from now on.",
     params: EndpointIdParams,
     body: EndpointChangeSchema,
-    answers: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
+    responses: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: ({ body }, { context }) => urlFaults(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, params, body }, { context }) => {
       const key = endpointKey(caller, params);
       const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body));
@@ -143,7 +143,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     summary: "Delete a webhook endpoint",
     description: "Pending deliveries of the endpoint become `failed`. Its deliveries stay in the log.",
     params: EndpointIdParams,
-    answers: { 204: { description: "The endpoint is deleted." } },
+    responses: { 204: { description: "The endpoint is deleted." } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
@@ -161,7 +161,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       "During the overlap, every request is signed with the new secret and with the older ones, of which two are kept. A rotation never extends the time of an older secret.",
     params: EndpointIdParams,
     body: RotationSchema,
-    answers: {
+    responses: {
       200: {
         description: "The endpoint with its new secret, which is returned only here.",
         schema: EndpointWithSecretSchema,
@@ -184,7 +184,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     description:
       "Sends a signed event of type `webhook.ping`, whatever types the endpoint receives. A body is ignored.",
     params: EndpointIdParams,
-    answers: { 202: { description: "The delivery to be sent.", schema: DeliverySchema } },
+    responses: { 202: { description: "The delivery to be sent.", schema: DeliverySchema } },
     problems: ["not-found", "endpoint-paused"],
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
@@ -203,7 +203,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     description:
       "Activates the endpoint and sends its pending deliveries. An active endpoint is returned unchanged. A body is ignored.",
     params: EndpointIdParams,
-    answers: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
+    responses: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
@@ -221,9 +221,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       "Sends every failed delivery of an event since then again, and resumes a paused endpoint. The work continues after the response.",
     params: EndpointIdParams,
     body: RecoveryRequestSchema,
-    answers: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
+    responses: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ body }, { context }) => sinceFaults(body, context.clock.now()),
+    bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: async ({ caller, params, body }, { context }) => {
       const key = endpointKey(caller, params);
       const recovery = key === null ? null : await recoverEndpoint(context, key, new Date(body.since));

@@ -74,7 +74,7 @@ function configOf(environment: NodeJS.ProcessEnv): Config | Finding[] {
     return readConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((message) => ({ check: "configuration", outcome: "fail", message }));
+    return error.errors.map((message) => ({ check: "configuration", outcome: "fail", message }));
   }
 }
 

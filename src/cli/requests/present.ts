@@ -62,16 +62,15 @@ const labelOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` $
 
 /** A problem document: its title and detail, and each error with its position. */
 export function presentProblem({ title, detail, errors }: Json): string {
-  const faults = isList(errors) ? errors : [];
   return [
     `${presentValue(title)}: ${presentValue(detail)}`,
-    ...faults.map((fault) => `  - ${presentFault(fault)}`),
+    ...(isList(errors) ? errors : []).map((error) => `  - ${presentError(error)}`),
   ]
     .map((line) => `${line}\n`)
     .join("");
 }
 
-function presentFault({ line, column, pointer, parameter, header, detail }: Json): string {
+function presentError({ line, column, pointer, parameter, header, detail }: Json): string {
   const location = [
     line === undefined ? null : `line ${line}`,
     ...[column, pointer, parameter, header].map((part) => (part === undefined ? null : presentValue(part))),

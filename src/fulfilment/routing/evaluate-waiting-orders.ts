@@ -6,7 +6,7 @@ import {
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
-import { START } from "../../platform/wire/cursor.ts";
+import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Availability } from "../../stock/stock.ts";
 import { readAvailability } from "../../stock/stock-sql.ts";
 import { readRates } from "../facilities/facilities-sql.ts";
@@ -57,7 +57,7 @@ export async function evaluateWaitingOrders(
 function walksFor(changes: readonly SupplyChange[]): Walk[] {
   const stock = changes.filter((change) => change.about === "stock");
   const rates = changes.filter((change) => change.about === "rates");
-  const start = { afterId: START, hasFailures: false };
+  const start = { afterId: UUID_MIN, hasFailures: false };
   return [
     ...(stock.length === 0 ? [] : [{ about: "stock" as const, changes: stock, ...start }]),
     ...rates.map((change): Walk => ({ about: "rates", changes: [change], ...start })),

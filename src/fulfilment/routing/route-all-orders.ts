@@ -1,12 +1,13 @@
 import { listConnectionsWithUnroutedOrders } from "../../orders/routing/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
+import { NO_UUID } from "../../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { evaluateWaitingOrders } from "./evaluate-waiting-orders.ts";
 import { routeDueOrders } from "./route-orders.ts";
 
 /** Represents all waiting orders, which are processed like a connection, before all connections. */
-const WAITING_ORDERS = { merchantId: "", connectionId: "" } satisfies ConnectionKey;
+const WAITING_ORDERS = { merchantId: NO_UUID, connectionId: NO_UUID } satisfies ConnectionKey;
 
 /**
  * Routes all orders that can be routed: first the waiting orders that a supply change may release, then a batch of each

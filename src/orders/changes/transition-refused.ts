@@ -1,8 +1,8 @@
 import type { Order } from "../../lifecycle/order.ts";
-import type { RefusalRule } from "../../lifecycle/transition.ts";
+import type { TransitionRule } from "../../lifecycle/transition.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 
-const DETAILS: Readonly<Record<RefusalRule, string>> = {
+const DETAILS: Readonly<Record<TransitionRule, string>> = {
   order_on_hold: "An order on hold cannot be shipped.",
   unshipped_lines: "An order with an unshipped line cannot be completed.",
   order_settled:
@@ -19,7 +19,7 @@ const DETAILS: Readonly<Record<RefusalRule, string>> = {
 };
 
 /** 409: the order's state does not allow the transition (decision 0015). */
-export const transitionRefused = (transition: string, order: Order, rule: RefusalRule): Problem => ({
+export const transitionRefused = (transition: string, order: Order, rule: TransitionRule): Problem => ({
   code: "transition-refused",
   detail: DETAILS[rule],
   members: { transition, orderStatus: order.status, rule },

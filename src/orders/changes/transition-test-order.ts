@@ -8,16 +8,16 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import type { NewId } from "../../platform/ids.ts";
 import {
-  type Fault,
   isProblem,
   notFound,
   type Problem,
+  type ValidationError,
   validationFailed,
 } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { lockOrder } from "../orders-sql.ts";
 import { changeOrder } from "./change-order.ts";
-import { lineFaults, namedLines, namedShipment, shipmentFaults } from "./named-parts.ts";
+import { lineErrors, namedLines, namedShipment, shipmentErrors } from "./named-parts.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 /** Specification, part 3, "Test orders". */
@@ -84,8 +84,8 @@ export async function transitionTestOrder(
     cause: { actor: PARTNER, operation: request.transition },
     decide(order, now) {
       if (!order.testMode) return missing;
-      const faults = unknownIds(order, request);
-      if (faults.length > 0) return validationFailed(faults);
+      const errors = unknownIds(order, request);
+      if (errors.length > 0) return validationFailed(errors);
       return applyTransition(order, toTransition(request, context.newId), now);
     },
   });
@@ -96,9 +96,9 @@ export async function transitionTestOrder(
 }
 
 /** Ids that name no line or shipment of the order; only those that the transition uses. */
-function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): Fault[] {
-  if (transition === "ship") return lineFaults(order, lineIds);
-  return transition === "returnShipment" ? shipmentFaults(order, shipmentId) : [];
+function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): ValidationError[] {
+  if (transition === "ship") return lineErrors(order, lineIds);
+  return transition === "returnShipment" ? shipmentErrors(order, shipmentId) : [];
 }
 
 function toTransition(

@@ -4,11 +4,11 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { type Grouped, groupCalls } from "../../platform/database/group.ts";
 import { wireOrderId } from "../../platform/ids.ts";
-import { type Fault, type Problem, validationFailed } from "../../platform/wire/problems.ts";
+import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import type { ReadOrder } from "../read-order.ts";
 import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
-import { type Placed, type Placement, placeOrders, type RefusedLine } from "./place-orders.ts";
+import { type Placed, type Placement, placeOrders, type RejectedLine } from "./place-orders.ts";
 
 /** `replayed`: an earlier request with the same idempotency key has made the order. */
 type Created = { readonly order: Order; readonly replayed: boolean };
@@ -36,7 +36,7 @@ export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrde
     const request = normalizeOrderRequest(body);
     const idempotencyKey = header ?? request.externalOrderId;
     if (idempotencyKey === null) return KEY_MISSING;
-    return answerPlacement(
+    return resolvePlacement(
       { merchantId, connectionId, idempotencyKey, requestHash: hashOrderRequest(request), request },
       place,
       readOrder,
@@ -55,7 +55,7 @@ const KEY_REUSED: Problem = {
     "This idempotency key was already used for a different request. The key is the Idempotency-Key header or, without it, the externalOrderId.",
 };
 
-async function answerPlacement(
+async function resolvePlacement(
   placement: Placement,
   place: Grouped<Placement, Placed>,
   readOrder: ReadOrder,
@@ -73,14 +73,14 @@ async function answerPlacement(
         ref: { id, testMode, externalOrderId: wireOrderId(placed.by) },
       });
       // A test order that was erased in this very moment has freed its key, so the request is a new one.
-      return order === null ? answerPlacement(placement, place, readOrder) : { order, replayed: true };
+      return order === null ? resolvePlacement(placement, place, readOrder) : { order, replayed: true };
     }
     case "key-reused":
       return KEY_REUSED;
     case "external-id-taken":
       return alreadyExists(wireOrderId(placed.by), placement.request.externalOrderId);
-    case "products-refused":
-      return validationFailed(placed.lines.map(lineFault));
+    case "products-rejected":
+      return validationFailed(placed.lines.map(lineError));
     default:
       return placed satisfies never;
   }
@@ -90,9 +90,9 @@ async function answerPlacement(
 const LINE_DETAILS = {
   unknown: "is not a product of this connection",
   discontinued: "is discontinued",
-} as const satisfies Record<RefusedLine["reason"], string>;
+} as const satisfies Record<RejectedLine["reason"], string>;
 
-const lineFault = ({ index, reason }: RefusedLine): Fault => ({
+const lineError = ({ index, reason }: RejectedLine): ValidationError => ({
   pointer: `/lines/${index}/productId`,
   detail: LINE_DETAILS[reason],
 });

@@ -144,13 +144,13 @@ export async function insertOrders(
         from placed p
         join input i on i.merchant_id = p.merchant_id and i.id = p.id
         cross join json_to_recordset(i.lines) as l (id uuid, product_id uuid, quantity integer, unit_price_minor bigint)
-      ), told as (
+      ), published as (
         insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
         select p.merchant_id, p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body, i.expires_at
         from placed p
         join input i on i.merchant_id = p.merchant_id and i.id = p.id
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${chargeGoods("placed")}, ${fanOut("told", "$2", true)}
+      ), ${chargeGoods("placed")}, ${fanOut("published", "$2", true)}
       select p.id, p.merchant_id, p.connection_id,
              p.connection_id in (select h.connection_id from heads h) as has_deliveries
       from placed p`,

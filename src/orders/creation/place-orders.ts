@@ -30,10 +30,10 @@ export type Placed =
   | { readonly outcome: "replayed"; readonly by: EarlierOrder }
   | { readonly outcome: "key-reused" }
   | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
-  | { readonly outcome: "products-refused"; readonly lines: readonly RefusedLine[] };
+  | { readonly outcome: "products-rejected"; readonly lines: readonly RejectedLine[] };
 
 /** A line, counted from 0, whose product cannot be ordered; unknown: missing, foreign or not exposed, all alike. */
-export type RefusedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
+export type RejectedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
 
 /** Rounds before giving up: each further one means that a conflicting order was erased in the meantime. */
 const ROUNDS_MAX = 5;
@@ -63,11 +63,11 @@ async function placeOnce(
 ): Promise<void> {
   const { db, clock } = context;
   const products = await readOrderableProducts(db, distinctProducts(placements));
-  const refused = new Map<Placement, RefusedLine[]>();
+  const rejected = new Map<Placement, RejectedLine[]>();
   const drafts = new Map<Placement, NewOrder>();
   for (const placement of placements) {
-    const lines = refusedLines(placement, products);
-    if (lines.length > 0) refused.set(placement, lines);
+    const lines = rejectedLines(placement, products);
+    if (lines.length > 0) rejected.set(placement, lines);
     else drafts.set(placement, draftOrder(context, placement, products));
   }
   const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()], clock.now()));
@@ -76,7 +76,7 @@ async function placeOnce(
     if (stored.ids.has(order.id)) outcomes.set(placement, { outcome: "created", order });
   }
   const left = placements.filter((placement) => !outcomes.has(placement));
-  if (left.length > 0) await explain(context, left, refused, outcomes, clock.now());
+  if (left.length > 0) await explain(context, left, rejected, outcomes, clock.now());
 }
 
 function distinctProducts(placements: readonly Placement[]) {
@@ -89,10 +89,10 @@ function distinctProducts(placements: readonly Placement[]) {
 }
 
 /** Specification, part 4, rules 5 and 6. */
-function refusedLines(
+function rejectedLines(
   { connectionId, request }: Placement,
   products: Map<string, OrderableProduct>,
-): RefusedLine[] {
+): RejectedLine[] {
   return request.lines.flatMap(({ productId }, index) => {
     const product = products.get(productKey(connectionId, productId));
     if (product === undefined) return { index, reason: "unknown" };
@@ -160,7 +160,7 @@ function draftOrder(
 async function explain(
   context: Context,
   left: readonly Placement[],
-  refused: Map<Placement, RefusedLine[]>,
+  rejected: Map<Placement, RejectedLine[]>,
   outcomes: Map<Placement, Placed>,
   now: Date,
 ): Promise<void> {
@@ -171,7 +171,7 @@ async function explain(
   for (const order of expired) await eraseTestOrders(context, order, [order.id], now);
   const standing = earlier.filter((order) => !expired.includes(order));
   for (const placement of left) {
-    const placed = explainOne(placement, standing, refused.get(placement));
+    const placed = explainOne(placement, standing, rejected.get(placement));
     if (placed !== undefined) outcomes.set(placement, placed);
   }
 }
@@ -180,7 +180,7 @@ async function explain(
 function explainOne(
   { connectionId, idempotencyKey, requestHash, request }: Placement,
   earlier: readonly EarlierOrder[],
-  lines: readonly RefusedLine[] | undefined,
+  lines: readonly RejectedLine[] | undefined,
 ): Placed | undefined {
   const own = earlier.filter((order) => order.connectionId === connectionId);
   const byKey = own.find((order) => order.idempotencyKey === idempotencyKey);
@@ -190,5 +190,5 @@ function explainOne(
     (order) => request.externalOrderId !== null && order.externalOrderId === request.externalOrderId,
   );
   if (byExternalId !== undefined) return { outcome: "external-id-taken", by: byExternalId };
-  return lines === undefined ? undefined : { outcome: "products-refused", lines };
+  return lines === undefined ? undefined : { outcome: "products-rejected", lines };
 }

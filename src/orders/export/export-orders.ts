@@ -7,7 +7,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
-import { NEWEST_FIRST, type PagePosition, START } from "../../platform/wire/cursor.ts";
+import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import { readOrders } from "../orders-sql.ts";
 import { type ExportLine, listExportedLines, listOrderIds } from "./export-sql.ts";
 
@@ -57,7 +57,7 @@ export async function isExportable(
 async function* eachOf<Row extends { id: string }>(
   readPage: (position: PagePosition) => Promise<Row[]>,
 ): AsyncGenerator<Row> {
-  for (let afterId = START; ; ) {
+  for (let afterId = UUID_MIN; ; ) {
     const rows = await readPage({ list: "export", afterId, limit: CONNECTIONS_PAGE_SIZE });
     const last = rows.at(-1);
     if (last === undefined) return;
@@ -88,8 +88,9 @@ async function* ordersOf(
   filter: ExportFilter,
 ): AsyncGenerator<Omit<ExportedOrder, "merchantId">> {
   const { since, until } = filter;
-  let afterId = since === null ? START : uuidAt(new Date(Math.max(0, since.getTime() - CLOCK_SKEW_MAX_MS)));
-  const beforeId = until === null ? NEWEST_FIRST : uuidAt(new Date(until.getTime() + CLOCK_SKEW_MAX_MS));
+  let afterId =
+    since === null ? UUID_MIN : uuidAt(new Date(Math.max(0, since.getTime() - CLOCK_SKEW_MAX_MS)));
+  const beforeId = until === null ? UUID_MAX : uuidAt(new Date(until.getTime() + CLOCK_SKEW_MAX_MS));
   for (;;) {
     const ids = await listOrderIds(db, connection, afterId, beforeId, PAGE_SIZE);
     const last = ids.at(-1);

@@ -25,10 +25,10 @@ export const badCursor: Problem = validationFailed([
   { parameter: "cursor", detail: "is not a valid cursor of this list" },
 ]);
 
-/** Before every id: where a list that has the oldest first begins. */
-export const START = "00000000-0000-0000-0000-000000000000";
-/** After every id: where a list that has the newest first begins. */
-export const NEWEST_FIRST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+/** Sorts before every id: where a list begins that shows the oldest first. */
+export const UUID_MIN = "00000000-0000-0000-0000-000000000000";
+/** Sorts after every id: where a list begins that shows the newest first. */
+export const UUID_MAX = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
@@ -41,7 +41,7 @@ export type PagePosition = { list: string; afterId: string; limit: number };
 export function pagePosition(
   list: string,
   { limit = PAGE_SIZE_DEFAULT, cursor }: PageQuery,
-  start = START,
+  start = UUID_MIN,
 ): PagePosition | Problem {
   if (cursor === undefined) return { list, afterId: start, limit };
   const position = decodeCursor(list, cursor);

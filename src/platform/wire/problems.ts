@@ -122,7 +122,7 @@ export type Problem = {
 };
 
 /** One error in a request: its position, and what is wrong. */
-export type Fault = (
+export type ValidationError = (
   | { pointer: string }
   | { parameter: string }
   | { header: string }
@@ -161,7 +161,7 @@ export const noRoute = (method: string, path: string): Problem => ({
   detail: `No route matches ${method} ${path}.`,
 });
 
-export const validationFailed = (errors: readonly Fault[]): Problem => ({
+export const validationFailed = (errors: readonly ValidationError[]): Problem => ({
   code: "validation-failed",
   detail:
     errors.length === 1

@@ -4,7 +4,7 @@ import type { TSchema } from "typebox";
 import { isCurrency } from "../currencies.ts";
 import { parseUuid } from "../ids.ts";
 import { isAmount } from "../money.ts";
-import type { Fault } from "./problems.ts";
+import type { ValidationError } from "./problems.ts";
 import { isStorableText } from "./text.ts";
 
 const FORMAT_DETAILS: Readonly<Record<string, string>> = {
@@ -41,25 +41,25 @@ export function createAjv(): Ajv {
 }
 
 /** Checks values that do not come from a request's JSON by the same rules. Pointers are relative to the value. */
-export function createCheck(schema: TSchema): (value: unknown) => ReturnType<typeof faultsOf> {
+export function createCheck(schema: TSchema): (value: unknown) => ReturnType<typeof errorsOf> {
   const validate = createAjv().compile(schema);
-  return (value) => (validate(value) ? [] : faultsOf(validate.errors ?? [], "body"));
+  return (value) => (validate(value) ? [] : errorsOf(validate.errors ?? [], "body"));
 }
 
 /** More than the errors of a hundred lines, so that all of these are reported. A hostile body could have many more. */
-const FAULTS_MAX = 500;
+const ERRORS_MAX = 500;
 
 export type RequestPart = "body" | "querystring" | "params" | "headers";
 
 /** The validator's errors as the errors of a problem, each with its position. */
-export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fault[] {
+export function errorsOf(errors: readonly ErrorObject[], part: RequestPart): ValidationError[] {
   const reported = errors.filter((error) => !isAboutNull(error));
-  return reported.slice(0, FAULTS_MAX).map((error) => {
+  return reported.slice(0, ERRORS_MAX).map((error) => {
     const path =
       error.keyword === "required"
         ? `${error.instancePath}/${error.params["missingProperty"]}`
         : error.instancePath;
-    return faultAt(part, path, detailOf(error));
+    return errorAt(part, path, detailOf(error));
   });
 }
 
@@ -67,7 +67,7 @@ export function faultsOf(errors: readonly ErrorObject[], part: RequestPart): Fau
 const isAboutNull = ({ keyword, params }: ErrorObject): boolean =>
   keyword === "anyOf" || (keyword === "type" && params["type"] === "null");
 
-function faultAt(part: RequestPart, path: string, detail: string): Fault {
+function errorAt(part: RequestPart, path: string, detail: string): ValidationError {
   if (part === "body") return { pointer: path, detail };
   const name = path.slice(1);
   return part === "headers" ? { header: name, detail } : { parameter: name, detail };

@@ -2,9 +2,9 @@ import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
-import { type ImportFault, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
+import { type ImportError, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
 import { insertImported, listOwnProducts, updateImported } from "./import-sql.ts";
-import { CsvFault, type CsvRow, readCsv } from "./read-csv.ts";
+import { type CsvRow, InvalidCsvError, readCsv } from "./read-csv.ts";
 import { createSpool, type Spool } from "./spool.ts";
 
 export type Imported = { created: number; changed: number };
@@ -14,7 +14,7 @@ const BATCH_SIZE = 1_000;
 /** What one transaction stores, in some ten seconds; a larger catalogue comes in several files. */
 export const IMPORT_ROWS_MAX = 500_000;
 /** More are counted, but not listed. */
-const FAULTS_LISTED_MAX = 1_000;
+const ERRORS_LISTED_MAX = 1_000;
 
 /**
  * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First the whole file is
@@ -28,15 +28,15 @@ export async function importProducts(
 ): Promise<Imported | Problem> {
   const spool = await createSpool<ImportRow>();
   try {
-    const { faults, header } = await checkFile(context, merchant, bytes, spool);
-    if (faults.count > 0) return importRejected(faults);
+    const { errors, header } = await checkFile(context, merchant, bytes, spool);
+    if (errors.count > 0) return importRejected(errors);
     return await inTransaction(context, (tx) => storeAll(tx, context, { merchant, header, spool }));
   } finally {
     await spool.close();
   }
 }
 
-type Checked = { readonly header: ImportHeader; readonly faults: Faults };
+type Checked = { readonly header: ImportHeader; readonly errors: ImportErrors };
 
 async function checkFile(
   { db }: Context,
@@ -44,8 +44,8 @@ async function checkFile(
   bytes: AsyncIterable<Buffer>,
   spool: Spool<ImportRow>,
 ): Promise<Checked> {
-  const faults = createFaults();
-  const batcher = createBatcher(db, merchant, faults, spool);
+  const errors = createImportErrors();
+  const batcher = createBatcher(db, merchant, errors, spool);
   let header: ImportHeader | null = null;
   try {
     for await (const row of readCsv(bytes)) {
@@ -55,24 +55,24 @@ async function checkFile(
         continue;
       }
       const read = readHeader(row);
-      if ("faults" in read) {
-        faults.add(read.faults);
+      if ("errors" in read) {
+        errors.add(read.errors);
         break; // Without the columns the rows mean nothing.
       }
       header = read;
     }
     await batcher.flush();
   } catch (error) {
-    if (!(error instanceof CsvFault)) throw error;
+    if (!(error instanceof InvalidCsvError)) throw error;
     await batcher.flush();
-    faults.add([{ line: error.line, detail: `${error.message}; the following rows were not read` }]);
+    errors.add([{ line: error.line, detail: `${error.message}; the following rows were not read` }]);
   }
-  if (header === null && faults.count === 0) faults.add([{ line: 1, detail: "the header row is missing" }]);
-  return { header: header ?? [], faults };
+  if (header === null && errors.count === 0) errors.add([{ line: 1, detail: "the header row is missing" }]);
+  return { header: header ?? [], errors };
 }
 
 /** Gathers rows to batches, whose ids are then looked up together. */
-function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool: Spool<ImportRow>) {
+function createBatcher(db: Queryable, merchant: Merchant, errors: ImportErrors, spool: Spool<ImportRow>) {
   let batch: { line: number; row: ImportRow }[] = [];
   const idsSeen = new Set<string>();
   let rows = 0;
@@ -82,8 +82,8 @@ function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool:
     const own = new Set(ids.length === 0 ? [] : await listOwnProducts(db, merchant.id, ids));
     for (const { line, row } of batch)
       if (row.id !== null && !own.has(row.id))
-        faults.add([{ line, column: "id", detail: "is not a product of the merchant" }]);
-    if (faults.count === 0 && batch.length > 0) await spool.add(batch.map(({ row }) => row));
+        errors.add([{ line, column: "id", detail: "is not a product of the merchant" }]);
+    if (errors.count === 0 && batch.length > 0) await spool.add(batch.map(({ row }) => row));
     batch = [];
   }
 
@@ -94,11 +94,11 @@ function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool:
       const { line } = csvRow;
       rows += 1;
       if (rows > IMPORT_ROWS_MAX)
-        return faults.add([{ line, detail: `exceeds the limit of ${IMPORT_ROWS_MAX} rows` }]);
+        return errors.add([{ line, detail: `exceeds the limit of ${IMPORT_ROWS_MAX} rows` }]);
       const row = readRow(csvRow, header, merchant.currency);
-      if ("faults" in row) return faults.add(row.faults);
+      if ("errors" in row) return errors.add(row.errors);
       if (row.id !== null && idsSeen.has(row.id))
-        return faults.add([{ line, column: "id", detail: "is also the id of an earlier row" }]);
+        return errors.add([{ line, column: "id", detail: "is also the id of an earlier row" }]);
       if (row.id !== null) idsSeen.add(row.id);
       batch.push({ line, row });
       if (batch.length === BATCH_SIZE) await flush();
@@ -106,28 +106,28 @@ function createBatcher(db: Queryable, merchant: Merchant, faults: Faults, spool:
   };
 }
 
-type Faults = {
+type ImportErrors = {
   readonly count: number;
-  readonly listed: readonly ImportFault[];
-  add(faults: ImportFault[]): void;
+  readonly listed: readonly ImportError[];
+  add(errors: ImportError[]): void;
 };
 
-function createFaults(): Faults {
-  const listed: ImportFault[] = [];
+function createImportErrors(): ImportErrors {
+  const listed: ImportError[] = [];
   let count = 0;
   return {
     get count() {
       return count;
     },
     listed,
-    add: (faults) => {
-      count += faults.length;
-      listed.push(...faults.slice(0, Math.max(0, FAULTS_LISTED_MAX - listed.length)));
+    add: (errors) => {
+      count += errors.length;
+      listed.push(...errors.slice(0, Math.max(0, ERRORS_LISTED_MAX - listed.length)));
     },
   };
 }
 
-function importRejected({ count, listed }: Faults): Problem {
+function importRejected({ count, listed }: ImportErrors): Problem {
   const many = listed.length < count ? `the first ${listed.length} of them` : "them";
   return {
     code: "validation-failed",

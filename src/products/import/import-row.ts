@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
 import { parseMoney } from "../../platform/money.ts";
-import type { Fault } from "../../platform/wire/problems.ts";
+import type { ValidationError } from "../../platform/wire/problems.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, type ProductStatus } from "../product.ts";
 import { ProductRequestSchema } from "../product-request.ts";
@@ -13,7 +13,7 @@ type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
 
 /** An error in a file: the line on which its row begins, and the column if it is about one. */
-export type ImportFault = Extract<Fault, { line: number }>;
+export type ImportError = Extract<ValidationError, { line: number }>;
 
 /** Columns in the order of the file. */
 export type ImportHeader = readonly Column[];
@@ -33,7 +33,7 @@ export type ImportRow = {
 };
 
 /** The header as columns, or its errors. An unknown column could be a typing error, so it is rejected. */
-export function readHeader({ line, cells }: CsvRow): ImportHeader | { faults: ImportFault[] } {
+export function readHeader({ line, cells }: CsvRow): ImportHeader | { errors: ImportError[] } {
   const names = cells.map((cell) => cell.trim());
   const unknown = names
     .filter((name) => !isColumn(name))
@@ -48,8 +48,8 @@ export function readHeader({ line, cells }: CsvRow): ImportHeader | { faults: Im
   const missing = REQUIRED.filter((name) => !names.includes(name)).map((column) => ({
     ...{ line, column, detail: "is required, but is missing in the first row" },
   }));
-  const faults = [...unknown, ...twice, ...missing];
-  return faults.length > 0 ? { faults } : names.filter(isColumn);
+  const errors = [...unknown, ...twice, ...missing];
+  return errors.length > 0 ? { errors } : names.filter(isColumn);
 }
 
 const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name);
@@ -70,19 +70,19 @@ export function readRow(
   { line, cells }: CsvRow,
   header: ImportHeader,
   currency: string,
-): ImportRow | { faults: ImportFault[] } {
+): ImportRow | { errors: ImportError[] } {
   if (cells.length !== header.length) {
     const detail = `has ${cells.length} cells, but the first row has ${header.length}`;
-    return { faults: [{ line, detail }] };
+    return { errors: [{ line, detail }] };
   }
   const product = productOf(cells, header, currency);
-  const faults = check(product).map((fault) => ({ line, ...columnOf(fault), detail: fault.detail }));
+  const errors = check(product).map((error) => ({ line, ...columnOf(error), detail: error.detail }));
   const row = product as Static<typeof RowSchema>; // As far as the check has found no error in it.
-  const priceRead = !faults.some(({ column }) => column === "price");
+  const priceRead = !errors.some(({ column }) => column === "price");
   const price = priceRead ? parseMoney(row.price) : null;
   if (priceRead && price === null)
-    faults.push({ line, column: "price", detail: `must be an amount in ${currency}` });
-  if (price === null || faults.length > 0) return { faults };
+    errors.push({ line, column: "price", detail: `must be an amount in ${currency}` });
+  if (price === null || errors.length > 0) return { errors };
   return {
     id: row.id === undefined ? null : parseUuid(row.id),
     sku: row.sku,
@@ -113,7 +113,7 @@ function productOf(
 }
 
 /** The first segment of a pointer: `/price/amount` is about the column `price`. */
-const columnOf = (fault: Fault): { column?: string } => {
-  const [, column] = "pointer" in fault ? fault.pointer.split("/") : [];
+const columnOf = (error: ValidationError): { column?: string } => {
+  const [, column] = "pointer" in error ? error.pointer.split("/") : [];
   return column === undefined ? {} : { column };
 };

@@ -6,7 +6,7 @@ import { malformed } from "../../platform/wire/problems.ts";
 export type CsvRow = { readonly line: number; readonly cells: readonly string[] };
 
 /** The file stops being CSV in the row that begins on this line. `message` says how, in text that follows "the row". */
-export class CsvFault extends Error {
+export class InvalidCsvError extends Error {
   readonly line: number;
   constructor(line: number, message: string) {
     super(message);
@@ -20,7 +20,7 @@ const ROW_BYTES_MAX = 256 * 1024;
 /**
  * Reads CSV (RFC 4180) as it arrives: commas, cells in double quotes where they need them, lines that end in any of the
  * three ways, with or without a byte order mark. Empty lines are skipped. Cells are kept exactly as they are.
- * @throws CsvFault where it is not CSV; ProblemError when it is not UTF-8; and any error of the byte source.
+ * @throws InvalidCsvError where it is not CSV; ProblemError when it is not UTF-8; and any error of the byte source.
  */
 export async function* readCsv(bytes: AsyncIterable<Buffer>): AsyncGenerator<CsvRow> {
   let line = 1;
@@ -39,20 +39,20 @@ export async function* readCsv(bytes: AsyncIterable<Buffer>): AsyncGenerator<Csv
   parser.on("error", () => undefined); // Reported to the writer.
   parser.resume();
   for await (const text of decode(bytes)) {
-    const fault = await errorOf((done) => parser.write(text, done));
+    const error = await errorOf((done) => parser.write(text, done));
     yield* rows.splice(0);
-    if (fault !== null) throw csvFault(fault, line);
+    if (error !== null) throw invalidCsv(error, line);
   }
-  const fault = await errorOf((done) => parser.end(done));
+  const error = await errorOf((done) => parser.end(done));
   yield* rows.splice(0);
-  if (fault !== null) throw csvFault(fault, line);
+  if (error !== null) throw invalidCsv(error, line);
 }
 
 const errorOf = (work: (done: (error?: Error | null) => void) => void): Promise<Error | null> =>
   new Promise((resolve) => work((error) => resolve(error ?? null)));
 
-const csvFault = (error: Error, line: number): Error =>
-  error instanceof CsvError ? new CsvFault(line, messageOf(error)) : error;
+const invalidCsv = (error: Error, line: number): Error =>
+  error instanceof CsvError ? new InvalidCsvError(line, messageOf(error)) : error;
 
 // The library's own count takes a line that ends with both characters as two, inside quotes.
 const lineBreaksIn = (cell: string): number => cell.match(/\r\n|\n|\r/g)?.length ?? 0;

@@ -153,7 +153,7 @@ export class Dispatcher {
   }
 
   #releaseWaiting(queue: EndpointQueue): void {
-    for (const delivery of queue.takeWaiting()) void this.#record(queue, released(delivery), null);
+    for (const delivery of queue.removeWaiting()) void this.#record(queue, released(delivery), null);
   }
 
   /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */

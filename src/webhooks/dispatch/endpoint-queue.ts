@@ -121,7 +121,7 @@ export class EndpointQueue {
   }
 
   /** Removes and returns what waits to be sent. */
-  takeWaiting(): ClaimedDelivery[] {
+  removeWaiting(): ClaimedDelivery[] {
     return this.#waiting.splice(0);
   }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { DEFAULT_EVENT_TYPES } from "../../events/event-types.ts";
-import type { Fault } from "../../platform/wire/problems.ts";
+import type { ValidationError } from "../../platform/wire/problems.ts";
 import { dateTime, nullable } from "../../platform/wire/schemas.ts";
 import { RECOVERY_MAX_MS } from "../recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "../secrets/rotate-secret.ts";
@@ -11,7 +11,7 @@ import {
   IN_FLIGHT_MAX_DEFAULT,
   IN_FLIGHT_MAX_LIMIT,
 } from "./endpoint.ts";
-import { endpointUrlFault } from "./public-address.ts";
+import { endpointUrlError } from "./public-address.ts";
 
 const urlField = Type.String({
   description: ENDPOINT_TEXTS.url,
@@ -101,14 +101,14 @@ export const changedSettings = ({
 });
 
 /** The errors of a URL that a schema cannot find. */
-export async function urlFaults(body: unknown, allowPrivateNetworks: boolean): Promise<Fault[]> {
+export async function urlErrors(body: unknown, allowPrivateNetworks: boolean): Promise<ValidationError[]> {
   const { url } = (body ?? {}) as { url?: unknown }; // The body may have any form; a missing member is undefined.
-  const detail = typeof url === "string" ? await endpointUrlFault(url, { allowPrivateNetworks }) : null;
+  const detail = typeof url === "string" ? await endpointUrlError(url, { allowPrivateNetworks }) : null;
   return detail === null ? [] : [{ pointer: "/url", detail }];
 }
 
 /** The errors of the start of a recovery. */
-export function sinceFaults(body: unknown, now: Date): Fault[] {
+export function sinceErrors(body: unknown, now: Date): ValidationError[] {
   const { since } = (body ?? {}) as { since?: unknown }; // As above.
   if (typeof since !== "string") return [];
   const ageMs = now.getTime() - Date.parse(since);

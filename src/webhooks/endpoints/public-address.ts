@@ -46,16 +46,16 @@ type Rules = {
  * A name that cannot be resolved now is accepted: the same rule is checked again at every connection, also because the
  * addresses of a name may change.
  */
-export async function endpointUrlFault(
+export async function endpointUrlError(
   text: string,
   { allowPrivateNetworks, resolve = resolveAll }: Rules,
 ): Promise<string | null> {
-  const form = formFault(text, allowPrivateNetworks);
+  const form = formError(text, allowPrivateNetworks);
   if (form !== null || allowPrivateNetworks) return form;
   return (await isPublicHost(new URL(text).hostname, resolve)) ? null : "must be a public address";
 }
 
-function formFault(text: string, allowHttp: boolean): string | null {
+function formError(text: string, allowHttp: boolean): string | null {
   if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
   const schemes = allowHttp ? /^https?:\/\//i : /^https:\/\//i;
   // A URL parser removes spaces and control characters, so the stored URL would differ from the one that is called.

@@ -1,6 +1,6 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { NEWEST_FIRST, type PagePosition, START } from "../../platform/wire/cursor.ts";
+import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
 
 type DeliveryRow = {
@@ -58,7 +58,7 @@ function pageValues(
   { afterId, limit }: PagePosition,
   now: Date,
 ): unknown[] {
-  const [first, last] = eventId === null ? [START, NEWEST_FIRST] : rangeOfEvent(eventId);
+  const [first, last] = eventId === null ? [UUID_MIN, UUID_MAX] : rangeOfEvent(eventId);
   const before = afterId < last ? afterId : last; // Ids compare as their text does.
   return [connection.merchantId, connection.connectionId, before, first, eventId, status, now, limit];
 }

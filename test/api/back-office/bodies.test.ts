@@ -63,7 +63,7 @@ describe("all errors of a body are reported at once", () => {
   const dollars = { amount: "1.00", currency: "USD" };
 
   /** Positions and texts of a response's errors, in the order of the positions. */
-  async function faultsOf(method: string, path: string, body: unknown): Promise<[string, string][]> {
+  async function errorsOf(method: string, path: string, body: unknown): Promise<[string, string][]> {
     const before = await dumpTables(test);
     const answer = await test.backOffice.request(method, path, { body });
     expect(answer.status, JSON.stringify(answer.body)).toBe(422);
@@ -78,7 +78,7 @@ describe("all errors of a body are reported at once", () => {
 
   it("a merchant's credit limit in another currency, beside a bad name", async () => {
     const merchant = { name: "", accountEmail: "m@example.com", creditLimit: dollars };
-    expect(await faultsOf("POST", "/api/merchants", merchant)).toEqual([
+    expect(await errorsOf("POST", "/api/merchants", merchant)).toEqual([
       ["/creditLimit", inEuros],
       ["/name", tooShort],
     ]);
@@ -86,8 +86,8 @@ describe("all errors of a body are reported at once", () => {
 
   it("a merchant's credit limit is not held against a currency that is none", async () => {
     const merchant = { name: "M", accountEmail: "m@example.com", currency: "XXQ", creditLimit: dollars };
-    const faults = await faultsOf("POST", "/api/merchants", merchant);
-    expect(faults.map(([pointer]) => pointer)).toEqual(["/currency"]);
+    const errors = await errorsOf("POST", "/api/merchants", merchant);
+    expect(errors.map(([pointer]) => pointer)).toEqual(["/currency"]);
   });
 
   it.each([
@@ -101,13 +101,13 @@ describe("all errors of a body are reported at once", () => {
     ];
     const product = { sku: "", name: "P", price };
     const path = `/api/merchants/${partner.merchantId}/products`;
-    expect(await faultsOf("POST", path, product)).toEqual(places);
-    expect(await faultsOf("PATCH", productPath(), { sku: "", price })).toEqual(places);
+    expect(await errorsOf("POST", path, product)).toEqual(places);
+    expect(await errorsOf("PATCH", productPath(), { sku: "", price })).toEqual(places);
   });
 
   it("a price whose amount and currency are both wrong", async () => {
-    const faults = await faultsOf("PATCH", productPath(), { price: { amount: "-1", currency: "USD" } });
-    expect(faults).toEqual([
+    const errors = await errorsOf("PATCH", productPath(), { price: { amount: "-1", currency: "USD" } });
+    expect(errors).toEqual([
       ["/price", inEuros],
       ["/price/amount", "must be a decimal amount such as 12.50"],
     ]);
@@ -120,28 +120,28 @@ describe("all errors of a body are reported at once", () => {
       ["/reviewPolicy/maxOrderValue", inEuros],
       ["/reviewPolicy/maxQuantity", "must be at least 1"],
     ];
-    expect(await faultsOf("POST", `/api/merchants/${partner.merchantId}/connections`, body)).toEqual(
+    expect(await errorsOf("POST", `/api/merchants/${partner.merchantId}/connections`, body)).toEqual(
       expected,
     );
-    expect(await faultsOf("PATCH", connectionPath(), body)).toEqual(expected);
+    expect(await errorsOf("PATCH", connectionPath(), body)).toEqual(expected);
   });
 
   it("a key's end that has passed, beside a bad name", async () => {
     const body = { name: "", expiresAt: "2020-01-01T00:00:00Z" };
-    expect(await faultsOf("POST", `${connectionPath()}/keys`, body)).toEqual([
+    expect(await errorsOf("POST", `${connectionPath()}/keys`, body)).toEqual([
       ["/expiresAt", "must be in the future"],
       ["/name", tooShort],
     ]);
   });
 
   it("an end that is not a time is reported once", async () => {
-    const faults = await faultsOf("POST", `${connectionPath()}/keys`, { expiresAt: "tomorrow" });
-    expect(faults).toEqual([["/expiresAt", "must be an ISO 8601 date-time with a time zone"]]);
+    const errors = await errorsOf("POST", `${connectionPath()}/keys`, { expiresAt: "tomorrow" });
+    expect(errors).toEqual([["/expiresAt", "must be an ISO 8601 date-time with a time zone"]]);
   });
 
   it("the schema's alone, when what the path names is not there", async () => {
     const path = "/api/merchants/mer_01hzzzzzzzzzzzzzzzzzzzzzzz/products";
-    const faults = await faultsOf("POST", path, { sku: "", name: "P", price: dollars });
-    expect(faults).toEqual([["/sku", tooShort]]);
+    const errors = await errorsOf("POST", path, { sku: "", name: "P", price: dollars });
+    expect(errors).toEqual([["/sku", tooShort]]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../../src/platform/ids.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
-import { expectFaults, expectProblem, withoutItsOwn } from "../../support/orders.ts";
+import { expectErrors, expectProblem, withoutItsOwn } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
 import { createEndpoint, deliveryOf, pauseEndpoint, readRows } from "../../support/webhooks.ts";
@@ -63,7 +63,7 @@ describe("the deliveries of a connection", () => {
     "rejects the filter %s",
     async (query) => {
       const [parameter = ""] = query.split("=");
-      expectFaults(await test.backOffice.get(pathOf(partner, `?${query}`)), [{ parameter }]);
+      expectErrors(await test.backOffice.get(pathOf(partner, `?${query}`)), [{ parameter }]);
     },
   );
 

@@ -41,10 +41,10 @@ async function listProducts(merchant = merchantId): Promise<Answer["body"][]> {
 }
 
 /** Rejected with exactly these errors, and nothing was stored. */
-async function expectRejected(csv: string | Buffer, faults: object[], merchant = merchantId): Promise<void> {
+async function expectRejected(csv: string | Buffer, errors: object[], merchant = merchantId): Promise<void> {
   const before = await dumpTables(test);
   const answer = await importInto(merchant, csv);
-  expectProblem(answer, 422, "validation-failed", { errors: faults, errorCount: faults.length });
+  expectProblem(answer, 422, "validation-failed", { errors, errorCount: errors.length });
   expect(await dumpTables(test)).toEqual(before);
 }
 const words = expect.stringMatching(/./);
@@ -103,8 +103,8 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
   it("another merchant's product, with the same text as one that does not exist", async () => {
     const foreign = await createProduct(test, await aMerchant());
     const missing = "01a00000-0000-7000-8000-000000000000";
-    const fault = (line: number) => ({ line, column: "id", detail: "is not a product of the merchant" });
-    await expectRejected(`${HEADER},id\na,b,1,${foreign}\nc,d,1,${missing}`, [fault(2), fault(3)]);
+    const error = (line: number) => ({ line, column: "id", detail: "is not a product of the merchant" });
+    await expectRejected(`${HEADER},id\na,b,1,${foreign}\nc,d,1,${missing}`, [error(2), error(3)]);
   });
 
   it("a duplicate id, in upper or lower case", async () => {

@@ -13,7 +13,7 @@ const create = (fields: object = {}) =>
   test.backOffice.post("/api/merchants", { name: "Shop", accountEmail: "shop@example.com", ...fields });
 
 /** Pointers of the errors of a merchant that must be rejected and not stored. */
-async function faultsOf(fields: object): Promise<string[]> {
+async function errorsOf(fields: object): Promise<string[]> {
   const before = await countRows(test, "merchants");
   const { status, body } = await create(fields);
   expect(status, JSON.stringify(body)).toBe(422);
@@ -71,7 +71,7 @@ describe("POST /api/merchants", () => {
     ["four decimals for KWD", "KWD", "1.2345"],
     ["more than can be kept", "EUR", "1000000000.01"],
   ])("rejects an amount with %s", async (_title, currency, amount) => {
-    expect(await faultsOf({ currency, creditLimit: { amount, currency } })).toEqual(["/creditLimit"]);
+    expect(await errorsOf({ currency, creditLimit: { amount, currency } })).toEqual(["/creditLimit"]);
   });
 
   it.each([
@@ -90,19 +90,19 @@ describe("POST /api/merchants", () => {
     "1.2.3",
     "9".repeat(16),
   ])("rejects the amount %j, which is not a decimal string", async (amount) => {
-    expect(await faultsOf({ creditLimit: { amount, currency: "EUR" } })).toEqual(["/creditLimit/amount"]);
+    expect(await errorsOf({ creditLimit: { amount, currency: "EUR" } })).toEqual(["/creditLimit/amount"]);
   });
 
   it("rejects an amount that is a number: no parser may round it", async () => {
-    expect(await faultsOf({ creditLimit: { amount: 12.5, currency: "EUR" } })).toEqual([
+    expect(await errorsOf({ creditLimit: { amount: 12.5, currency: "EUR" } })).toEqual([
       "/creditLimit/amount",
     ]);
   });
 
   it("rejects a credit limit in another currency than the merchant's, also than its default", async () => {
     const creditLimit = { amount: "1.00", currency: "USD" };
-    expect(await faultsOf({ currency: "GBP", creditLimit })).toEqual(["/creditLimit"]);
-    expect(await faultsOf({ creditLimit })).toEqual(["/creditLimit"]);
+    expect(await errorsOf({ currency: "GBP", creditLimit })).toEqual(["/creditLimit"]);
+    expect(await errorsOf({ creditLimit })).toEqual(["/creditLimit"]);
   });
 
   it.each<[string, object, string[]]>([
@@ -124,7 +124,7 @@ describe("POST /api/merchants", () => {
       ["/accountEmail", "/creditLimit/amount", "/creditLimit/currency", "/currency", "/name"],
     ],
   ])("rejects %s", async (_title, fields, pointers) => {
-    expect(await faultsOf(fields)).toEqual(pointers);
+    expect(await errorsOf(fields)).toEqual(pointers);
   });
 
   it("takes a name of 255 characters of any script, counted as people count them", async () => {

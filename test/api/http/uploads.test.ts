@@ -17,7 +17,7 @@ const row = {
   tag: "Test",
   method: "POST" as const,
   summary: "Take an upload",
-  answers: { 204: { description: "Taken." } },
+  responses: { 204: { description: "Taken." } },
   problems: [],
 };
 const ROUTES: Route<null, Caller>[] = [

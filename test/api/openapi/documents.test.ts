@@ -68,10 +68,10 @@ describe("both documents", () => {
   });
 
   it("would not pass the linter with an error", async () => {
-    const faulty = structuredClone(PARTNER);
-    const me = faulty.paths["/v1/me"]?.["get"] as Partial<Operation>;
+    const invalid = structuredClone(PARTNER);
+    const me = invalid.paths["/v1/me"]?.["get"] as Partial<Operation>;
     delete me.operationId;
-    const { clean, report } = await lintDocument(faulty);
+    const { clean, report } = await lintDocument(invalid);
     expect(clean).toBe(false);
     expect(report).toContain("operation-operationId");
   });

@@ -3,7 +3,7 @@ import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../s
 import {
   cancelOrder,
   expectCanceled,
-  expectFaults,
+  expectErrors,
   expectProblem,
   orderPath,
   readOrder,
@@ -162,7 +162,7 @@ describe("POST /v1/orders/{orderId}/cancel, 404 not-found and ids", () => {
   });
 
   it("rejects an id of more than 200 characters with 422", async () => {
-    expectFaults(await cancelOrder(partner, "x".repeat(201)), [{ parameter: "orderId" }]);
+    expectErrors(await cancelOrder(partner, "x".repeat(201)), [{ parameter: "orderId" }]);
     expectProblem(await cancelOrder(partner, "x".repeat(200)), 404, "not-found");
   });
 

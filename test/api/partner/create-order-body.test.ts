@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BODY_LIMIT_BYTES } from "../../../src/api/http/body.ts";
 import { anAddress, anOrder, createPartner, type Partner } from "../../support/builders.ts";
-import { expectFaults, expectNothingHappened, expectProblem, readOrder } from "../../support/orders.ts";
+import { expectErrors, expectNothingHappened, expectProblem, readOrder } from "../../support/orders.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -24,7 +24,7 @@ const createRaw = (rawBody: string | Buffer, headers = {}) =>
   partner.client.request("POST", "/v1/orders", { rawBody, headers });
 
 async function expectRejected(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
-  expectFaults(
+  expectErrors(
     await answer,
     pointers.map((pointer) => ({ pointer })),
   );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anAddress, anOrder, createPartner, type Partner, readEvents } from "../../support/builders.ts";
 import {
-  expectFaults,
+  expectErrors,
   expectNothingHappened,
   expectProblem,
   readOrder,
@@ -55,12 +55,12 @@ describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
   });
 
   it("checks the shape before it looks for a key", async () => {
-    expectFaults(await send(withoutExternalId({ lines: [] })), [{ pointer: "/lines" }]);
+    expectErrors(await send(withoutExternalId({ lines: [] })), [{ pointer: "/lines" }]);
   });
 
   it("checks the shape before it knows the key again", async () => {
     await send(anOrder(partner), "key-1");
-    expectFaults(await send(anOrder(partner, { lines: [] }), "key-1"), [{ pointer: "/lines" }]);
+    expectErrors(await send(anOrder(partner, { lines: [] }), "key-1"), [{ pointer: "/lines" }]);
   });
 
   it("checks the key before the products", async () => {
@@ -121,7 +121,7 @@ describe("POST /v1/orders, erased test orders free their key and external id (de
     const request = anOrder(partner, { testMode: true });
     await send(request);
     test.clock.advance({ hours: 2 });
-    expectFaults(await send({ ...request, ...unknownProduct }), [{ pointer: "/lines/0/productId" }]);
+    expectErrors(await send({ ...request, ...unknownProduct }), [{ pointer: "/lines/0/productId" }]);
     expect(await readOrderEvents(test, partner)).toEqual([]);
   });
 

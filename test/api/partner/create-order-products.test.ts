@@ -7,7 +7,7 @@ import {
   exposeProduct,
   type Partner,
 } from "../../support/builders.ts";
-import { expectFaults, expectNothingHappened, withoutItsOwn } from "../../support/orders.ts";
+import { expectErrors, expectNothingHappened, withoutItsOwn } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -46,7 +46,7 @@ describe("POST /v1/orders, rule 5: products that are not the connection's", () =
     ],
   ])("rejects a product that %s with 422, with the same text for all", async (_, makeProduct) => {
     const refused = await create({ lines: linesOf(partner.productIds[0], await makeProduct()) });
-    expectFaults(refused, [{ pointer: "/lines/1/productId" }]);
+    expectErrors(refused, [{ pointer: "/lines/1/productId" }]);
     const missing = "00000000-0000-7000-8000-000000000000";
     const reference = await create({ lines: linesOf(partner.productIds[0], missing) });
     expect(withoutItsOwn(refused)).toBe(withoutItsOwn(reference));
@@ -56,7 +56,7 @@ describe("POST /v1/orders, rule 5: products that are not the connection's", () =
   it("reports every line that names one", async () => {
     const missing = "00000000-0000-7000-8000-000000000000";
     const refused = await create({ lines: linesOf(missing, partner.productIds[0], missing) });
-    expectFaults(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/2/productId" }]);
+    expectErrors(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/2/productId" }]);
   });
 
   it("accepts the product once it is exposed: the rejected request has not used up its key", async () => {
@@ -77,14 +77,14 @@ describe("POST /v1/orders, rule 6: discontinued products", () => {
 
   it("rejects a discontinued product with 422 validation-failed", async () => {
     const refused = await create({ lines: linesOf(await createDiscontinued()) });
-    expectFaults(refused, [{ pointer: "/lines/0/productId" }]);
+    expectErrors(refused, [{ pointer: "/lines/0/productId" }]);
     await expectNothingHappened(test, partner);
   });
 
   it("uses another text than for a missing one, and reports both at once", async () => {
     const missing = "00000000-0000-7000-8000-000000000000";
     const refused = await create({ lines: linesOf(missing, await createDiscontinued()) });
-    expectFaults(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/1/productId" }]);
+    expectErrors(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/1/productId" }]);
     const [ofMissing, ofDiscontinued] = refused.body.errors;
     expect(ofDiscontinued.detail).toContain("discontinued");
     expect(ofDiscontinued.detail).not.toBe(ofMissing.detail);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anAddress, anOrder, createPartner, type Partner } from "../../support/builders.ts";
 import {
-  expectFaults,
+  expectErrors,
   expectNothingHappened,
   expectProblem,
   readOrder,
@@ -32,7 +32,7 @@ const createRaw = (rawBody: string | Buffer, headers = {}) =>
   partner.client.request("POST", "/v1/orders", { rawBody, headers });
 
 async function expectRejected(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
-  expectFaults(
+  expectErrors(
     await answer,
     pointers.map((pointer) => ({ pointer })),
   );
@@ -217,8 +217,8 @@ describe("POST /v1/orders, Idempotency-Key", () => {
 
   it.each([0, 256])("rejects a key of %i characters, with or without an externalOrderId", async (length) => {
     const key = "k".repeat(length);
-    expectFaults(await createUnder(key), [{ header: "idempotency-key" }]);
-    expectFaults(await createUnder(key, {}), [{ header: "idempotency-key" }]);
+    expectErrors(await createUnder(key), [{ header: "idempotency-key" }]);
+    expectErrors(await createUnder(key, {}), [{ header: "idempotency-key" }]);
     await expectNothingHappened(test, partner);
   });
 
@@ -238,6 +238,6 @@ describe("POST /v1/orders, Idempotency-Key", () => {
         orderId: expect.any(String),
         externalOrderId: request.externalOrderId,
       });
-    expectFaults(await send(["k".repeat(127), "k".repeat(127)]), [{ header: "idempotency-key" }]);
+    expectErrors(await send(["k".repeat(127), "k".repeat(127)]), [{ header: "idempotency-key" }]);
   });
 });

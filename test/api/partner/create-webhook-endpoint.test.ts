@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner } from "../../support/builders.ts";
-import { expectFaults, expectProblem } from "../../support/orders.ts";
+import { expectErrors, expectProblem } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
 import {
@@ -121,7 +121,7 @@ describe("POST /v1/webhook-endpoints", () => {
   ])("rejects %s, and stores nothing", async (_name, fields, pointers) => {
     const before = await dumpTables(test);
     const answer = await partner.client.post(ENDPOINTS, anEndpoint(fields));
-    expectFaults(
+    expectErrors(
       answer,
       pointers.map((pointer) => ({ pointer })),
     );
@@ -141,7 +141,7 @@ describe("POST /v1/webhook-endpoints", () => {
       description: null,
       maxInFlight: 1,
     });
-    expectFaults(await partner.client.post(ENDPOINTS, { url: `${url}x` }), [{ pointer: "/url" }]);
+    expectErrors(await partner.client.post(ENDPOINTS, { url: `${url}x` }), [{ pointer: "/url" }]);
   });
 
   it("takes addresses without TLS and of private networks where that is allowed", async () => {
@@ -149,7 +149,7 @@ describe("POST /v1/webhook-endpoints", () => {
     const own = await createPartner(laptop);
     for (const url of ["http://localhost:3000/hooks", "https://10.0.0.1/", "http://[::1]/"])
       expect((await createEndpoint(own, { url })).url).toBe(url);
-    expectFaults(await own.client.post(ENDPOINTS, { url: "ftp://localhost/" }), [{ pointer: "/url" }]);
+    expectErrors(await own.client.post(ENDPOINTS, { url: "ftp://localhost/" }), [{ pointer: "/url" }]);
   });
 
   it("gives endpoints that are registered at the same time numbers of their own, each connection from 1", async () => {

@@ -13,7 +13,7 @@ import { pollFeed, readFeedPage, untilOthersAreDone } from "../../support/feed.t
 import {
   connectionKey,
   connectionUuid,
-  expectFaults,
+  expectErrors,
   expectProblem,
   transition,
   withoutItsOwn,
@@ -143,7 +143,7 @@ describe("GET /v1/events", () => {
   ])("rejects %s", async (query) => {
     const partner = await createPartner(test);
     const [parameter = ""] = query.split("=");
-    expectFaults(await partner.client.get(`/v1/events?${query}`), [{ parameter }]);
+    expectErrors(await partner.client.get(`/v1/events?${query}`), [{ parameter }]);
   });
 
   it("rejects a cursor that was changed, cut, or made for another list", async () => {
@@ -156,9 +156,9 @@ describe("GET /v1/events", () => {
       return cursor.slice(0, at) + other + cursor.slice(at + 1);
     });
     for (const bad of [...changed, cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, products])
-      expectFaults(await partner.client.get(`/v1/events?cursor=${bad}`), [{ parameter: "cursor" }]);
+      expectErrors(await partner.client.get(`/v1/events?cursor=${bad}`), [{ parameter: "cursor" }]);
     for (const list of ["products", "webhook-endpoints", "deliveries"])
-      expectFaults(await partner.client.get(`/v1/${list}?cursor=${cursor}`), [{ parameter: "cursor" }]);
+      expectErrors(await partner.client.get(`/v1/${list}?cursor=${cursor}`), [{ parameter: "cursor" }]);
   });
 
   it("shows an event for 30 days", async () => {

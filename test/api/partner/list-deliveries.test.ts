@@ -10,7 +10,7 @@ import {
   readDelivery,
   redeliver,
 } from "../../support/deliveries.ts";
-import { expectFaults } from "../../support/orders.ts";
+import { expectErrors } from "../../support/orders.ts";
 import { answering } from "../../support/receivers.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import { createEndpoint, pauseEndpoint, uuidIn } from "../../support/webhooks.ts";
@@ -109,13 +109,13 @@ describe("GET /v1/deliveries", () => {
   ])("rejects %s", async (query) => {
     const { partner } = await aSender(test);
     const [parameter = ""] = query.split("=");
-    expectFaults(await partner.client.get(`/v1/deliveries?${query}`), [{ parameter }]);
+    expectErrors(await partner.client.get(`/v1/deliveries?${query}`), [{ parameter }]);
   });
 
   it("reports all malformed ids at once", async () => {
     const { partner } = await aSender(test);
     const answer = await partner.client.get("/v1/deliveries?endpointId=x&eventId=y");
-    expectFaults(answer, [{ parameter: "endpointId" }, { parameter: "eventId" }]);
+    expectErrors(answer, [{ parameter: "endpointId" }, { parameter: "eventId" }]);
   });
 
   it("pages by 50, or by the limit, without a gap while newer ones come", async () => {
@@ -148,7 +148,7 @@ describe("GET /v1/deliveries", () => {
     const products = (await client.get("/v1/products?limit=1")).body.nextCursor;
     const events = (await client.get("/v1/events?limit=1")).body.nextCursor;
     for (const cursor of [flipped, nextCursor.slice(0, -1), `${nextCursor}A`, products, events])
-      expectFaults(await client.get(`/v1/deliveries?cursor=${cursor}`), [{ parameter: "cursor" }]);
-    expectFaults(await client.get(`/v1/events?cursor=${nextCursor}`), [{ parameter: "cursor" }]);
+      expectErrors(await client.get(`/v1/deliveries?cursor=${cursor}`), [{ parameter: "cursor" }]);
+    expectErrors(await client.get(`/v1/events?cursor=${nextCursor}`), [{ parameter: "cursor" }]);
   });
 });

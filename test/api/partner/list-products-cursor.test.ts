@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey, createPartner, type Partner } from "../../support/builders.ts";
-import { expectFaults } from "../../support/orders.ts";
+import { expectErrors } from "../../support/orders.ts";
 import { partnerWithProducts, readPage } from "../../support/product-pages.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -20,7 +20,7 @@ describe("a cursor that is not one of this list", () => {
 
   const expectRejected = async (text: string) => {
     const answer = await partner.client.get(`/v1/products?cursor=${encodeURIComponent(text)}`);
-    expectFaults(answer, [{ parameter: "cursor" }]);
+    expectErrors(answer, [{ parameter: "cursor" }]);
   };
 
   it("is rejected with 422 when any byte of it is changed", async () => {
@@ -75,7 +75,7 @@ describe("a cursor that is not one of this list", () => {
   ])("is rejected with 422: %j", expectRejected);
 
   it("is rejected with 422 when it is sent twice", async () => {
-    expectFaults(await partner.client.get(`/v1/products?cursor=${cursor}&cursor=${cursor}`), [
+    expectErrors(await partner.client.get(`/v1/products?cursor=${cursor}&cursor=${cursor}`), [
       { parameter: "cursor" },
     ]);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExposedProduct, createPartner, exposeProduct, type Partner } from "../../support/builders.ts";
-import { expectFaults } from "../../support/orders.ts";
+import { expectErrors } from "../../support/orders.ts";
 import { partnerWithProducts, readPage, walk, withdrawProduct } from "../../support/product-pages.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -55,12 +55,12 @@ describe("limit", () => {
     "10&limit=10",
     "1&limit=2",
   ])("of %s is rejected with 422", async (limit) => {
-    expectFaults(await partner.client.get(`/v1/products?limit=${limit}`), [{ parameter: "limit" }]);
+    expectErrors(await partner.client.get(`/v1/products?limit=${limit}`), [{ parameter: "limit" }]);
   });
 
   it("and cursor are both reported when both are invalid", async () => {
     const answer = await partner.client.get(`/v1/products?limit=0&cursor=${"x".repeat(501)}`);
-    expectFaults(answer, [{ parameter: "limit" }, { parameter: "cursor" }]);
+    expectErrors(answer, [{ parameter: "limit" }, { parameter: "cursor" }]);
   });
 
   it("may change from page to page", async () => {

@@ -7,7 +7,7 @@ import {
   type Partner,
   readEvents,
 } from "../../support/builders.ts";
-import { expectFaults } from "../../support/orders.ts";
+import { expectErrors } from "../../support/orders.ts";
 import { PRICE, partnerWithProducts, readPage, walk, withdrawProduct } from "../../support/product-pages.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -182,12 +182,12 @@ describe("sku", () => {
     const sku = "x".repeat(255);
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId, { sku });
     expect((await readPage(partner, `?sku=${sku}`)).ids).toEqual([id]);
-    expectFaults(await partner.client.get(`/v1/products?sku=${sku}x`), [{ parameter: "sku" }]);
+    expectErrors(await partner.client.get(`/v1/products?sku=${sku}x`), [{ parameter: "sku" }]);
   });
 
   it("that no product can have is rejected with 422: a NUL character, or two of them", async () => {
-    expectFaults(await partner.client.get("/v1/products?sku=A%00"), [{ parameter: "sku" }]);
-    expectFaults(await partner.client.get("/v1/products?sku=A&sku=B"), [{ parameter: "sku" }]);
+    expectErrors(await partner.client.get("/v1/products?sku=A%00"), [{ parameter: "sku" }]);
+    expectErrors(await partner.client.get("/v1/products?sku=A&sku=B"), [{ parameter: "sku" }]);
   });
 });
 

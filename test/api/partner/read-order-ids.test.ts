@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toTypeId } from "../../../src/platform/ids.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
-import { expectFaults, expectProblem, orderPath, readOrder, withoutItsOwn } from "../../support/orders.ts";
+import { expectErrors, expectProblem, orderPath, readOrder, withoutItsOwn } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -60,8 +60,8 @@ describe("GET /v1/orders/{orderId}, ids", () => {
       const { id } = await placeOrder(partner, { externalOrderId });
       expect((await readOrder(partner, externalOrderId)).id).toBe(id);
       const tooLong = await partner.client.get(orderPath(character.repeat(201)));
-      expectFaults(tooLong, [{ parameter: "orderId" }]);
-      expectFaults(await partner.client.get(orderPath(character.repeat(1_000))), [{ parameter: "orderId" }]);
+      expectErrors(tooLong, [{ parameter: "orderId" }]);
+      expectErrors(await partner.client.get(orderPath(character.repeat(1_000))), [{ parameter: "orderId" }]);
     },
   );
 

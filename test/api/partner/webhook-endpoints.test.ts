@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner } from "../../support/builders.ts";
-import { expectFaults, expectProblem, withoutItsOwn } from "../../support/orders.ts";
+import { expectErrors, expectProblem, withoutItsOwn } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import { createEndpoint, ENDPOINTS, endpointPath, pauseEndpoint } from "../../support/webhooks.ts";
@@ -43,7 +43,7 @@ describe("GET /v1/webhook-endpoints", () => {
 
   it.each(["limit=0", "limit=101", "limit=x", "cursor=x", "cursor="])("rejects %s", async (query) => {
     const [parameter = ""] = query.split("=");
-    expectFaults(await partner.client.get(`${ENDPOINTS}?${query}`), [{ parameter }]);
+    expectErrors(await partner.client.get(`${ENDPOINTS}?${query}`), [{ parameter }]);
   });
 });
 
@@ -102,7 +102,7 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
   ])("rejects %j, and changes nothing", async (change, pointer) => {
     const { id } = await createEndpoint(partner);
     const before = await dumpTables(test);
-    expectFaults(await patch(id, change), [{ pointer }]);
+    expectErrors(await patch(id, change), [{ pointer }]);
     expect(await dumpTables(test)).toEqual(before);
   });
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { uuidAt } from "../../../src/platform/ids.ts";
 import { DAY_MS } from "../../../src/platform/time.ts";
 import { createPartner, type Partner, readEvents } from "../../support/builders.ts";
-import { connectionUuid, expectFaults, expectProblem } from "../../support/orders.ts";
+import { connectionUuid, expectErrors, expectProblem } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import { createEndpoint, endpointPath, pauseEndpoint, readRows, uuidIn } from "../../support/webhooks.ts";
@@ -233,7 +233,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id);
     const before = await dumpTables(test);
-    expectFaults(await post(id, "recover", { since: since() }), [{ pointer: "/since" }]);
+    expectErrors(await post(id, "recover", { since: since() }), [{ pointer: "/since" }]);
     expect(await dumpTables(test)).toEqual(before);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner } from "../../support/builders.ts";
-import { expectFaults } from "../../support/orders.ts";
+import { expectErrors } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import {
@@ -129,7 +129,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     const { id } = await createEndpoint(partner);
     const before = await dumpTables(test);
     const answer = await partner.client.post(endpointPath(id, "rotate-secret"), { overlapHours: hours });
-    expectFaults(answer, [{ pointer: "/overlapHours" }]);
+    expectErrors(answer, [{ pointer: "/overlapHours" }]);
     expect(await dumpTables(test)).toEqual(before);
   });
 });

@@ -25,7 +25,7 @@ it("before it comes the acceptance that only the deadline had made", () => {
 
 it("a rejection leaves the acceptance alone", () => {
   const outcome = applyTransition(due, { name: "cancelByPartner" }, at(0));
-  expect(outcome.outcome).toBe("refused");
+  expect(outcome.outcome).toBe("rejected");
   expect(appliedTransitions(due, outcome, CAUSE)).toEqual([acceptanceOf(due, at(0))]);
 });
 

@@ -65,7 +65,7 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
   it("a cancel that comes too late accepts the order there and then, and publishes nothing", () => {
     const outcome = applyTransition(real(), { name: "cancelByPartner" }, at(1));
     const order = { status: "ACCEPTED", updatedAt: at(0), lastSequence: 1 };
-    expect(outcome).toMatchObject({ outcome: "refused", rule: "not_cancelable", order });
+    expect(outcome).toMatchObject({ outcome: "rejected", rule: "not_cancelable", order });
   });
 
   it("a repeated cancel returns the canceled order and publishes nothing", () => {

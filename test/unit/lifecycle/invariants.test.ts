@@ -67,11 +67,11 @@ const always = (title: string, check: (change: Change) => void): void =>
 
 describe("any history of an order", () => {
   always("a rejected transition leaves it as it stood at that moment", ({ before, now, outcome }) => {
-    if (outcome.outcome === "refused") expect(outcome.order).toEqual(asOf(before, now));
+    if (outcome.outcome === "rejected") expect(outcome.order).toEqual(asOf(before, now));
   });
 
   always("each event has the next sequence, and a change has the time of the change", ({ now, outcome }) => {
-    if (outcome.outcome === "refused") return;
+    if (outcome.outcome === "rejected") return;
     const { from, order, facts } = outcome;
     expect(order.lastSequence).toBe(from.lastSequence + facts.length);
     if (order !== from) expect(order.updatedAt).toEqual(now);
@@ -84,7 +84,7 @@ describe("any history of an order", () => {
 
   always("a held order does not ship", ({ before, now, transition, outcome }) => {
     if (transition.name !== "ship" || asOf(before, now).holdReasons.length === 0) return;
-    expect(outcome.outcome).toBe("refused");
+    expect(outcome.outcome).toBe("rejected");
   });
 
   always("it is COMPLETED only when each line has a shipment", ({ outcome: { order } }) => {
@@ -126,7 +126,7 @@ describe("the status of a real order", () => {
   };
 
   always("walks the chart", ({ before, outcome }) => {
-    if (before.testMode || outcome.outcome === "refused") return;
+    if (before.testMode || outcome.outcome === "rejected") return;
     const { from, order } = outcome;
     expect([from.status, ...NEXT[from.status]]).toContain(order.status);
     expect(ORDER_STATUSES.indexOf(order.status)).toBeGreaterThanOrEqual(ORDER_STATUSES.indexOf(from.status));

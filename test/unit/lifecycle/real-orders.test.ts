@@ -136,7 +136,7 @@ for (const { shipped, holdReasons, cells } of STATE_MACHINE) {
       const outcome = applyTransition(order, TRANSITIONS[name] as Transition, NOW);
       if (result === "=")
         return expect(outcome).toEqual({ outcome: "applied", from: order, order, facts: [] });
-      if (!isStatus(result)) return expect(outcome).toEqual({ outcome: "refused", order, rule: result });
+      if (!isStatus(result)) return expect(outcome).toEqual({ outcome: "rejected", order, rule: result });
       const events = EVENTS[name] ?? [];
       expect(outcome).toMatchObject({
         outcome: "applied",
@@ -153,7 +153,7 @@ describe("shipping a real order", () => {
 
   it("waits for its routing, which charges shipping and reserves stock", () => {
     const order = shippedOrder("nothing shipped", { ...REAL, status: "ACCEPTED", routedAt: null });
-    expect(applyTransition(order, ship, NOW)).toEqual({ outcome: "refused", order, rule: "not_routed" });
+    expect(applyTransition(order, ship, NOW)).toEqual({ outcome: "rejected", order, rule: "not_routed" });
   });
 
   it.each<[string, string, object]>([
@@ -162,7 +162,7 @@ describe("shipping a real order", () => {
     ["the routing before the lines", "not_routed", { status: "ACCEPTED" }],
   ])("names %s", (_, rule, fields) => {
     const order = shippedOrder("all shipped", { ...REAL, routedAt: null, ...fields });
-    expect(applyTransition(order, ship, NOW)).toMatchObject({ outcome: "refused", rule });
+    expect(applyTransition(order, ship, NOW)).toMatchObject({ outcome: "rejected", rule });
   });
 
   it("is not required of a test order", () => {
@@ -180,7 +180,7 @@ describe("the deadline and a transition", () => {
     expect(shipped).toMatchObject({ from: { status: "ACCEPTED", updatedAt: at(-1) } });
     expect(shipped.order.status).toBe("IN_PROGRESS");
     const accepted = applyTransition(order, { name: "accept" }, NOW);
-    expect(accepted).toMatchObject({ outcome: "refused", rule: "not_new", order: { status: "ACCEPTED" } });
+    expect(accepted).toMatchObject({ outcome: "rejected", rule: "not_new", order: { status: "ACCEPTED" } });
   });
 
   it("does not touch what the order was given", () => {

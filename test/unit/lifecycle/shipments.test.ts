@@ -67,7 +67,7 @@ describe("updateShipment", () => {
       [sent({ status: "returned" }), "parcel-1"],
     ] as const)
       expect(update(order, { carrier: "UPS" }, id)).toEqual({
-        outcome: "refused",
+        outcome: "rejected",
         order,
         rule: "no_shipment_out",
       });
@@ -96,7 +96,7 @@ describe("returnShipment", () => {
   it("is rejected for a shipment that the order does not have", () => {
     const order = shippedOrder("all shipped", { ...REAL, status: "COMPLETED" });
     const outcome = applyTransition(order, { name: "returnShipment", shipmentId: "parcel-9" }, NOW);
-    expect(outcome).toEqual({ outcome: "refused", order, rule: "no_shipment_out" });
+    expect(outcome).toEqual({ outcome: "rejected", order, rule: "no_shipment_out" });
   });
 });
 

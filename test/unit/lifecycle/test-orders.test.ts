@@ -122,7 +122,7 @@ for (const { shipped, holdReasons, cells } of STATE_MACHINE) {
       const outcome = applyTransition(order, TRANSITIONS[name] as Transition, NOW);
       if (result === "=")
         return expect(outcome).toEqual({ outcome: "applied", from: order, order, facts: [] });
-      if (!isStatus(result)) return expect(outcome).toEqual({ outcome: "refused", order, rule: result });
+      if (!isStatus(result)) return expect(outcome).toEqual({ outcome: "rejected", order, rule: result });
       const published = PUBLISHED[name] ?? [];
       expect(outcome).toMatchObject({
         outcome: "applied",
@@ -160,7 +160,7 @@ describe("ship", () => {
     ["one of the lines named has a shipment", "one line shipped", ["line-1", "line-2"]],
   ])("is rejected when %s", (_title, shipped, lineIds) => {
     const order = shippedOrder(shipped, {});
-    expect(ship(order, lineIds)).toEqual({ outcome: "refused", order, rule: "nothing_to_ship" });
+    expect(ship(order, lineIds)).toEqual({ outcome: "rejected", order, rule: "nothing_to_ship" });
   });
 
   it("names the new shipment in its fact", () => {
@@ -184,7 +184,7 @@ describe("returnShipment", () => {
   it("takes the one named, but not twice", () => {
     const { order } = giveBack(shippedOrder("all shipped", {}), "parcel-1");
     expect(order.shipments.map(({ status }) => status)).toEqual(["returned", "pending"]);
-    expect(giveBack(order, "parcel-1")).toEqual({ outcome: "refused", order, rule: "no_shipment_out" });
+    expect(giveBack(order, "parcel-1")).toEqual({ outcome: "rejected", order, rule: "no_shipment_out" });
   });
 
   it("takes one that is shipped or delivered, not only pending", () => {

@@ -11,8 +11,8 @@ const ADDRESS = {
 const aLine = (fields: object = {}) => ({ productId: PRODUCT, quantity: 1, ...fields });
 const aRequest = (fields: object = {}) => ({ shippingAddress: ADDRESS, lines: [aLine()], ...fields });
 const lines = (count: number) => Array.from({ length: count }, () => aLine());
-const faultsOf = (fields: object) =>
-  check(aRequest(fields)).map((fault) => ("pointer" in fault ? fault.pointer : fault));
+const errorsOf = (fields: object) =>
+  check(aRequest(fields)).map((error) => ("pointer" in error ? error.pointer : error));
 
 /** Specification, part 8, and decision 0006: each limit below, at and above. */
 describe("limits of an order request", () => {
@@ -26,46 +26,46 @@ describe("limits of an order request", () => {
     ],
     ["testMode", "/testMode", [true, false], ["true", 1, null]],
   ])("%s", (field, pointer, accepted, rejected) => {
-    for (const value of accepted) expect(faultsOf({ [field]: value })).toEqual([]);
-    for (const value of rejected) expect(faultsOf({ [field]: value })).toEqual([pointer]);
+    for (const value of accepted) expect(errorsOf({ [field]: value })).toEqual([]);
+    for (const value of rejected) expect(errorsOf({ [field]: value })).toEqual([pointer]);
   });
 
   it.each<[string, unknown[], unknown[]]>([
     ["quantity", [1, 2, 99_999, 100_000], [0, -1, 100_001, 1.5, "1", null]],
     ["productId", [PRODUCT, PRODUCT.toUpperCase()], ["", `urn:uuid:${PRODUCT}`, PRODUCT.slice(1), null]],
   ])("%s of a line", (field, accepted, rejected) => {
-    for (const value of accepted) expect(faultsOf({ lines: [aLine({ [field]: value })] })).toEqual([]);
+    for (const value of accepted) expect(errorsOf({ lines: [aLine({ [field]: value })] })).toEqual([]);
     for (const value of rejected)
-      expect(faultsOf({ lines: [aLine(), aLine({ [field]: value })] })).toEqual([`/lines/1/${field}`]);
+      expect(errorsOf({ lines: [aLine(), aLine({ [field]: value })] })).toEqual([`/lines/1/${field}`]);
   });
 
   const texts = ["firstName", "lastName", "address1", "city", "zip"];
   const optionalTexts = ["stateCode", "address2", "company", "phone", "name"];
   it.each([...texts, ...optionalTexts])("%s of the address has 1 to 255 characters", (field) => {
-    const faults = (value: unknown) => faultsOf({ shippingAddress: { ...ADDRESS, [field]: value } });
-    for (const value of ["a", " ", "a".repeat(255), "é🦊".repeat(127)]) expect(faults(value)).toEqual([]);
+    const errors = (value: unknown) => errorsOf({ shippingAddress: { ...ADDRESS, [field]: value } });
+    for (const value of ["a", " ", "a".repeat(255), "é🦊".repeat(127)]) expect(errors(value)).toEqual([]);
     for (const value of ["", "a".repeat(256), "a\u0000", "\ud800", null, 1])
-      expect(faults(value)).toEqual([`/shippingAddress/${field}`]);
+      expect(errors(value)).toEqual([`/shippingAddress/${field}`]);
   });
 
   it("the country is two letters, in either case", () => {
-    const faults = (countryCode: unknown) => faultsOf({ shippingAddress: { ...ADDRESS, countryCode } });
-    for (const value of ["GB", "gb", "Gb", "ZZ"]) expect(faults(value)).toEqual([]);
+    const errors = (countryCode: unknown) => errorsOf({ shippingAddress: { ...ADDRESS, countryCode } });
+    for (const value of ["GB", "gb", "Gb", "ZZ"]) expect(errors(value)).toEqual([]);
     for (const value of ["", "G", "GBR", "G1", "ÄÖ", "GB\n", " G", null])
-      expect(faults(value)).toEqual(["/shippingAddress/countryCode"]);
+      expect(errors(value)).toEqual(["/shippingAddress/countryCode"]);
   });
 
   it.each([...texts, "countryCode"])("%s of the address is required", (field) => {
     const { [field as "zip"]: _, ...shippingAddress } = ADDRESS;
-    expect(faultsOf({ shippingAddress })).toEqual([`/shippingAddress/${field}`]);
+    expect(errorsOf({ shippingAddress })).toEqual([`/shippingAddress/${field}`]);
   });
 
   it.each(["\ud800", "a\u0000b", ".", ".."])("externalOrderId %j cannot be a path's", (externalOrderId) => {
-    expect(faultsOf({ externalOrderId })).toEqual(["/externalOrderId"]);
+    expect(errorsOf({ externalOrderId })).toEqual(["/externalOrderId"]);
   });
 
-  it("unknown fields are ignored, and all faults are reported at once", () => {
-    expect(faultsOf({ extra: null, lines: [aLine({ extra: null })] })).toEqual([]);
-    expect(faultsOf({ testMode: "yes", lines: [{}], shippingAddress: undefined })).toHaveLength(4);
+  it("unknown fields are ignored, and all errors are reported at once", () => {
+    expect(errorsOf({ extra: null, lines: [aLine({ extra: null })] })).toEqual([]);
+    expect(errorsOf({ testMode: "yes", lines: [{}], shippingAddress: undefined })).toHaveLength(4);
   });
 });

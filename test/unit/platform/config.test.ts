@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/platform/config.ts";
-import { faultsOf, VARIABLES } from "../../support/config-variables.ts";
+import { errorsOf, VARIABLES } from "../../support/config-variables.ts";
 
 /** Exactly one error, about this variable. */
-function expectFault(name: string, value: string): void {
-  const faults = faultsOf({ [name]: value });
-  expect(faults, `${name}=${value}`).toHaveLength(1);
-  expect(faults[0]).toMatch(new RegExp(`^${name} must .*\\.$`));
+function expectError(name: string, value: string): void {
+  const errors = errorsOf({ [name]: value });
+  expect(errors, `${name}=${value}`).toHaveLength(1);
+  expect(errors[0]).toMatch(new RegExp(`^${name} must .*\\.$`));
 }
 
 describe("the configuration without any variable", () => {
@@ -64,17 +64,17 @@ describe.each(Object.entries(VARIABLES))("%s", (name, { taken, refused }) => {
   });
 
   it.each(refused)("rejects %j with one error that names it", (value) => {
-    expectFault(name, value);
+    expectError(name, value);
   });
 });
 
 describe("the two ports", () => {
   it("must differ, also from the other's default", () => {
-    expect(faultsOf({ PORT: "9000", BACK_OFFICE_PORT: "9000" })).toEqual([
+    expect(errorsOf({ PORT: "9000", BACK_OFFICE_PORT: "9000" })).toEqual([
       "BACK_OFFICE_PORT must differ from PORT.",
     ]);
-    expect(faultsOf({ PORT: "8081" })).toHaveLength(1);
-    expect(faultsOf({ PORT: "8081", BACK_OFFICE_PORT: "8082" })).toEqual([]);
+    expect(errorsOf({ PORT: "8081" })).toHaveLength(1);
+    expect(errorsOf({ PORT: "8081", BACK_OFFICE_PORT: "8082" })).toEqual([]);
   });
 
   it("may both be 0: the machine chooses", () => {

@@ -6,10 +6,10 @@ import {
   badCursor,
   decodeCursor,
   encodeCursor,
-  NEWEST_FIRST,
   pagePosition,
-  START,
   toPage,
+  UUID_MAX,
+  UUID_MIN,
 } from "../../../src/platform/wire/cursor.ts";
 
 const ID = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
@@ -79,15 +79,15 @@ describe("the cursor of a list", () => {
 
 describe("the position of a page", () => {
   it("begins before every id, or after every id", () => {
-    expect(START).toBe("00000000-0000-0000-0000-000000000000");
-    expect(NEWEST_FIRST).toBe("ffffffff-ffff-ffff-ffff-ffffffffffff");
+    expect(UUID_MIN).toBe("00000000-0000-0000-0000-000000000000");
+    expect(UUID_MAX).toBe("ffffffff-ffff-ffff-ffff-ffffffffffff");
   });
 
   it("is the beginning of the list without a cursor", () => {
-    expect(pagePosition("products", {})).toEqual({ list: "products", afterId: START, limit: 50 });
-    expect(pagePosition("orders", { limit: 7 }, NEWEST_FIRST)).toEqual({
+    expect(pagePosition("products", {})).toEqual({ list: "products", afterId: UUID_MIN, limit: 50 });
+    expect(pagePosition("orders", { limit: 7 }, UUID_MAX)).toEqual({
       list: "orders",
-      afterId: NEWEST_FIRST,
+      afterId: UUID_MAX,
       limit: 7,
     });
   });
@@ -96,7 +96,7 @@ describe("the position of a page", () => {
     fc.assert(
       fc.property(uuid, (id) => {
         const cursor = encodeCursor("orders", bytesOf(id));
-        expect(pagePosition("orders", { cursor, limit: 3 }, NEWEST_FIRST)).toEqual({
+        expect(pagePosition("orders", { cursor, limit: 3 }, UUID_MAX)).toEqual({
           list: "orders",
           afterId: id,
           limit: 3,
@@ -128,7 +128,7 @@ describe("a page", () => {
   const rows = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ id: `0196a3e1-7c1e-7b52-9f4e-0000000000${10 + index}` }));
   const page = (count: number, limit: number) =>
-    toPage(rows(count), { list: "products", afterId: START, limit }, ({ id }) => id);
+    toPage(rows(count), { list: "products", afterId: UUID_MIN, limit }, ({ id }) => id);
 
   it.each<[string, number, number, number]>([
     ["no row", 0, 3, 0],
@@ -161,7 +161,7 @@ describe("the cursor of the feed", () => {
     for (const each of [
       FEED_START,
       position,
-      { transactionId: String(2n ** 64n - 1n), sequence: 0, eventId: NEWEST_FIRST },
+      { transactionId: String(2n ** 64n - 1n), sequence: 0, eventId: UUID_MAX },
     ])
       expect(decodeFeedCursor(encodeFeedCursor(each))).toEqual(each);
     fc.assert(
@@ -170,7 +170,7 @@ describe("the cursor of the feed", () => {
   });
 
   it("begins before every event", () => {
-    expect(FEED_START).toEqual({ transactionId: "0", sequence: 0, eventId: START });
+    expect(FEED_START).toEqual({ transactionId: "0", sequence: 0, eventId: UUID_MIN });
   });
 
   it("is not valid when it is mangled, of another list, or of another length", () => {

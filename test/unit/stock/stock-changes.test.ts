@@ -13,7 +13,7 @@ const anOrder = (shipped: Shipped, fields: Partial<Order> = {}): Order =>
 
 function transitionOf(order: Order, transition: Transition, restock?: boolean): AppliedTransition {
   const outcome = applyTransition(order, transition, NOW);
-  if (outcome.outcome === "refused") throw new Error(`${transition.name} was rejected: ${outcome.rule}.`);
+  if (outcome.outcome === "rejected") throw new Error(`${transition.name} was rejected: ${outcome.rule}.`);
   const cause = { actor: SERVICE, operation: transition.name, ...(restock === undefined ? {} : { restock }) };
   return { ...cause, before: outcome.from, after: outcome.order, facts: outcome.facts };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  endpointUrlFault,
+  endpointUrlError,
   type Resolve,
   resolveAll,
 } from "../../../src/webhooks/endpoints/public-address.ts";
@@ -22,8 +22,8 @@ const never: Resolve = async (name) => {
 };
 
 const onTheInternet = (url: string, resolve: Resolve = answering("93.184.216.34")) =>
-  endpointUrlFault(url, { allowPrivateNetworks: false, resolve });
-const onALaptop = (url: string) => endpointUrlFault(url, { allowPrivateNetworks: true, resolve: never });
+  endpointUrlError(url, { allowPrivateNetworks: false, resolve });
+const onALaptop = (url: string) => endpointUrlError(url, { allowPrivateNetworks: true, resolve: never });
 
 describe("the URL of an endpoint", () => {
   it.each([

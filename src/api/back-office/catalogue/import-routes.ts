@@ -25,7 +25,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. If the file has the column \`id\`, a row with an \`id\` changes that product, and a row without one creates a product. All rows are imported, or none: then \`errors\` lists each error with its line.`,
     params: MerchantIdParams,
     upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES },
-    answers: { 200: { description: "All rows were imported.", schema: ImportedSchema } },
+    responses: { 200: { description: "All rows were imported.", schema: ImportedSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, body }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);

@@ -4,7 +4,12 @@ import { parseUuid, toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { type Fault, isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
+import {
+  isProblem,
+  notFound,
+  type ValidationError,
+  validationFailed,
+} from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   describedAs,
@@ -26,10 +31,10 @@ import {
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
 import { listProducts, withdrawProduct } from "../../../products/products-sql.ts";
 import { publishProduct } from "../../../products/publish-product.ts";
-import { idFaults, idIn } from "../../http/id-parameters.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdParams } from "../lookups.ts";
-import { amountFaults, minorOf } from "../money/amounts.ts";
+import { amountErrors, minorOf } from "../money/amounts.ts";
 
 const BackOfficeProductSchema = Type.Object(
   {
@@ -52,8 +57,8 @@ const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema>
 });
 
 /** A price in another currency than the merchant's is rejected, here and by the database. */
-const priceFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
-  holder === null ? [] : amountFaults(body, "/price", holder.currency);
+const priceErrors = (body: unknown, owner: { readonly currency: string } | null): ValidationError[] =>
+  owner === null ? [] : amountErrors(body, "/price", owner.currency);
 
 export const productRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -65,10 +70,10 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     summary: "Create a product",
     params: MerchantIdParams,
     body: ProductRequestSchema,
-    answers: { 201: { description: "The product was created.", schema: BackOfficeProductSchema } },
+    responses: { 201: { description: "The product was created.", schema: BackOfficeProductSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ caller, params, body }, { context }) =>
-      priceFaults(body, await findMerchant(context, caller, params.id)),
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      priceErrors(body, await findMerchant(context, caller, params.id)),
     handle: async ({ caller, params, body }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
@@ -98,7 +103,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       ),
       q: searchField("A part of the SKU or of the name. Case is ignored."),
     }),
-    answers: {
+    responses: {
       200: {
         description: "A page, oldest first.",
         schema: pageOf(BackOfficeProductSchema, "ProductPage"),
@@ -112,8 +117,8 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       if (merchant === null) return notFound("merchant");
       const { sku = null, status = null } = query;
       if (sku !== null && !isStorableText(sku)) return { status: 200, body: { data: [], nextCursor: null } };
-      const faults = idFaults("con", "connectionId", query);
-      if (faults.length > 0) return validationFailed(faults);
+      const errors = idErrors("con", "connectionId", query);
+      if (errors.length > 0) return validationFailed(errors);
       const connectionId = idIn("con", query.connectionId);
       const filter = { sku, status, connectionId, text: toSearched(query.q) };
       const products = await listProducts(context.db, merchant.id, filter, position);
@@ -128,7 +133,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     tag: "Products",
     summary: "Get a product",
     params: ProductIdParams,
-    answers: { 200: { description: "The product.", schema: BackOfficeProductSchema } },
+    responses: { 200: { description: "The product.", schema: BackOfficeProductSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const product = await findProduct(context, caller, params.id);
@@ -145,10 +150,10 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     description: "Existing orders keep their price.",
     params: ProductIdParams,
     body: ProductChangeSchema,
-    answers: { 200: { description: "The changed product.", schema: BackOfficeProductSchema } },
+    responses: { 200: { description: "The changed product.", schema: BackOfficeProductSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ caller, params, body }, { context }) =>
-      priceFaults(body, await findProduct(context, caller, params.id)),
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      priceErrors(body, await findProduct(context, caller, params.id)),
     handle: async ({ caller, params, body: { price, ...fields } }, { context }) => {
       const product = await findProduct(context, caller, params.id);
       if (product === null) return notFound("product");
@@ -167,7 +172,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     description:
       "Publishes `product.published` once. Repeating the request has no further effect. A product of another merchant is like a missing one.",
     params: ExposureParams,
-    answers: { 200: { description: "The product is exposed.", schema: BackOfficeProductSchema } },
+    responses: { 200: { description: "The product is exposed.", schema: BackOfficeProductSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
@@ -186,7 +191,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     summary: "Withdraw a product from a connection",
     description: "Existing orders do not change. Repeating the request returns the same.",
     params: ExposureParams,
-    answers: { 204: { description: "The product is not exposed." } },
+    responses: { 204: { description: "The product is not exposed." } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);

@@ -56,7 +56,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "FacilityRequest", description: "A new facility." },
     ),
-    answers: { 201: { description: "The facility was created.", schema: FacilitySchema } },
+    responses: { 201: { description: "The facility was created.", schema: FacilitySchema } },
     problems: ["validation-failed"],
     handle: async ({ body: { name, countryCode } }, { context }) => {
       const facility = await createFacility(context, { name, countryCode: countryCode.toUpperCase() });
@@ -77,7 +77,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
         Type.String({ format: "country-code", description: "Only facilities in this country." }),
       ),
     }),
-    answers: {
+    responses: {
       200: { description: "A page, oldest first.", schema: pageOf(FacilitySchema, "FacilityPage") },
     },
     problems: ["validation-failed"],
@@ -96,7 +96,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Get a facility",
     params: FacilityIdParams,
-    answers: { 200: { description: "The facility.", schema: FacilitySchema } },
+    responses: { 200: { description: "The facility.", schema: FacilitySchema } },
     problems: ["not-found"],
     handle: async ({ params }, { context }) => {
       const facility = await findFacility(context, params.id);
@@ -115,7 +115,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
       { name: Type.Optional(shortText(NAME_TEXT)) },
       { title: "FacilityUpdate", description: "Changes of a facility. Absent fields keep their values." },
     ),
-    answers: { 200: { description: "The changed facility.", schema: FacilitySchema } },
+    responses: { 200: { description: "The changed facility.", schema: FacilitySchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ params, body: { name } }, { context }) => {
       const facility = await findFacility(context, params.id);

@@ -5,11 +5,11 @@ import { setRates } from "../../../fulfilment/facilities/set-rates.ts";
 import { isCurrency } from "../../../platform/currencies.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { type Fault, notFound } from "../../../platform/wire/problems.ts";
+import { notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import { describedAs } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
-import { amountFaults, minorOf, valueAt } from "../money/amounts.ts";
+import { amountErrors, minorOf, valueAt } from "../money/amounts.ts";
 
 const WEIGHT_TEXT =
   "Maximum weight of the order in grams. Of the rates that fit an order, the one with the lowest maximum applies.";
@@ -75,24 +75,24 @@ const toRate = ({ countryCode, maxWeightGrams, price }: Static<typeof RateReques
 });
 
 /** A price with more decimals than its currency has, and a second price for what has one. */
-function ratesFaults(body: unknown): Fault[] {
+function ratesErrors(body: unknown): ValidationError[] {
   const rates = valueAt(body, "/rates");
   if (!Array.isArray(rates)) return [];
   const first = new Map<string, number>();
   return rates.slice(0, RATES_MAX).flatMap((rate: unknown, index) => {
     const pointer = `/rates/${index}`;
     const currency = valueAt(rate, "/price/currency");
-    const faults = isCurrency(currency) ? amountFaults(body, `${pointer}/price`, currency) : [];
-    const key = placeOf(rate);
+    const errors = isCurrency(currency) ? amountErrors(body, `${pointer}/price`, currency) : [];
+    const key = bracketOf(rate);
     const earlier = key === null ? undefined : first.get(key);
     if (key !== null && earlier === undefined) first.set(key, index);
-    if (earlier === undefined) return faults;
-    return [...faults, { pointer, detail: `has the same country, currency and weight as /rates/${earlier}` }];
+    if (earlier === undefined) return errors;
+    return [...errors, { pointer, detail: `has the same country, currency and weight as /rates/${earlier}` }];
   });
 }
 
 /** What must not occur twice; null when a part of it is not there, which is the schema's matter. */
-function placeOf(rate: unknown): string | null {
+function bracketOf(rate: unknown): string | null {
   const [country, currency, weight] = ["/countryCode", "/price/currency", "/maxWeightGrams"].map((pointer) =>
     valueAt(rate, pointer),
   );
@@ -109,7 +109,7 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Get a facility's shipping rates",
     params: FacilityIdParams,
-    answers: { 200: { description: "All rates of the facility.", schema: RatesSchema } },
+    responses: { 200: { description: "All rates of the facility.", schema: RatesSchema } },
     problems: ["not-found"],
     handle: async ({ params }, { context }) => {
       const facility = await findFacility(context, params.id);
@@ -128,9 +128,9 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
       "Replaces all rates of the facility. Routed orders keep their price. Orders that wait for a rate are routed again.",
     params: FacilityIdParams,
     body: RatesRequestSchema,
-    answers: { 200: { description: "The new rates.", schema: RatesSchema } },
+    responses: { 200: { description: "The new rates.", schema: RatesSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ body }) => ratesFaults(body),
+    bodyErrors: async ({ body }) => ratesErrors(body),
     handle: async ({ params, body }, { context }) => {
       const facility = await findFacility(context, params.id);
       if (facility === null) return notFound("facility");

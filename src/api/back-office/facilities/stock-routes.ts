@@ -13,7 +13,7 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import type { StockRecord } from "../../../stock/stock.ts";
 import { listStock, readStock } from "../../../stock/stock-sql.ts";
-import { idFaults, idIn } from "../../http/id-parameters.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
 
@@ -72,7 +72,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       ),
       available: flagField("True: only products with available units. False: only products without."),
     }),
-    answers: {
+    responses: {
       200: {
         description: "A page, the oldest product first.",
         schema: pageOf(StockSchema, "StockPage"),
@@ -84,8 +84,8 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       if (isProblem(position)) return position;
       const facility = await findFacility(context, params.id);
       if (facility === null) return notFound("facility");
-      const faults = idFaults("mer", "merchantId", query);
-      if (faults.length > 0) return validationFailed(faults);
+      const errors = idErrors("mer", "merchantId", query);
+      if (errors.length > 0) return validationFailed(errors);
       const { sku = null } = query;
       const filter = { merchantId: idIn("mer", query.merchantId), sku, available: query.available ?? null };
       const records = await listStock(context.db, facility.id, filter, position);
@@ -102,7 +102,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     summary: "Get the stock of a product at a facility",
     description: "A product without a stock record at any facility is made to order: always available.",
     params: StockParams,
-    answers: { 200: { description: "The stock.", schema: StockSchema } },
+    responses: { 200: { description: "The stock.", schema: StockSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const facility = await findFacility(context, params.id);
@@ -133,7 +133,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "StockRequest", description: "The stock of a product at a facility." },
     ),
-    answers: { 200: { description: "The new stock.", schema: StockSchema } },
+    responses: { 200: { description: "The new stock.", schema: StockSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, body: { onHand } }, { context }) => {
       const facility = await findFacility(context, params.id);

@@ -8,7 +8,7 @@ import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
+import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -22,7 +22,7 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
-import { amountFaults, minorOf } from "../money/amounts.ts";
+import { amountErrors, minorOf } from "../money/amounts.ts";
 
 const POLICY_TEXT =
   "Which orders need no review. An order outside one of the limits begins in PROCESSING. A limit that is null does not apply.";
@@ -105,8 +105,8 @@ function toPolicy({
 }
 
 /** The policy's amount is in the merchant's currency. */
-const policyFaults = (body: unknown, holder: { readonly currency: string } | null): Fault[] =>
-  holder === null ? [] : amountFaults(body, "/reviewPolicy/maxOrderValue", holder.currency);
+const policyErrors = (body: unknown, owner: { readonly currency: string } | null): ValidationError[] =>
+  owner === null ? [] : amountErrors(body, "/reviewPolicy/maxOrderValue", owner.currency);
 
 const ConnectionChangeSchema = Type.Object(
   { name: Type.Optional(nameField), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
@@ -126,10 +126,10 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       { name: nameField, reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
       { title: "ConnectionRequest", description: "A new connection." },
     ),
-    answers: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
+    responses: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ caller, params, body }, { context }) =>
-      policyFaults(body, await findMerchant(context, caller, params.id)),
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      policyErrors(body, await findMerchant(context, caller, params.id)),
     handle: async ({ caller, params, body }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
@@ -151,7 +151,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       cursor: cursorField,
       q: searchField("A part of the name. Case is ignored."),
     }),
-    answers: {
+    responses: {
       200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
     },
     problems: ["not-found", "validation-failed"],
@@ -172,7 +172,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     tag: "Connections",
     summary: "Get a connection",
     params: ConnectionIdParams,
-    answers: { 200: { description: "The connection.", schema: ConnectionSchema } },
+    responses: { 200: { description: "The connection.", schema: ConnectionSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
@@ -191,10 +191,10 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     description: "A new review policy replaces the old one entirely. Existing orders keep their status.",
     params: ConnectionIdParams,
     body: ConnectionChangeSchema,
-    answers: { 200: { description: "The changed connection.", schema: ConnectionSchema } },
+    responses: { 200: { description: "The changed connection.", schema: ConnectionSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ caller, params, body }, { context }) =>
-      policyFaults(body, await findConnection(context, caller, params.id)),
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      policyErrors(body, await findConnection(context, caller, params.id)),
     handle: async ({ caller, params, body: { reviewPolicy, ...fields } }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");

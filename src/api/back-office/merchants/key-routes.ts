@@ -73,9 +73,9 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "KeyRequest", description: "A new key." },
     ),
-    answers: { 201: { description: "The key was issued.", schema: NewKeySchema } },
+    responses: { 201: { description: "The key was issued.", schema: NewKeySchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ body }, { context }) => {
+    bodyErrors: async ({ body }, { context }) => {
       const expiresAt = valueAt(body, "/expiresAt");
       if (expiresAt === undefined) return [];
       const moment = new Date(String(expiresAt));
@@ -104,7 +104,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       cursor: cursorField,
       live: flagField("True: only valid keys. False: only revoked and expired ones."),
     }),
-    answers: {
+    responses: {
       200: {
         description: "A page, oldest first; revoked and expired ones too.",
         schema: pageOf(KeySchema, "KeyPage"),
@@ -130,7 +130,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     summary: "Revoke a key",
     description: "The next request with the key is rejected. Repeating the request returns the same.",
     params: Type.Object({ id: Type.String({ description: "Id of the key." }) }),
-    answers: { 200: { description: "The revoked key.", schema: KeySchema } },
+    responses: { 200: { description: "The revoked key.", schema: KeySchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const id = fromTypeId("key", params.id);

@@ -22,7 +22,7 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
-import { amountFaults, minorOf, valueAt } from "../money/amounts.ts";
+import { amountErrors, minorOf, valueAt } from "../money/amounts.ts";
 
 const CURRENCY_DEFAULT = "EUR";
 
@@ -113,11 +113,11 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     tag: "Merchants",
     summary: "Create a merchant",
     body: MerchantRequestSchema,
-    answers: { 201: { description: "The merchant was created.", schema: MerchantSchema } },
+    responses: { 201: { description: "The merchant was created.", schema: MerchantSchema } },
     problems: ["validation-failed"],
-    bodyFaults: async ({ body }) => {
+    bodyErrors: async ({ body }) => {
       const currency = valueAt(body, "/currency") ?? CURRENCY_DEFAULT;
-      return isCurrency(currency) ? amountFaults(body, "/creditLimit", currency) : [];
+      return isCurrency(currency) ? amountErrors(body, "/creditLimit", currency) : [];
     },
     handle: async ({ body }, { context }) => {
       const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
@@ -139,7 +139,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       cursor: cursorField,
       q: searchField("A part of the name or of the email address. Case is ignored."),
     }),
-    answers: {
+    responses: {
       200: {
         description: "A page of merchants, oldest first.",
         schema: pageOf(MerchantSchema, "MerchantPage"),
@@ -165,11 +165,11 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       "If the request has a credit limit that is not lower than before, declined charges are attempted again at once.",
     params: MerchantIdParams,
     body: MerchantChangeSchema,
-    answers: { 200: { description: "The changed merchant.", schema: MerchantSchema } },
+    responses: { 200: { description: "The changed merchant.", schema: MerchantSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ caller, params, body }, { context }) => {
+    bodyErrors: async ({ caller, params, body }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
-      return merchant === null ? [] : amountFaults(body, "/creditLimit", merchant.currency);
+      return merchant === null ? [] : amountErrors(body, "/creditLimit", merchant.currency);
     },
     handle: async ({ caller, params, body: { creditLimit, ...fields } }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
@@ -193,7 +193,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     tag: "Merchants",
     summary: "Get a merchant",
     params: MerchantIdParams,
-    answers: { 200: { description: "The merchant.", schema: MerchantSchema } },
+    responses: { 200: { description: "The merchant.", schema: MerchantSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);

@@ -5,9 +5,14 @@ import { availableCredit, BOOKING_KINDS } from "../../../payments/account/bookin
 import { recordPayment } from "../../../payments/account/record-payment.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney, isAmount } from "../../../platform/money.ts";
-import { NEWEST_FIRST, pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { type Fault, isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
+import {
+  isProblem,
+  notFound,
+  type ValidationError,
+  validationFailed,
+} from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -21,7 +26,7 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
-import { amountFaults, minorOf, valueAt } from "./amounts.ts";
+import { amountErrors, minorOf, valueAt } from "./amounts.ts";
 
 const AccountSchema = Type.Object(
   {
@@ -81,12 +86,12 @@ const toWireEntry =
   });
 
 /** A payment is in the merchant's currency, and more than nothing. */
-function paymentFaults(body: unknown, merchant: Merchant | null): Fault[] {
+function paymentErrors(body: unknown, merchant: Merchant | null): ValidationError[] {
   if (merchant === null) return [];
   const amount = valueAt(body, "/amount/amount");
   const isNothing = typeof amount === "string" && isAmount(amount) && /^[0.]+$/.test(amount);
   if (isNothing) return [{ pointer: "/amount", detail: "must be greater than zero" }];
-  return amountFaults(body, "/amount", merchant.currency);
+  return amountErrors(body, "/amount", merchant.currency);
 }
 
 const REFERENCE_TAKEN = validationFailed([
@@ -102,7 +107,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Get a merchant's account",
     params: MerchantIdParams,
-    answers: { 200: { description: "The account.", schema: AccountSchema } },
+    responses: { 200: { description: "The account.", schema: AccountSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
@@ -136,7 +141,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
       cursor: cursorField,
       kind: Type.Optional(describedAs(AccountEntryKindSchema, "Only entries of this kind.")),
     }),
-    answers: {
+    responses: {
       200: {
         description: "A page, newest first.",
         schema: pageOf(AccountEntrySchema, "AccountEntryPage"),
@@ -144,7 +149,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query }, { context }) => {
-      const position = pagePosition("account-entries", query, NEWEST_FIRST);
+      const position = pagePosition("account-entries", query, UUID_MAX);
       if (isProblem(position)) return position;
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
@@ -163,13 +168,13 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
       "Sending the same reference and amount again returns 200 and books nothing. Declined charges are attempted again at once.",
     params: MerchantIdParams,
     body: PaymentRequestSchema,
-    answers: {
+    responses: {
       200: { description: "The payment was recorded before.", schema: AccountEntrySchema },
       201: { description: "The payment is recorded.", schema: AccountEntrySchema },
     },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async ({ caller, params, body }, { context }) =>
-      paymentFaults(body, await findMerchant(context, caller, params.id)),
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      paymentErrors(body, await findMerchant(context, caller, params.id)),
     handle: async ({ caller, params, body: { amount, reference, note = null } }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");

@@ -7,7 +7,7 @@ import {
   type StripeMethod,
 } from "../../../payments/stripe/stripe-methods-sql.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import { type Fault, notFound } from "../../../platform/wire/problems.ts";
+import { notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import { dateTime, idField } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
@@ -46,7 +46,7 @@ const toWireMethod = (method: StripeMethod): Static<typeof StripeMethodSchema> =
   createdAt: method.createdAt.toISOString(),
 });
 
-const NO_KEY: Fault = {
+const NO_KEY: ValidationError = {
   pointer: "/customerId",
   detail: "cannot be used: the service has no Stripe key (STRIPE_SECRET_KEY)",
 };
@@ -60,7 +60,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Get a merchant's Stripe payment method",
     params: MerchantIdParams,
-    answers: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
+    responses: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
@@ -80,9 +80,9 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
       "From now on charges of the merchant's orders use this payment method, and declined charges are attempted again at once. Payments in progress keep their method, and a refund uses the method of its charge.",
     params: MerchantIdParams,
     body: StripeMethodRequestSchema,
-    answers: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
+    responses: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyFaults: async (_request, { context }) => (context.config.stripeSecretKey === null ? [NO_KEY] : []),
+    bodyErrors: async (_request, { context }) => (context.config.stripeSecretKey === null ? [NO_KEY] : []),
     handle: async ({ caller, params, body: { customerId, paymentMethodId } }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
@@ -99,7 +99,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     summary: "Remove a merchant's Stripe payment method",
     params: MerchantIdParams,
     description: "Declined charges are attempted again at once.",
-    answers: { 204: { description: "New charges go to the merchant's account." } },
+    responses: { 204: { description: "New charges go to the merchant's account." } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);

@@ -3,12 +3,12 @@ import { keyOf } from "../../../merchants/connection.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
 import {
-  answerDelivery,
-  answerDeliveryPage,
-  answerRedelivery,
   DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
+  deliveryPageResponse,
+  deliveryResponse,
+  redeliveryResponse,
 } from "../../deliveries.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
@@ -28,12 +28,12 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     description: "Newest event first. If a filter matches nothing, the list is empty.",
     params: ConnectionIdParams,
     query: DeliveryQuery,
-    answers: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
+    responses: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query }, { context, readOrder }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return answerDeliveryPage(context, readOrder, keyOf(connection), query);
+      return deliveryPageResponse(context, readOrder, keyOf(connection), query);
     },
   }),
   route({
@@ -44,12 +44,12 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     tag,
     summary: "Get a delivery",
     params: DeliveryParams,
-    answers: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
+    responses: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return answerDelivery(context, keyOf(connection), params.deliveryId);
+      return deliveryResponse(context, keyOf(connection), params.deliveryId);
     },
   }),
   route({
@@ -62,14 +62,14 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     description:
       "Sends the delivery once more at once, whatever its status. While that attempt is pending, repeating the request has no further effect.",
     params: DeliveryParams,
-    answers: {
+    responses: {
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
     problems: ["not-found", "endpoint-paused"],
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return answerRedelivery(context, keyOf(connection), params.deliveryId);
+      return redeliveryResponse(context, keyOf(connection), params.deliveryId);
     },
   }),
 ];

@@ -4,8 +4,8 @@ import { listOrders, type OrderFilter, type OrderOwner } from "../../../orders/l
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
-import { fromTypeId } from "../../../platform/ids.ts";
-import { NEWEST_FIRST, pagePosition, toPage } from "../../../platform/wire/cursor.ts";
+import { fromTypeId, NO_UUID } from "../../../platform/ids.ts";
+import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
@@ -16,7 +16,7 @@ import {
   searchField,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import { idFaults, idIn } from "../../http/id-parameters.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
@@ -50,12 +50,12 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     summary: "List orders",
     description: "Orders of all connections, newest first. If a filter matches nothing, the list is empty.",
     query: OrderQuery,
-    answers: { 200: { description: "A page of orders.", schema: pageOf(OrderSummarySchema, "OrderPage") } },
+    responses: { 200: { description: "A page of orders.", schema: pageOf(OrderSummarySchema, "OrderPage") } },
     problems: ["validation-failed"],
     handle: async ({ caller, query }, { context }) => {
       const filter = toFilter(caller, query);
       if (isProblem(filter)) return filter;
-      const position = pagePosition("orders", query, NEWEST_FIRST);
+      const position = pagePosition("orders", query, UUID_MAX);
       if (isProblem(position)) return position;
       const now = context.clock.now();
       const listed = isNowhere(filter) ? [] : await listOrders(context.db, filter, position, now);
@@ -72,7 +72,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     summary: "Get an order",
     description: "The order with its charges, shipments, holds and timeline.",
     params: OrderIdParams,
-    answers: { 200: { description: "The order.", schema: BackOfficeOrderSchema } },
+    responses: { 200: { description: "The order.", schema: BackOfficeOrderSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
       const found = await findOrder(context, caller, params.id);
@@ -83,15 +83,15 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
 ];
 
 function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Problem {
-  const faults = [...idFaults("mer", "merchantId", query), ...idFaults("con", "connectionId", query)];
-  if (faults.length > 0) return validationFailed(faults);
+  const errors = [...idErrors("mer", "merchantId", query), ...idErrors("con", "connectionId", query)];
+  if (errors.length > 0) return validationFailed(errors);
   const { q } = query;
   const orderId = q === undefined ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
-  const asked = idIn("mer", query.merchantId);
+  const requested = idIn("mer", query.merchantId);
   const own = confinedTo(caller);
   return {
     // A merchant has no orders of another merchant to show.
-    merchantId: own !== null && asked !== null && asked !== own ? NOBODY : (own ?? asked),
+    merchantId: own !== null && requested !== null && requested !== own ? NO_UUID : (own ?? requested),
     connectionId: idIn("con", query.connectionId),
     status: query.status ?? null,
     onHold: query.onHold ?? null,
@@ -102,8 +102,7 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
   };
 }
 
-const NOBODY = "00000000-0000-0000-0000-000000000000";
-const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NOBODY;
+const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NO_UUID;
 
 /** The orders of a page; an order that has been erased since is left out. */
 async function readListed(

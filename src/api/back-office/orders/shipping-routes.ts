@@ -5,10 +5,10 @@ import { trackingUrlOf } from "../../../fulfilment/shipping/tracking.ts";
 import type { Order } from "../../../lifecycle/order.ts";
 import type { Transition } from "../../../lifecycle/transition.ts";
 import {
-  lineFaults,
+  lineErrors,
   namedLines,
   namedShipment,
-  shipmentFaults,
+  shipmentErrors,
 } from "../../../orders/changes/named-parts.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../../orders/lists/list-orders-sql.ts";
@@ -16,7 +16,7 @@ import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable, shortText } from "../../../platform/wire/schemas.ts";
 import { actorOf, type BackOfficeRoute, route, warehouse } from "../access.ts";
-import { answerStep, stepRow } from "./answer-step.ts";
+import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 
 const urlField = Type.String({
@@ -84,7 +84,7 @@ const ShipmentBody = Type.Object(
 /** The warehouse's transitions: shipments go out, get their tracking, and come back. */
 export const shippingRoutes: readonly BackOfficeRoute[] = [
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/ship",
     operationId: "shipOrder",
     admits: warehouse,
@@ -93,7 +93,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted yet, or not routed to a facility yet. Tracking may be added later.",
     body: ShipBody,
     handle: async ({ caller, params, body }, { context }) =>
-      answerStep(context, caller, params.id, {
+      handleTransition(context, caller, params.id, {
         operation: "ship",
         prepare: prepareShipping,
         transition: (order) => toShip(order, body, context.newId()),
@@ -101,20 +101,20 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       }),
   }),
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/complete",
     operationId: "completeOrder",
     admits: warehouse,
     summary: "Complete an order",
     description: "Rejected while a line has no shipment.",
     handle: async ({ caller, params }, { context }) =>
-      answerStep(context, caller, params.id, {
+      handleTransition(context, caller, params.id, {
         operation: "complete",
         transition: () => ({ name: "complete" }),
       }),
   }),
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/return",
     operationId: "returnShipment",
     admits: warehouse,
@@ -122,7 +122,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     description: "The order becomes RETURNED, also if it was settled.",
     body: ReturnBody,
     handle: async ({ caller, params, body }, { context }) =>
-      answerStep(context, caller, params.id, {
+      handleTransition(context, caller, params.id, {
         operation: "returnShipment",
         restock: body.restock ?? false,
         transition: (order) => toReturn(order, body),
@@ -139,7 +139,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       "Adds tracking later, or changes the status of the shipment. Changed tracking is published as `order.shipmentUpdated` to endpoints that name this type.",
     params: Type.Object({ id: Type.String({ description: "Id of the shipment." }) }),
     body: ShipmentBody,
-    answers: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
+    responses: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
     handle: async ({ caller, params, body }, { context }) => {
       const id = fromTypeId("shp", params.id);
@@ -160,8 +160,8 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
 ];
 
 function toShip(order: Order, body: Static<typeof ShipBody>, newShipmentId: string): Transition | Problem {
-  const faults = lineFaults(order, body.lineIds);
-  if (faults.length > 0) return validationFailed(faults);
+  const errors = lineErrors(order, body.lineIds);
+  if (errors.length > 0) return validationFailed(errors);
   const { carrier = null, trackingNumber = null } = body;
   const trackingUrl = body.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
   const tracking = { carrier, trackingNumber, trackingUrl };
@@ -169,9 +169,9 @@ function toShip(order: Order, body: Static<typeof ShipBody>, newShipmentId: stri
 }
 
 function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Transition | Problem {
-  const faults = shipmentFaults(order, shipmentId);
-  return faults.length > 0
-    ? validationFailed(faults)
+  const errors = shipmentErrors(order, shipmentId);
+  return errors.length > 0
+    ? validationFailed(errors)
     : { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
 }
 

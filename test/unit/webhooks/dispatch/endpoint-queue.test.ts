@@ -66,7 +66,7 @@ describe("what a queue sends", () => {
   it("can be taken back before it is sent", () => {
     const queue = filledQueue({}, 4);
     queue.next();
-    expect(queue.takeWaiting().map(({ deliveryId }) => deliveryId)).toEqual([
+    expect(queue.removeWaiting().map(({ deliveryId }) => deliveryId)).toEqual([
       "delivery 1",
       "delivery 2",
       "delivery 3",

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../../lifecycle/hold-reasons.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
-import { type Fault, isProblem, notFound } from "../../../platform/wire/problems.ts";
+import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import {
   actorOf,
   type BackOfficeCaller,
@@ -13,8 +13,8 @@ import {
   warehouse,
 } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
-import { answerStep, stepRow } from "./answer-step.ts";
 import { describeOrder, findOwner } from "./find-order.ts";
+import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 
 const reasons = (description: string) =>
   Type.Optional(
@@ -41,23 +41,23 @@ const ReasonBody = Type.Object(
 );
 
 /** Review, holds and cancellation of real orders, on the lifecycle that the sandbox rehearses. */
-export const orderStepRoutes: readonly BackOfficeRoute[] = [
+export const orderOperationRoutes: readonly BackOfficeRoute[] = [
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/approve",
     operationId: "approveOrder",
     admits: warehouse,
     summary: "Approve an order in review",
     body: ReasonBody,
     handle: async ({ caller, params, body }, { context }) =>
-      answerStep(context, caller, params.id, {
+      handleTransition(context, caller, params.id, {
         operation: "approve",
         detail: body.reason ?? null,
         transition: () => ({ name: "approve" }),
       }),
   }),
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/reject",
     operationId: "rejectOrder",
     admits: warehouse,
@@ -65,14 +65,14 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     description: "Cancels the order: `order.canceled` is published, and the merchant is refunded.",
     body: ReasonBody,
     handle: async ({ caller, params, body }, { context }) =>
-      answerStep(context, caller, params.id, {
+      handleTransition(context, caller, params.id, {
         operation: "reject",
         detail: body.reason ?? null,
         transition: () => ({ name: "reject" }),
       }),
   }),
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/cancel",
     operationId: "cancelOrder",
     admits: merchantSide,
@@ -81,7 +81,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
       "Cancels the order from any status that is not settled; by a merchant's staff only before anything has shipped. `order.canceled` is published, and the merchant is refunded.",
     body: ReasonBody,
     handle: async ({ caller, params, body }, { context }) =>
-      answerStep(context, caller, params.id, {
+      handleTransition(context, caller, params.id, {
         operation: "cancel",
         detail: body.reason ?? null,
         // Goods that are on their way are not a merchant's to give back unpaid (decision 0038).
@@ -92,7 +92,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
       }),
   }),
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/retry-payment",
     operationId: "retryPayment",
     admits: merchantSide,
@@ -109,7 +109,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
     },
   }),
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/hold",
     operationId: "holdOrder",
     admits: everyone,
@@ -120,9 +120,9 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
       { reasons: reasons("What must change before the order can proceed. Default: `merchant_request`.") },
       { title: "HoldRequest", description: "Why an order is put on hold." },
     ),
-    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
+    bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
     handle: async ({ caller, params, body }, { context }) =>
-      answerStep(context, caller, params.id, {
+      handleTransition(context, caller, params.id, {
         operation: "hold",
         // A merchant's request does not replace hold reasons of the service or the warehouse.
         transition: () => ({
@@ -132,7 +132,7 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
       }),
   }),
   route({
-    ...stepRow,
+    ...orderOperationRow,
     path: "/api/orders/{id}/release-hold",
     operationId: "releaseOrderHold",
     admits: everyone,
@@ -147,10 +147,10 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "ReleaseHoldRequest", description: "Which reasons for a hold are released." },
     ),
-    bodyFaults: async ({ caller, body }) => reasonFaults(caller, body),
+    bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
     handle: async ({ caller, params, body }, { context }) => {
       const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
-      return answerStep(context, caller, params.id, {
+      return handleTransition(context, caller, params.id, {
         operation: "releaseHold",
         transition: () => ({ name: "releaseHold", ...(released && { reasons: released }) }),
       });
@@ -162,17 +162,21 @@ export const orderStepRoutes: readonly BackOfficeRoute[] = [
  * Letting an order go unpaid is the operator's decision; so is saying that it was not paid, which opens it to its
  * partner's cancel.
  */
-function reasonFaults(caller: BackOfficeCaller, body: unknown): Fault[] {
+function reasonErrors(caller: BackOfficeCaller, body: unknown): ValidationError[] {
   const sent = valueAt(body, "/reasons");
   if (caller.kind === "operator" || !Array.isArray(sent)) return [];
   return caller.kind === "warehouse"
-    ? faultsWhere(sent, (reason) => reason === PAYMENT_FAILED, "is a matter of the operator")
-    : faultsWhere(
+    ? errorsWhere(sent, (reason) => reason === PAYMENT_FAILED, "is a matter of the operator")
+    : errorsWhere(
         sent,
         (reason) => reason !== MERCHANT_REQUEST,
         `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
       );
 }
 
-const faultsWhere = (sent: unknown[], isWrong: (reason: unknown) => boolean, detail: string): Fault[] =>
+const errorsWhere = (
+  sent: unknown[],
+  isWrong: (reason: unknown) => boolean,
+  detail: string,
+): ValidationError[] =>
   sent.flatMap((reason, index) => (isWrong(reason) ? [{ pointer: `/reasons/${index}`, detail }] : []));

@@ -1,29 +1,29 @@
 import { type RequestedTransition, transitionOrder } from "../../../orders/changes/transition-order.ts";
 import type { Context } from "../../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../../platform/wire/problems.ts";
-import type { Answer } from "../../http/route.ts";
+import type { RouteResponse } from "../../http/route.ts";
 import { actorOf, type BackOfficeCaller } from "../access.ts";
 import { describeOrder, findOwner, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema } from "./order-schemas.ts";
 
 /** The common part of the rows of all transitions of a real order. */
-export const stepRow = {
+export const orderOperationRow = {
   method: "POST",
   tag: "Orders",
   params: OrderIdParams,
-  answers: { 200: { description: "The order after the transition.", schema: BackOfficeOrderSchema } },
+  responses: { 200: { description: "The order after the transition.", schema: BackOfficeOrderSchema } },
   problems: ["not-found", "validation-failed", "transition-refused"],
 } as const;
 
-type Step = Omit<RequestedTransition, "cause"> & Omit<RequestedTransition["cause"], "actor">;
+type OrderTransition = Omit<RequestedTransition, "cause"> & Omit<RequestedTransition["cause"], "actor">;
 
 /** Applies a transition to the order that a path names, and returns the resulting order. */
-export async function answerStep(
+export async function handleTransition(
   context: Context,
   caller: BackOfficeCaller,
   id: string,
-  { operation, detail = null, restock = false, ...step }: Step,
-): Promise<Answer | Problem> {
+  { operation, detail = null, restock = false, ...step }: OrderTransition,
+): Promise<RouteResponse | Problem> {
   const found = await findOwner(context, caller, id);
   if (found === null) return notFound("order");
   const cause = { actor: actorOf(caller), operation, detail, restock };

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/platform/config.ts";
-import { faultsOf, VARIABLES } from "../support/config-variables.ts";
+import { errorsOf, VARIABLES } from "../support/config-variables.ts";
 import { freePort, isListening, startMain, temporaryFolder } from "../support/main-process.ts";
 
 /** Wrong in every variable that can be wrong. */
@@ -33,12 +33,12 @@ const ALL_WRONG = {
 
 describe("several errors", () => {
   it("are reported all at once, one for each variable", () => {
-    const faults = faultsOf(ALL_WRONG);
-    expect(faults.map((fault) => fault.split(" ")[0]).sort()).toEqual(Object.keys(ALL_WRONG).sort());
+    const errors = errorsOf(ALL_WRONG);
+    expect(errors.map((error) => error.split(" ")[0]).sort()).toEqual(Object.keys(ALL_WRONG).sort());
   });
 
   it("do not repeat the values, which may be secrets", () => {
-    const text = new ConfigError(faultsOf(ALL_WRONG)).message;
+    const text = new ConfigError(errorsOf(ALL_WRONG)).message;
     expect(text).not.toContain("database-password");
     expect(text).not.toContain("short-token");
     expect(text).not.toContain("sealing-key");
@@ -59,7 +59,7 @@ describe("a service with an invalid environment", () => {
     const { PORT: _, ...wrong } = ALL_WRONG;
     const main = startMain({ ...wrong, PORT: String(port), DATA_DIR: dataDir });
     expect(await main.exited()).toEqual({ code: 1, signal: null });
-    for (const fault of faultsOf(wrong)) expect(main.errors()).toContain(fault);
+    for (const error of errorsOf(wrong)) expect(main.errors()).toContain(error);
     expect(main.errors()).toMatch(/^The configuration is invalid:\n/);
     expect(main.errors()).not.toMatch(
       /database-password|short-token|sealing-key|mail-password|stripe-secret|node:internal|\.ts:/,
@@ -74,6 +74,6 @@ describe("a service with an invalid environment", () => {
     const wrong = { LOG_LEVEL: "loud" };
     const main = startMain({ ...wrong, DATA_DIR: join(await temporaryFolder(), "data") });
     expect(await main.exited()).toEqual({ code: 1, signal: null });
-    expect(main.errors()).toBe(`${new ConfigError(faultsOf(wrong)).message}\n`);
+    expect(main.errors()).toBe(`${new ConfigError(errorsOf(wrong)).message}\n`);
   });
 });
