@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { acceptanceOf, appliedTransitions, SERVICE } from "../../../src/lifecycle/applied-transition.ts";
+import {
+  acceptanceOf,
+  appliedTransitions,
+  PARTNER,
+  SERVICE,
+} from "../../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
 import { anOrder, at } from "../../support/lifecycle-orders.ts";
 
@@ -36,6 +41,10 @@ it("what changes nothing is no transition", () => {
   const again = applyTransition(held, { name: "addHold", reasons: ["x"] }, at(0));
   expect(again.outcome).toBe("applied");
   expect(appliedTransitions(held, again, CAUSE)).toEqual([]);
+});
+
+it("a partner is recorded without a name, which its connection gives", () => {
+  expect(PARTNER).toEqual({ kind: "partner", name: null });
 });
 
 it("the deadline makes an acceptance by the service, and none before its time", () => {

@@ -57,6 +57,7 @@ describe("events for endpoints that name them", () => {
     expect(typesOf(order, update({ trackingUrl: "https://track.example/JD01" }))).toEqual([
       "order.shipmentUpdated",
     ]);
+    expect(typesOf(after, update({ trackingNumber: "JD02" }))).toEqual(["order.shipmentUpdated"]);
     expect(typesOf(order, update({ carrier: "DHL" }))).toEqual([]);
     expect(typesOf(order, update({ status: "delivered" }))).toEqual([]);
   });

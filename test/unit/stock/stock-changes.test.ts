@@ -103,7 +103,14 @@ describe("returned goods", () => {
     expect(freedBy(order, giveBack("parcel-2"), true)).toEqual([moved(2, 0)]);
   });
 
-  it("do not when nobody says so, or somebody says that they do not", () => {
+  it("are those of both shipments when an order's transitions return them at once", () => {
+    const order = anOrder("all shipped");
+    const { after } = transitionOf(transitionOf(order, giveBack("parcel-1")).after, giveBack("parcel-2"));
+    const returned = { ...transitionOf(order, giveBack("parcel-1"), true), after };
+    expect(stockMovesOf([returned], []).freed).toEqual([moved(1, 0), moved(2, 0)]);
+  });
+
+  it("do not when the cause does not say so, or says that they do not", () => {
     expect(freedBy(anOrder("all shipped"), giveBack(null))).toEqual([]);
     expect(freedBy(anOrder("all shipped"), giveBack(null), false)).toEqual([]);
   });
