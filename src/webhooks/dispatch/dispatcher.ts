@@ -25,8 +25,9 @@ type DispatcherOptions = {
 };
 
 /**
- * Sends deliveries that are due, in three steps: claim, send, record. Any number of dispatchers may run, in any number
- * of processes. An endpoint belongs to one of them at a time (decision 0032).
+ * Sends deliveries that are due, in three steps: the claimer fills the queues of endpoints, `#send` makes an attempt, and
+ * `#record` stores its outcome. Any number of dispatchers may run, in any number of processes. An endpoint belongs to one
+ * of them at a time (decision 0032).
  */
 export class Dispatcher {
   readonly #context: WebhookContext;
@@ -111,23 +112,14 @@ export class Dispatcher {
       const delivery = queue.next();
       if (delivery === null) return;
       this.#pace.begun();
-      void this.#send(queue, delivery);
+      void this.#process(queue, delivery);
     }
   }
 
-  async #send(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
-    const { clock, config, log } = this.#context;
-    const { random, metrics } = this.#options;
-    const completion = await sendDelivery(
-      { clock, config, random },
-      this.#sender,
-      delivery,
-      queue.destination,
-    );
+  async #process(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
+    const { clock, config } = this.#context;
+    const completion = await this.#send(queue, delivery);
     const { attempt, outcome } = completion;
-    logAttempt(log, completion);
-    if (attempt !== null)
-      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", firstDelayMs(completion));
     const health = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
     this.#sendWaiting(queue);
     this.#claimIfLow(queue);
@@ -135,6 +127,17 @@ export class Dispatcher {
     if (outcome.is === "retry") this.#claimer.wakeAt(queue.connection, outcome.at);
     const backoffUntil = health?.health.backoffUntil ?? null;
     if (backoffUntil !== null) this.#claimer.wakeAt(queue.connection, backoffUntil);
+  }
+
+  async #send({ destination }: EndpointQueue, delivery: ClaimedDelivery): Promise<Completion> {
+    const { clock, config, log } = this.#context;
+    const { random, metrics } = this.#options;
+    const completion = await sendDelivery({ clock, config, random }, this.#sender, delivery, destination);
+    const { attempt } = completion;
+    logAttempt(log, completion);
+    if (attempt !== null)
+      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", firstDelayMs(completion));
+    return completion;
   }
 
   async #record(queue: EndpointQueue, completion: Completion, health: HealthReport | null): Promise<void> {
