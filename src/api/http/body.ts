@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { parse as parseJson } from "secure-json-parse";
 import type { TSchema } from "typebox";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import { malformed, type Problem } from "../../platform/wire/problems.ts";
@@ -54,12 +53,15 @@ export function bodyCheck(schema: TSchema) {
   };
 }
 
+/** Some clients begin with a byte order mark, which is no part of the JSON text (RFC 8259, section 8.1). */
+const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
+
 function parseBody(body: Buffer): unknown {
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw new ProblemError(malformed("The body is not valid UTF-8."));
   try {
-    // Keys such as __proto__ are unknown fields, and unknown fields are ignored.
-    return parseJson(body.toString(), { protoAction: "remove", constructorAction: "remove" });
+    // Members such as __proto__ are the object's own and unknown, and unknown members are ignored (decision 0025).
+    return JSON.parse(withoutMark(body.toString()));
   } catch {
     throw new ProblemError(malformed("The body is not valid JSON."));
   }

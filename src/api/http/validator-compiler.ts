@@ -1,29 +1,37 @@
-import type { ValidateFunction } from "ajv";
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
-import { createAjv } from "../../platform/wire/validation.ts";
+import { createCompile, type Validate } from "../../platform/wire/validation.ts";
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
 
 /** Bodies are validated as they are; only text of a query becomes a number or a boolean where the schema has one. */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const ajv = createAjv();
+  const compile = createCompile();
   const compiled = new Map<TSchema, Compiled>();
   return ({ schema, httpPart }) => {
     const known = compiled.get(schema);
     if (known !== undefined) return known;
-    const validate = ajv.compile(schema);
-    const wanted = httpPart === "querystring" ? afterReadingText(schema, validate) : validate;
+    const validate = compile(schema);
+    const wanted = httpPart === "querystring" ? afterReadingText(schema, validate) : asCompiled(validate);
     compiled.set(schema, wanted);
     return wanted;
   };
 }
 
+const asCompiled =
+  (validate: Validate): Compiled =>
+  (value: unknown) => {
+    const errors = validate(value);
+    // Fastify types an error by the parts that it uses.
+    return errors.length === 0 ? { value } : { error: errors as FastifySchemaValidationError[] };
+  };
+
 /**
  * The validator's own conversion would also take `0x10`, `1e1`, a padded number, and `Infinity`, which no limit stops:
  * it compares finite numbers only.
  */
-function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled {
+function afterReadingText(schema: TSchema, validate: Validate): Compiled {
+  const validated = asCompiled(validate);
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
   return (query: Record<string, unknown>) => {
     for (const [name, { type }] of Object.entries(properties)) {
@@ -32,7 +40,6 @@ function afterReadingText(schema: TSchema, validate: ValidateFunction): Compiled
         query[name] = Number(text);
       if (type === "boolean" && (text === "true" || text === "false")) query[name] = text === "true";
     }
-    // It fails only with errors, which Fastify types by the parts it uses.
-    return validate(query) ? { value: query } : { error: validate.errors as FastifySchemaValidationError[] };
+    return validated(query);
   };
 }

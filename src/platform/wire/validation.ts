@@ -4,6 +4,7 @@ import type { TSchema } from "typebox";
 import { isCurrency } from "../currencies.ts";
 import { parseUuid } from "../ids.ts";
 import { isAmount } from "../money.ts";
+import { arrayCutOf } from "./bounded-arrays.ts";
 import type { ValidationError } from "./problems.ts";
 import { isStorableText } from "./text.ts";
 
@@ -22,8 +23,27 @@ const FORMAT_DETAILS: Readonly<Record<string, string>> = {
 // The package's default export is its CommonJS module object.
 const addFormats = addFormatsModule.default;
 
-/** A validator with the service's own formats. It reports all errors at once. */
-export function createAjv(): Ajv {
+export type Validate = (value: unknown) => readonly ErrorObject[];
+
+/**
+ * A compiler of validators with the service's own formats. A validator returns all errors of a value at once, but looks
+ * no further into an array than the first item that is too many.
+ */
+export function createCompile(): (schema: TSchema) => Validate {
+  const ajv = createAjv();
+  return (schema) => {
+    const validate = ajv.compile(schema);
+    const cutArrays = arrayCutOf(schema);
+    return (value) => {
+      cutArrays?.(value);
+      return validate(value) ? NO_ERRORS : (validate.errors ?? NO_ERRORS);
+    };
+  };
+}
+
+const NO_ERRORS: readonly ErrorObject[] = [];
+
+function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   addFormats(ajv, ["date-time", "email"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
@@ -42,11 +62,11 @@ export function createAjv(): Ajv {
 
 /** Checks values that do not come from a request's JSON by the same rules. Pointers are relative to the value. */
 export function createCheck(schema: TSchema): (value: unknown) => ReturnType<typeof errorsOf> {
-  const validate = createAjv().compile(schema);
-  return (value) => (validate(value) ? [] : errorsOf(validate.errors ?? [], "body"));
+  const validate = createCompile()(schema);
+  return (value) => errorsOf(validate(value), "body");
 }
 
-/** More than the errors of a hundred lines, so that all of these are reported. A hostile body could have many more. */
+/** More than the errors of a hundred lines, so that all of these are reported. A list of 2 500 rates could have more. */
 const ERRORS_MAX = 500;
 
 export type RequestPart = "body" | "querystring" | "params" | "headers";

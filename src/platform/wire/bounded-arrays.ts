@@ -1,0 +1,46 @@
+import type { TSchema } from "typebox";
+
+/** Shortens the arrays of a value, in place. */
+export type ArrayCut = (value: unknown) => void;
+
+/** Of a schema, what tells where arrays are and how long they may be. */
+type Node = {
+  readonly type?: string | readonly string[];
+  readonly maxItems?: number;
+  readonly items?: Node;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly anyOf?: readonly Node[];
+  readonly allOf?: readonly Node[];
+};
+
+/**
+ * Cuts arrays that are longer than the schema permits to one item more than that, at any depth; null if the schema has
+ * no array. The validator looks into every item, also into those beyond `maxItems`, and collects the errors of all of
+ * them. One item too many still is too many, so what is cut is rejected.
+ */
+export const arrayCutOf = (schema: TSchema): ArrayCut | null => cutOf(schema as Node); // A JSON Schema object.
+
+function cutOf({ maxItems, items, properties = {}, anyOf = [], allOf = [] }: Node): ArrayCut | null {
+  const cuts: ArrayCut[] = [...anyOf, ...allOf].map(cutOf).filter((cut) => cut !== null);
+  const ofItem = items === undefined ? null : cutOf(items);
+  if (maxItems !== undefined || ofItem !== null) cuts.push((value) => cutArray(value, maxItems, ofItem));
+  for (const [name, property] of Object.entries(properties)) {
+    const cut = cutOf(property);
+    if (cut !== null) cuts.push((value) => cutMember(value, name, cut));
+  }
+  if (cuts.length <= 1) return cuts[0] ?? null;
+  return (value) => {
+    for (const cut of cuts) cut(value);
+  };
+}
+
+function cutArray(value: unknown, maxItems: number | undefined, ofItem: ArrayCut | null): void {
+  if (!Array.isArray(value)) return;
+  if (maxItems !== undefined && value.length > maxItems) value.length = maxItems + 1;
+  if (ofItem !== null) for (const item of value) ofItem(item);
+}
+
+function cutMember(value: unknown, name: string, cut: ArrayCut): void {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return;
+  cut((value as Record<string, unknown>)[name]); // An object: any of its members may be read.
+}
