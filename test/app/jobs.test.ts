@@ -135,7 +135,7 @@ describe("accept-orders", () => {
     await placeOrder(broken);
     test.clock.advance({ seconds: 1 });
     await placeOrder(sound);
-    await refuseChangesOf(test, broken);
+    await rejectChangesOf(test, broken);
     test.clock.advance({ hours: 2 });
     await expect(accept(test)).rejects.toThrow();
     expect(await storedStatuses(test, sound.connectionId)).toEqual(["ACCEPTED"]);
@@ -144,12 +144,12 @@ describe("accept-orders", () => {
 });
 
 /** Makes every change of a connection's orders fail in the database. */
-async function refuseChangesOf(test: TestService, { connectionId }: Partner): Promise<void> {
+async function rejectChangesOf(test: TestService, { connectionId }: Partner): Promise<void> {
   await test.db.runScript(`
-    create function refuse_change() returns trigger language plpgsql as
-      $$ begin raise exception 'refused by the test'; end $$;
-    create trigger refuse_change before update or delete on orders for each row
-      when (old.connection_id = '${fromTypeId("con", connectionId)}') execute function refuse_change();`);
+    create function reject_change() returns trigger language plpgsql as
+      $$ begin raise exception 'rejected by the test'; end $$;
+    create trigger reject_change before update or delete on orders for each row
+      when (old.connection_id = '${fromTypeId("con", connectionId)}') execute function reject_change();`);
 }
 
 describe("erase-test-orders", () => {
@@ -161,7 +161,7 @@ describe("erase-test-orders", () => {
     await placeTestOrder(broken);
     test.clock.advance({ seconds: 1 });
     await placeTestOrder(sound);
-    await refuseChangesOf(test, broken);
+    await rejectChangesOf(test, broken);
     test.clock.advance({ hours: 2 });
     await expect(erase(test)).rejects.toThrow();
     expect(await storedStatuses(test, sound.connectionId)).toEqual([]);

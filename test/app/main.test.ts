@@ -43,10 +43,10 @@ describe("the back office listener", () => {
     const { backOffice, api } = await startService({ DATABASE_URL: proxy.url });
     await proxy.cut();
     expect((await send(`${backOffice}/livez`, null)).status).toBe(200);
-    const refused = await send(`${backOffice}/readyz`, null);
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get("retry-after")).toBe("5");
-    expect(refused.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+    const rejected = await send(`${backOffice}/readyz`, null);
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers.get("retry-after")).toBe("5");
+    expect(rejected.headers.get("content-type")).toMatch(/^application\/problem\+json/);
     await proxy.restore();
     await eventually(async () => expect((await send(`${backOffice}/readyz`, null)).status).toBe(200));
     expect((await send(`${api}/v1/nothing`, null)).status).toBe(404);

@@ -24,7 +24,7 @@ const FILES = [
   ".env.example",
   "{src,test,bench,scripts,docs,migrations,openapi}/**/*.{ts,sql,md,json,py}",
 ];
-/** What was is told in its words. */
+/** It names what was renamed. */
 const EXCEPT = ["CHANGELOG.md", "package-lock.json", THIS];
 
 async function readTexts(): Promise<Map<string, string>> {

@@ -98,8 +98,8 @@ describe("the command line", () => {
     expect(held.json().onHoldReasons).toEqual(["merchant_request", "address_unserviceable"]);
     const released = await cli(`order release-hold ${id} --reasons merchant_request --json`);
     expect(released.json().onHoldReasons).toEqual(["address_unserviceable"]);
-    const refused = await cli(`order ship ${id} --carrier DHL`);
-    expect(refused).toMatchObject({ code: 1, output: "" });
+    const rejected = await cli(`order ship ${id} --carrier DHL`);
+    expect(rejected).toMatchObject({ code: 1, output: "" });
     const canceled = await cli(`order cancel ${id} --reason "The customer has called" --json`);
     expect(canceled.json()).toMatchObject({ status: "CANCELED" });
     expect(canceled.json().timeline.at(-1)).toMatchObject({
@@ -160,9 +160,9 @@ describe("the command line", () => {
     const piped = await cli(`product import - ${at} --json`, "sku,name,price\nB,b,2\nC,c,3\n");
     expect(piped.json()).toEqual({ created: 2, changed: 0 });
     const before = await countRows(test, "products");
-    const refused = await cli(`product import - ${at}`, "sku,name,price\nD,d,4\nE,,x\n");
-    expect(refused).toMatchObject({ code: 1, output: "" });
-    expect(refused.errors).toMatch(
+    const rejected = await cli(`product import - ${at}`, "sku,name,price\nD,d,4\nE,,x\n");
+    expect(rejected).toMatchObject({ code: 1, output: "" });
+    expect(rejected.errors).toMatch(
       /Nothing was imported: the file has 2 errors.*\n {2}- line 3, name: is required\n {2}- line 3, price: /,
     );
     expect(await countRows(test, "products")).toBe(before);

@@ -35,8 +35,8 @@ describe("the commands that are one request", () => {
       const { query, body } = routeOf(command.operationId);
       const names = fieldsOf(command).map(({ name }) => name);
       for (const name of names) {
-        const places = [query, body].filter((schema) => hasMember(schema as ObjectSchema | undefined, name));
-        expect(places, `${name} is a parameter of the query or a member of the body`).toHaveLength(1);
+        const found = [query, body].filter((schema) => hasMember(schema as ObjectSchema | undefined, name));
+        expect(found, `${name} is a parameter of the query or a member of the body`).toHaveLength(1);
       }
       const taken = [query, body].flatMap((schema) =>
         Object.keys((schema as ObjectSchema | undefined)?.properties ?? {}),

@@ -32,13 +32,17 @@ const run = (args: readonly string[], variables = environment, input = "") => {
 
 describe("node src/cli/main.ts", () => {
   it("ends with the exit code of what it did", async () => {
-    const [done, refused, usage] = await Promise.all([
+    const [done, rejected, usage] = await Promise.all([
       run(["merchant", "list"]),
       run(["merchant", "show", "x"]),
       run(["merchant", "list", "--frob"]),
     ]);
     expect(done).toMatchObject({ code: 0, output: expect.stringContaining(partner.merchantId), errors: "" });
-    expect(refused).toMatchObject({ code: 1, output: "", errors: "Resource not found: No such merchant.\n" });
+    expect(rejected).toMatchObject({
+      code: 1,
+      output: "",
+      errors: "Resource not found: No such merchant.\n",
+    });
     expect(usage).toMatchObject({ code: 2, output: "" });
   });
 
@@ -82,9 +86,9 @@ describe("node src/cli/main.ts", () => {
       ["merchant", "list"],
       ["order", "export"],
     ]) {
-      const refused = await run(words, own);
-      expect(refused).toMatchObject({ code: 3, output: "" });
-      expect(refused.errors).toMatch(
+      const rejected = await run(words, own);
+      expect(rejected).toMatchObject({ code: 3, output: "" });
+      expect(rejected.errors).toMatch(
         /There is no database in .*data.*start the service.*npm run cli -- migrate/,
       );
     }

@@ -42,10 +42,10 @@ type Cause = {
 };
 
 const testOrderAfter =
-  (...steps: string[]): Cause["prepare"] =>
+  (...transitions: string[]): Cause["prepare"] =>
   async (_test, own) => {
     const { id } = await placeTestOrder(own);
-    for (const step of steps) await applied(own, id, step);
+    for (const name of transitions) await applied(own, id, name);
     return id;
   };
 const byTransition =
@@ -104,26 +104,26 @@ describe("an event is written in the transaction of its cause", () => {
       const id = await prepare(own, ownPartner);
       const before = await dumpTables(own);
       await own.db.runScript(`
-        create function refuse() returns trigger language plpgsql as
-          $$ begin raise exception 'refused by the test'; end $$`);
+        create function reject() returns trigger language plpgsql as
+          $$ begin raise exception 'rejected by the test'; end $$`);
 
       // The event cannot be written: its cause must not have happened either.
       await own.db.runScript(
-        "create trigger refuse before insert on events for each row execute function refuse()",
+        "create trigger reject before insert on events for each row execute function reject()",
       );
       await expectFailure(cause(own, ownPartner, id));
       expect(await dumpTables(own)).toEqual(before);
-      await own.db.runScript("drop trigger refuse on events");
+      await own.db.runScript("drop trigger reject on events");
 
       // The cause fails at the very end of its transaction, after the event was written: the event must not be
       // published.
       const table = type === "product.published" ? "exposed_products" : "orders";
       await own.db.runScript(`
-        create constraint trigger refuse after insert or update on ${table}
-          deferrable initially deferred for each row execute function refuse()`);
+        create constraint trigger reject after insert or update on ${table}
+          deferrable initially deferred for each row execute function reject()`);
       await expectFailure(cause(own, ownPartner, id));
       expect(await dumpTables(own)).toEqual(before);
-      await own.db.runScript(`drop trigger refuse on ${table}`);
+      await own.db.runScript(`drop trigger reject on ${table}`);
 
       const { status, body } = await cause(own, ownPartner, id);
       expect([200, 201], JSON.stringify(body)).toContain(status);
@@ -141,16 +141,16 @@ describe("an event is written in the transaction of its cause", () => {
     const { status, body } = await answer;
     expect(status).toBe(500);
     expect(body.type).toMatch(/\/internal-error$/);
-    expect(JSON.stringify(body)).not.toMatch(/refused by the test|events|trigger/);
+    expect(JSON.stringify(body)).not.toMatch(/rejected by the test|events|trigger/);
   }
 
   it("an order whose event cannot be stored does not fail the orders that are placed together with it", async () => {
     const own = await startServiceForTest();
     const ownPartner = await createPartner(own);
     await own.db.runScript(`
-      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
-      create trigger refuse before insert on events for each row
-        when (new.body like '%"externalOrderId":"poison"%') execute function refuse()`);
+      create function reject() returns trigger language plpgsql as $$ begin raise exception 'rejected'; end $$;
+      create trigger reject before insert on events for each row
+        when (new.body like '%"externalOrderId":"poison"%') execute function reject()`);
     const place = (externalOrderId: string) =>
       ownPartner.client.post("/v1/orders", anOrder(ownPartner, { externalOrderId }));
     const names = [...Array.from({ length: 10 }, (_, index) => `sound-${index}`), "poison"];

@@ -16,15 +16,15 @@ import { createEndpoint, uuidIn } from "../support/webhooks.ts";
 const typesOfOrder = async (test: TestService, partner: Partner, orderId: string) =>
   (await pollFeed(test, partner, null, `&orderId=${orderId}`)).events.map(({ type }) => type);
 
-/** Each of its transactions gets its id first, then `meanwhile` runs, and only then its work. */
-const withEarlyIds = (test: TestService, meanwhile: () => Promise<unknown>): Context => ({
+/** Each of its transactions gets its id first, then `during` runs, and only then its work. */
+const withEarlyIds = (test: TestService, during: () => Promise<unknown>): Context => ({
   ...test.context,
   db: {
     ...test.db,
     transaction: (work) =>
       test.db.transaction(async (tx) => {
         await tx.query({ name: "test-early-id", text: "select pg_current_xact_id()", values: [] });
-        await meanwhile();
+        await during();
         return work(tx);
       }),
   },

@@ -41,22 +41,22 @@ describe("goods that arrive in the middle of a round", () => {
   });
 
   it("go to them also when another order that waits cannot be stored", async () => {
-    const [refused = "", waiting = ""] = await room.placeWaiting(1, 2);
-    await blockOrderChanges(test, refused);
+    const [rejected = "", waiting = ""] = await room.placeWaiting(1, 2);
+    await blockOrderChanges(test, rejected);
     await placeBacklog(2);
     const late = await room.place(room.partner);
     await acceptAll(test);
     await setStock(test, room.facility, room.product, 1);
     const firstBatch = 1 + 2; // The order that cannot be stored has been tried twice by then.
     await expect(routeAsGoodsArrive(2, firstBatch)).rejects.toThrow();
-    expect(await room.isRouted(refused, waiting, late)).toEqual([false, true, false]);
+    expect(await room.isRouted(rejected, waiting, late)).toEqual([false, true, false]);
   });
 });
 
 describe("a round", () => {
   it("reads the orders that wait for the same supply change once, however often one of them fails", async () => {
-    const [refused = ""] = await room.placeWaiting(1);
-    await blockOrderChanges(test, refused);
+    const [rejected = ""] = await room.placeWaiting(1);
+    await blockOrderChanges(test, rejected);
     await setStock(test, room.facility, room.product, 2);
     await placeBacklog(2);
     await acceptAll(test);
@@ -69,14 +69,14 @@ describe("a round", () => {
 
   it("continues with a connection's new orders after one that fails, and with other connections'", async () => {
     const sibling = await createSibling(test, room.partner);
-    const refused = await room.place(room.partner);
+    const rejected = await room.place(room.partner);
     await placeBacklog(1);
     const ids = [await room.place(room.partner), await room.place(sibling)];
     await acceptAll(test);
-    await blockOrderChanges(test, refused);
+    await blockOrderChanges(test, rejected);
     await expect(routeAll(test)).rejects.toMatchObject({
-      errors: [{ message: `Order ${refused} could not be routed.` }],
+      errors: [{ message: `Order ${rejected} could not be routed.` }],
     });
-    expect(await room.isRouted(refused, ...ids)).toEqual([false, true, true]);
+    expect(await room.isRouted(rejected, ...ids)).toEqual([false, true, true]);
   });
 });

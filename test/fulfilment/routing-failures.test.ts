@@ -23,7 +23,7 @@ beforeEach(async () => {
 const uuidOf = (orderId: string): string => fromTypeId("ord", orderId) ?? "";
 
 /** The round's failures, each with its cause, as the log shows them. */
-const told = async (round: Promise<unknown>): Promise<string[]> => {
+const errorsOf = async (round: Promise<unknown>): Promise<string[]> => {
   const leaves = (error: unknown): string[] =>
     error instanceof AggregateError ? error.errors.flatMap(leaves) : [(error as Error).message];
   return round.then(() => [], leaves);
@@ -35,7 +35,7 @@ describe("an order that cannot be stored", () => {
     for (let count = 0; count < 3; count += 1) ids.push(await room.place(room.partner));
     await acceptAll(test);
     const repair = await blockOrderChanges(test, ids[1] ?? "");
-    expect(await told(routeAll(test))).toEqual([`Order ${ids[1]} could not be routed.`]);
+    expect(await errorsOf(routeAll(test))).toEqual([`Order ${ids[1]} could not be routed.`]);
     expect(await room.isRouted(...ids)).toEqual([true, false, true]);
     await repair();
     expect(await routeAll(test)).toBe(1);
@@ -61,7 +61,7 @@ describe("an order that cannot be stored", () => {
     await routeAll(test);
     const repair = await blockOrderChanges(test, ids[0] ?? "");
     await setStock(test, room.facility, room.product, 4);
-    expect(await told(routeAll(test))).toEqual([`Order ${ids[0]} could not be routed.`]);
+    expect(await errorsOf(routeAll(test))).toEqual([`Order ${ids[0]} could not be routed.`]);
     expect(await room.isRouted(...ids)).toEqual([false, true, true, true]);
     expect(await listSupplyChanges(test.db)).toHaveLength(1);
     await repair();
@@ -84,7 +84,7 @@ describe("a waiting order that another transaction locks for long", () => {
         text: "select from orders where id = $1 for update",
         values: [uuidOf(busy)],
       });
-      const round = told(routeAll(test));
+      const round = errorsOf(routeAll(test));
       await untilBlocked(test, 1);
       expect(await round).toEqual([`Order ${busy} could not be routed.`]);
       expect(await room.isRouted(busy, waiting, fresh)).toEqual([false, true, true]);

@@ -267,12 +267,12 @@ describe("a crash in the middle of routing", () => {
     const { id } = await placeOrder(partner);
     await acceptAll(test);
     await test.db.runScript(`
-      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
-      create trigger refuse before ${operation} on ${table} for each row execute function refuse();`);
+      create function reject() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
+      create trigger reject before ${operation} on ${table} for each row execute function reject();`);
     await expect(routeAll(test)).rejects.toThrow();
     expect(await readRoute(test, id)).toEqual({ facilityId: null, routedAt: null });
     expect(await readStock(test, facility, product)).toEqual({ onHand: 5, reserved: 0 });
-    await test.db.runScript(`drop trigger refuse on ${table}`);
+    await test.db.runScript(`drop trigger reject on ${table}`);
     await routeAll(test);
     expect(await readRoute(test, id)).toMatchObject({ facilityId: facility });
     await expectStockAddsUp(test);

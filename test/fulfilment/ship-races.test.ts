@@ -48,13 +48,13 @@ it("ships an order once that is shipped many times at once, while the workers of
 it("stores nothing of an acceptance, a route and a shipment that fail together, and all of it on the next request", async () => {
   const { test, partner, facility, id } = await startWithDueOrder();
   await test.db.runScript(`
-    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
-    create trigger refuse before insert on shipments for each row execute function refuse()`);
+    create function reject() returns trigger language plpgsql as $$ begin raise exception 'rejected'; end $$;
+    create trigger reject before insert on shipments for each row execute function reject()`);
   expect((await test.backOffice.post(`/api/orders/${id}/ship`, {})).status).toBe(500);
   expect(await storedStatuses(test)).toEqual(["NEW"]);
   expect(await readOperations(test, id)).toEqual([]);
   expect(await readStock(test, facility, partner.productIds[0])).toEqual({ onHand: 3, reserved: 0 });
-  await test.db.runScript("drop trigger refuse on shipments");
+  await test.db.runScript("drop trigger reject on shipments");
   expect((await test.backOffice.post(`/api/orders/${id}/ship`, {})).status).toBe(200);
   expect(await readOperations(test, id)).toEqual(STORED_ONCE);
   await expectStockAddsUp(test);

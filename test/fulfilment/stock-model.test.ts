@@ -24,7 +24,7 @@ import { startTestService, type TestService } from "../support/test-service.ts";
  * same time. In every history nothing is promised twice, no unit is created or lost, and in the end no order waits for
  * goods that are available.
  */
-type Step =
+type Command =
   | { name: "place"; by: number; quantities: [number, number] }
   | { name: "stock"; facility: number; product: number; onHand: number }
   | { name: "rates"; facility: number; open: boolean }
@@ -35,7 +35,7 @@ type Step =
   | { name: "route"; worker: number };
 
 const index = (max: number) => fc.nat(max - 1);
-const anyStep: fc.Arbitrary<Step> = fc.oneof(
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
@@ -90,43 +90,43 @@ async function startWorld(test: TestService, second: TestService): Promise<World
 }
 
 /** Transitions that the order's state forbids are rejected; this test is not about them. */
-async function take({ services, partners, facilities, orders }: World, step: Step): Promise<void> {
+async function execute({ services, partners, facilities, orders }: World, command: Command): Promise<void> {
   const [test] = services;
-  if (step.name === "route") {
-    await routeAll(services[step.worker] ?? test);
+  if (command.name === "route") {
+    await routeAll(services[command.worker] ?? test);
     return;
   }
-  if (step.name === "place") {
-    const by = partners[step.by] ?? partners[0];
-    const lines = step.quantities.flatMap((quantity, at) =>
+  if (command.name === "place") {
+    const by = partners[command.by] ?? partners[0];
+    const lines = command.quantities.flatMap((quantity, at) =>
       quantity === 0 ? [] : { productId: by.productIds[at], quantity },
     );
     orders.push({ id: (await placeOrder(by, { lines })).id, by });
     await acceptAll(test);
     return;
   }
-  if (step.name === "stock") {
-    const product = partners[0].productIds[step.product] ?? "";
+  if (command.name === "stock") {
+    const product = partners[0].productIds[command.product] ?? "";
     expect([200, 422]).toContain(
-      (await putStock(test, facilities[step.facility] ?? "", product, step.onHand)).status,
+      (await putStock(test, facilities[command.facility] ?? "", product, command.onHand)).status,
     );
     return;
   }
-  if (step.name === "rates")
-    return setRates(test, facilities[step.facility] ?? "", step.open ? [aRate()] : []);
-  const order = orders[step.order % Math.max(1, orders.length)];
+  if (command.name === "rates")
+    return setRates(test, facilities[command.facility] ?? "", command.open ? [aRate()] : []);
+  const order = orders[command.order % Math.max(1, orders.length)];
   if (order === undefined) return;
-  await act(test, order, step.name).catch(refusedOnly);
+  await act(test, order, command.name).catch(rejectedOnly);
 }
 
-const refusedOnly = (error: unknown): void => {
-  if (!/outcome|refused/.test(String(error))) throw error;
+const rejectedOnly = (error: unknown): void => {
+  if (!/outcome|rejected/.test(String(error))) throw error;
 };
 
 async function act(
   test: TestService,
   { id, by }: World["orders"][number],
-  name: Extract<Step, { order: number }>["name"],
+  name: Extract<Command, { order: number }>["name"],
 ): Promise<void> {
   switch (name) {
     case "cancel":
@@ -204,11 +204,11 @@ describe("stock, by random histories with several operations at the same time", 
     try {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(fc.array(anyStep, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 }),
+          fc.array(fc.array(anyCommand, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 }),
           async (rounds) => {
             const world = await startWorld(test, second);
             for (const together of rounds) {
-              await Promise.all(together.map((step) => take(world, step)));
+              await Promise.all(together.map((command) => execute(world, command)));
               await expectStockAddsUp(test);
             }
             await expectNoOrderWaitsInVain(world);

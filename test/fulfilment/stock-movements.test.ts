@@ -143,8 +143,8 @@ describe("stock follows the order", () => {
   it("a failed transition changes no stock", async () => {
     const id = await placeRouted();
     await test.db.runScript(`
-      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
-      create trigger refuse before update on facility_stock for each row execute function refuse();`);
+      create function reject() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
+      create trigger reject before update on facility_stock for each row execute function reject();`);
     await expect(ship(test, partner, id)).rejects.toThrow();
     await expect(transitionOrder(test, partner, id, { name: "cancel" })).rejects.toThrow();
     await expectStock([10, 2], [10, 3]);

@@ -34,11 +34,11 @@ describe("a supply change of stock", () => {
     const victim = ids[1] ?? "";
     await setStock(test, facility, product, 3);
     await test.db.runScript(`
-      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
-      create trigger refuse before insert on stock_reservations for each row execute function refuse();`);
+      create function reject() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
+      create trigger reject before insert on stock_reservations for each row execute function reject();`);
     await expect(routeAll(test)).rejects.toThrow();
     expect(await listSupplyChanges(test.db)).toHaveLength(1);
-    await test.db.runScript("drop trigger refuse on stock_reservations");
+    await test.db.runScript("drop trigger reject on stock_reservations");
     await routeAll(test);
     expect(await isRouted(...ids)).toEqual([true, true, true]);
     expect(await holdsOf(victim)).toEqual([]);

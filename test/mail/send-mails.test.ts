@@ -80,12 +80,12 @@ describe("send-mails", () => {
   it("sends nothing of a transaction that was rolled back", async () => {
     const { test, partner, server } = await start();
     const { context } = test;
-    const step = inTransaction(context, async (tx) => {
+    const transaction = inTransaction(context, async (tx) => {
       const key = { ...connectionKey(partner), id: context.newId(), now: context.clock.now() };
       await queueMail(tx, { ...key, recipient: RECIPIENT, subject: "Never", body: "sent" });
       throw new Error("Something else fails.");
     });
-    await expect(step).rejects.toThrow();
+    await expect(transaction).rejects.toThrow();
     expect(await send(test)).toBe(0);
     expect(server.mails).toEqual([]);
   });
@@ -131,10 +131,10 @@ describe("a mail that cannot be sent", () => {
   it("is retried after a minute when the server rejects it temporarily", async () => {
     const { test, partner, server } = await start();
     const id = await queue(test, partner);
-    server.refuseWith(450);
+    server.rejectWith(450);
     expect(await send(test)).toBe(1);
     expect(server.mails).toEqual([]);
-    server.refuseWith(null);
+    server.rejectWith(null);
     test.clock.advance({ minutes: 1, ms: -1 });
     expect(await send(test)).toBe(0);
     test.clock.advance({ ms: 1 });
@@ -164,7 +164,7 @@ describe("a mail that cannot be sent", () => {
   it("waits twice as long each time, up to an hour, and is given up after twenty attempts", async () => {
     const { test, partner, server } = await start();
     await queue(test, partner);
-    server.refuseWith(550);
+    server.rejectWith(550);
     const waitsMinutes: number[] = [];
     for (let attempts = 1; attempts < ATTEMPTS_MAX; attempts += 1) {
       await send(test);
@@ -178,7 +178,7 @@ describe("a mail that cannot be sent", () => {
     expect(await stored(test)).toMatchObject([
       { attemptCount: 20, sentAt: null, failedAt: test.clock.now() },
     ]);
-    server.refuseWith(null);
+    server.rejectWith(null);
     test.clock.advance({ hours: 24 });
     expect(await send(test)).toBe(0);
     expect(server.mails).toEqual([]);
@@ -188,7 +188,7 @@ describe("a mail that cannot be sent", () => {
     const { test, partner, server } = await start();
     const id = await queue(test, partner);
     const log = vi.spyOn(test.context.log, "warn");
-    server.refuseWith(450);
+    server.rejectWith(450);
     await send(test);
     expect(log.mock.calls).toEqual([
       [

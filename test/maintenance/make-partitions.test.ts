@@ -22,7 +22,7 @@ describe("an attempt of a day without a partition", () => {
         name: "test-insert-attempt",
         text: `
           insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
-          values ($1, $2, $3, 'schedule', $4, 'refused')`,
+          values ($1, $2, $3, 'schedule', $4, 'rejected')`,
         values: [context.newId(), context.newId(), context.newId(), clock.now()],
       }),
     );

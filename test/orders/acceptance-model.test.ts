@@ -43,16 +43,16 @@ async function acceptByWorker(): Promise<void> {
   await JOBS.find(({ name }) => name === "accept-orders")?.run(test.context);
 }
 
-type RealStep =
+type RealCommand =
   | { name: "create"; review: boolean }
   | { name: "advance"; ms: number }
   /** To a moment just before, at, or just after the deadline of an order, if that lies ahead. */
-  | { name: "approach"; place: number; ms: number }
-  | { name: "cancel" | "cancelAndAccept" | "failPayment" | "pay"; place: number }
+  | { name: "approach"; order: number; ms: number }
+  | { name: "cancel" | "cancelAndAccept" | "failPayment" | "pay"; order: number }
   | { name: "accept" };
 
-const place = fc.nat(3);
-const anyRealStep: fc.Arbitrary<RealStep> = fc.oneof(
+const order = fc.nat(3);
+const anyRealCommand: fc.Arbitrary<RealCommand> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ name: fc.constant("create" as const), review: fc.boolean() }) },
   {
     weight: 2,
@@ -62,7 +62,7 @@ const anyRealStep: fc.Arbitrary<RealStep> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       name: fc.constant("approach" as const),
-      place,
+      order,
       ms: fc.integer({ min: -1, max: 1 }),
     }),
   },
@@ -75,10 +75,10 @@ const anyRealStep: fc.Arbitrary<RealStep> = fc.oneof(
         "failPayment" as const,
         "pay" as const,
       ),
-      place,
+      order,
     }),
   },
-  { weight: 2, arbitrary: fc.constant<RealStep>({ name: "accept" }) },
+  { weight: 2, arbitrary: fc.constant<RealCommand>({ name: "accept" }) },
 );
 
 async function createReal(review: boolean): Promise<RealModel> {
@@ -110,18 +110,18 @@ async function cancelReal(model: RealModel, alongside: Promise<void>): Promise<v
   model.events.push("order.canceled");
 }
 
-async function takeReal(orders: RealModel[], step: RealStep): Promise<void> {
-  if (step.name === "create") {
-    orders.push(await createReal(step.review));
+async function executeReal(orders: RealModel[], command: RealCommand): Promise<void> {
+  if (command.name === "create") {
+    orders.push(await createReal(command.review));
     return;
   }
-  if (step.name === "advance") return test.clock.advance({ ms: step.ms });
-  if (step.name === "accept") return acceptByWorker();
-  const model = orders[step.place % Math.max(1, orders.length)];
+  if (command.name === "advance") return test.clock.advance({ ms: command.ms });
+  if (command.name === "accept") return acceptByWorker();
+  const model = orders[command.order % Math.max(1, orders.length)];
   if (model === undefined) return;
-  switch (step.name) {
+  switch (command.name) {
     case "approach": {
-      const ms = model.createdAtMs + WINDOW_MS + step.ms - nowMs();
+      const ms = model.createdAtMs + WINDOW_MS + command.ms - nowMs();
       return test.clock.advance({ ms: Math.max(0, ms) });
     }
     case "cancel":
@@ -148,10 +148,10 @@ async function takeReal(orders: RealModel[], step: RealStep): Promise<void> {
 describe("real orders, by random moves of the clock, cancels, payments and acceptance rounds", () => {
   it("are accepted or canceled as the model says, never both, and no event is published for the acceptance", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyRealStep, { minLength: 1, maxLength: 14 }), async (steps) => {
+      fc.asyncProperty(fc.array(anyRealCommand, { minLength: 1, maxLength: 14 }), async (commands) => {
         const orders = [await createReal(false)];
-        for (const step of steps) {
-          await takeReal(orders, step);
+        for (const command of commands) {
+          await executeReal(orders, command);
           orders.forEach(accept);
           for (const model of orders) {
             const order = await readOrder(partner, model.id);

@@ -124,7 +124,7 @@ describe("the worker's job", () => {
     const before = await dumpTables(test);
     const lines = partner.productIds.map((productId) => ({ productId, quantity: 2 }));
     const ids: string[] = [];
-    for (const steps of [
+    for (const transitions of [
       [],
       ["hold"],
       ["ship"],
@@ -133,7 +133,7 @@ describe("the worker's job", () => {
       ["ship", "cancel"],
     ]) {
       const { id } = await placeTestOrder(partner, { lines });
-      for (const step of steps) await applied(partner, id, step);
+      for (const name of transitions) await applied(partner, id, name);
       ids.push(id);
     }
     for (const id of ids) {

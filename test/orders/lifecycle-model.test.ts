@@ -37,25 +37,25 @@ function settle(model: Model, status: string, event: string): null {
   return null;
 }
 
-type Step =
+type Command =
   | { name: "process" | "accept" | "releaseHold" | "complete" | "cancel" | "partnerCancel" | "explode" }
   | { name: "hold"; reasons?: string[] | undefined }
   /** Lines and shipments by position; a position out of range means an id that the order does not have. */
   | { name: "ship"; lines?: number[] | undefined }
   | { name: "returnShipment"; shipment?: number | undefined };
 
-function expectStep(model: Model, step: Step): Verdict {
-  if (step.name === "explode") return 422;
-  if (step.name === "partnerCancel") {
+function expectCommand(model: Model, command: Command): Verdict {
+  if (command.name === "explode") return 422;
+  if (command.name === "partnerCancel") {
     if (model.status === "CANCELED") return null;
     if (settled(model)) return 409;
     if (model.status !== "NEW" && !model.reasons.includes("payment_failed")) return 409;
     return settle(model, "CANCELED", "order.canceled");
   }
-  if (step.name === "returnShipment") return expectReturn(model, step.shipment);
-  if (step.name === "ship" && step.lines?.some((line) => line >= model.lines.length)) return 422;
+  if (command.name === "returnShipment") return expectReturn(model, command.shipment);
+  if (command.name === "ship" && command.lines?.some((line) => line >= model.lines.length)) return 422;
   if (settled(model)) return "order_settled";
-  switch (step.name) {
+  switch (command.name) {
     case "process":
       model.status = "PROCESSING";
       return null;
@@ -63,7 +63,7 @@ function expectStep(model: Model, step: Step): Verdict {
       model.status = "ACCEPTED";
       return null;
     case "hold":
-      model.reasons = step.reasons ?? ["out_of_stock"];
+      model.reasons = command.reasons ?? ["out_of_stock"];
       model.events.push("order.onHold");
       return null;
     case "releaseHold":
@@ -71,7 +71,7 @@ function expectStep(model: Model, step: Step): Verdict {
       model.reasons = [];
       return null;
     case "ship":
-      return expectShip(model, step.lines);
+      return expectShip(model, command.lines);
     case "complete":
       return model.lines.includes(null) ? "unshipped_lines" : settle(model, "COMPLETED", "order.completed");
     case "cancel":
@@ -99,8 +99,8 @@ function expectReturn(model: Model, asked: number | undefined): Verdict {
   return settle(model, "RETURNED", "order.shipmentReturned");
 }
 
-const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom<Step[]>({ name: "process" }, { name: "accept" }) },
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<Command[]>({ name: "process" }, { name: "accept" }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -111,7 +111,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       ),
     }),
   },
-  { weight: 3, arbitrary: fc.constant<Step>({ name: "releaseHold" }) },
+  { weight: 3, arbitrary: fc.constant<Command>({ name: "releaseHold" }) },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -126,32 +126,32 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       shipment: fc.option(fc.nat(3), { nil: undefined }),
     }),
   },
-  { weight: 2, arbitrary: fc.constant<Step>({ name: "complete" }) },
+  { weight: 2, arbitrary: fc.constant<Command>({ name: "complete" }) },
   {
     weight: 2,
-    arbitrary: fc.constantFrom<Step[]>({ name: "cancel" }, { name: "partnerCancel" }, { name: "explode" }),
+    arbitrary: fc.constantFrom<Command[]>({ name: "cancel" }, { name: "partnerCancel" }, { name: "explode" }),
   },
 );
 
 /** Applies a transition over HTTP; positions become the ids that `order` has there. */
-function take(step: Step, order: Answer["body"]): Promise<Answer> {
+function execute(command: Command, order: Answer["body"]): Promise<Answer> {
   const idAt = (things: { id: string }[], place: number) =>
     things[place]?.id ?? "line_01hzzzzzzzzzzzzzzzzzzzzzzz";
-  switch (step.name) {
+  switch (command.name) {
     case "partnerCancel":
       return partner.client.post(`/v1/orders/${order.id}/cancel`);
     case "hold":
-      return transition(partner, order.id, "hold", { reasons: step.reasons });
+      return transition(partner, order.id, "hold", { reasons: command.reasons });
     case "ship":
       return transition(partner, order.id, "ship", {
-        lineIds: step.lines?.map((line) => idAt(order.lines, line)),
+        lineIds: command.lines?.map((line) => idAt(order.lines, line)),
       });
     case "returnShipment":
       return transition(partner, order.id, "returnShipment", {
-        shipmentId: step.shipment === undefined ? undefined : idAt(order.shipments, step.shipment),
+        shipmentId: command.shipment === undefined ? undefined : idAt(order.shipments, command.shipment),
       });
     default:
-      return transition(partner, order.id, step.name);
+      return transition(partner, order.id, command.name);
   }
 }
 
@@ -175,8 +175,8 @@ describe("test orders, by random transitions", () => {
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3 }),
         fc.boolean(),
-        fc.array(anyStep, { minLength: 1, maxLength: 14 }),
-        async (lineCount, review, steps) => {
+        fc.array(anyCommand, { minLength: 1, maxLength: 14 }),
+        async (lineCount, review, commands) => {
           const quantity = review ? 11 : 1;
           const lines = Array.from({ length: lineCount }, () => ({
             productId: partner.productIds[0],
@@ -191,15 +191,19 @@ describe("test orders, by random transitions", () => {
             events: ["order.created"],
           };
           let order = await readOrder(partner, id);
-          for (const step of steps) {
+          for (const command of commands) {
             const statusBefore = model.status;
-            const verdict = expectStep(model, step);
-            const { status, body } = await take(step, order);
+            const verdict = expectCommand(model, command);
+            const { status, body } = await execute(command, order);
             if (verdict === null) expect(status).toBe(200);
             else if (typeof verdict === "number") expect(status).toBe(verdict);
             else {
               expect(status).toBe(409);
-              expect(body).toMatchObject({ rule: verdict, transition: step.name, orderStatus: statusBefore });
+              expect(body).toMatchObject({
+                rule: verdict,
+                transition: command.name,
+                orderStatus: statusBefore,
+              });
               expect(body.type).toMatch(/\/transition-refused$/);
             }
             order = await readOrder(partner, id);

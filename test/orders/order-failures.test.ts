@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 /** The failures that a job's run reports. */
-const told = (job: string): Promise<string[]> =>
+const errorsOf = (job: string): Promise<string[]> =>
   runJob(test, job).then(
     () => [],
     (error: AggregateError) => error.errors.map(({ message }: Error) => message),
@@ -33,7 +33,7 @@ describe("an order that cannot be accepted", () => {
     const ids = [await place(), await place(), await place(), await place(sibling)];
     const repair = await blockOrderChanges(test, ids[1] ?? "");
     test.clock.advance({ hours: 2 });
-    expect(await told("accept-orders")).toEqual([`Order ${ids[1]} could not be accepted.`]);
+    expect(await errorsOf("accept-orders")).toEqual([`Order ${ids[1]} could not be accepted.`]);
     expect(await storedStatuses(test)).toEqual(["ACCEPTED", "NEW", "ACCEPTED", "ACCEPTED"]);
     await repair();
     expect(await runJob(test, "accept-orders")).toBe(1);
@@ -47,7 +47,7 @@ describe("an order that cannot be accepted", () => {
     await place();
     await blockOrderChanges(test, first, last);
     test.clock.advance({ hours: 2 });
-    expect(await told("accept-orders")).toHaveLength(10); // The first of them: a log has to stay readable.
+    expect(await errorsOf("accept-orders")).toHaveLength(10); // The first of them: a log has to stay readable.
     const statuses = await storedStatuses(test);
     expect([statuses.filter((status) => status === "NEW").length, statuses.at(-1)]).toEqual([
       500,
@@ -69,7 +69,7 @@ describe("an order that cannot be completed", () => {
     await runJob(test, "process-payments");
     const repair = await blockOrderChanges(test, ids[1] ?? "");
     const statuses = () => Promise.all(ids.map(async (id) => (await readDetail(test, id)).status));
-    expect(await told("complete-shipped-orders")).toEqual([`Order ${ids[1]} could not be completed.`]);
+    expect(await errorsOf("complete-shipped-orders")).toEqual([`Order ${ids[1]} could not be completed.`]);
     expect(await statuses()).toEqual(["COMPLETED", "IN_PROGRESS", "COMPLETED"]);
     await repair();
     expect(await runJob(test, "complete-shipped-orders")).toBe(1);

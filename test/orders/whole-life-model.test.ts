@@ -45,17 +45,17 @@ const BACK_OFFICE_OPERATIONS = [
 ] as const;
 const JOBS = ["accept-orders", "route-orders", "process-payments", "complete-shipped-orders"] as const;
 
-type Step =
+type Command =
   | { name: "place"; quantity: number }
   | { name: "partnerCancel"; order: number }
-  | { name: "back office"; step: (typeof BACK_OFFICE_OPERATIONS)[number]; order: number }
+  | { name: "back office"; operation: (typeof BACK_OFFICE_OPERATIONS)[number]; order: number }
   | { name: "job"; job: (typeof JOBS)[number] }
   | { name: "stock"; onHand: number }
   | { name: "limit"; minor: number }
   | { name: "payIn" };
 
 const anyOrder = fc.nat(4);
-const anyStep: fc.Arbitrary<Step> = fc.oneof(
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({ name: fc.constant("place" as const), quantity: fc.integer({ min: 1, max: 4 }) }),
@@ -65,7 +65,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 9,
     arbitrary: fc.record({
       name: fc.constant("back office" as const),
-      step: fc.constantFrom(...BACK_OFFICE_OPERATIONS),
+      operation: fc.constantFrom(...BACK_OFFICE_OPERATIONS),
       order: anyOrder,
     }),
   },
@@ -73,7 +73,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       name: fc.constant("back office" as const),
-      step: fc.constant("releasePayment" as const),
+      operation: fc.constant("releasePayment" as const),
       order: anyOrder,
     }),
   },
@@ -89,12 +89,12 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       minor: fc.constantFrom(0, 5_000, 1_000_000),
     }),
   },
-  { weight: 1, arbitrary: fc.constant<Step>({ name: "payIn" }) },
+  { weight: 1, arbitrary: fc.constant<Command>({ name: "payIn" }) },
 );
 /** Some at the same time, then time passes. */
 const anyHistory = fc.array(
   fc.record({
-    together: fc.array(anyStep, { minLength: 1, maxLength: 4 }),
+    together: fc.array(anyCommand, { minLength: 1, maxLength: 4 }),
     minutes: fc.constantFrom(0, 1, 30, 121),
   }),
   { minLength: 3, maxLength: 14, size: "max" }, // The default prefers short ones, in which little happens.
@@ -112,37 +112,37 @@ async function startWorld(): Promise<World> {
 }
 
 /** Every error must be a rejection; nothing may fail. */
-async function take(world: World, step: Step): Promise<void> {
+async function execute(world: World, command: Command): Promise<void> {
   const { partner, orders } = world;
-  switch (step.name) {
+  switch (command.name) {
     case "place": {
       // The first product is stocked, the second is made to order.
       const [stocked, made] = partner.productIds;
       const lines = [
-        { productId: stocked, quantity: step.quantity },
+        { productId: stocked, quantity: command.quantity },
         { productId: made, quantity: 2 },
       ];
       orders.push((await placeOrder(partner, { lines })).id);
       return;
     }
     case "partnerCancel": {
-      const id = orders[step.order];
+      const id = orders[command.order];
       if (id !== undefined) expect([200, 409]).toContain((await cancelOrder(partner, id)).status);
       return;
     }
     case "back office":
-      return applyInBackOffice(orders[step.order], step.step);
+      return applyInBackOffice(orders[command.order], command.operation);
     case "job":
-      await runJob(test, step.job);
+      await runJob(test, command.job);
       return;
     case "stock":
       expect([200, 422]).toContain(
-        (await putStock(test, world.facility, partner.productIds[0], step.onHand)).status,
+        (await putStock(test, world.facility, partner.productIds[0], command.onHand)).status,
       );
       world.counted = true;
       return;
     case "limit":
-      return setCreditLimit(test, partner, BigInt(step.minor));
+      return setCreditLimit(test, partner, BigInt(command.minor));
     case "payIn":
       world.paidIn += 10_000;
       return payIn(test, partner, "100.00");
@@ -151,23 +151,23 @@ async function take(world: World, step: Step): Promise<void> {
 
 async function applyInBackOffice(
   id: string | undefined,
-  step: (typeof BACK_OFFICE_OPERATIONS)[number],
+  operation: (typeof BACK_OFFICE_OPERATIONS)[number],
 ): Promise<void> {
   if (id === undefined) return;
-  const bodies: Partial<Record<typeof step, object>> = {
+  const bodies: Partial<Record<typeof operation, object>> = {
     restock: { restock: true },
     releasePayment: { reasons: ["payment_failed"] },
   };
-  if (step === "shipFirst") {
+  if (operation === "shipFirst") {
     const { lines } = await readDetail(test, id);
     bodies.shipFirst = { lineIds: [lines[0].id] };
   }
-  const routes: Partial<Record<typeof step, string>> = {
+  const routes: Partial<Record<typeof operation, string>> = {
     ...{ restock: "return", shipFirst: "ship", releasePayment: "release-hold" },
   };
-  const route = routes[step] ?? step;
-  const { status } = await requestOperation(test, id, route, bodies[step] ?? {});
-  expect([200, 409], step).toContain(status);
+  const route = routes[operation] ?? operation;
+  const { status } = await requestOperation(test, id, route, bodies[operation] ?? {});
+  expect([200, 409], operation).toContain(status);
 }
 
 /** Workers run until they have nothing left to do now. */
@@ -267,7 +267,7 @@ it("random lives leave statuses, money, stock and events that agree", async () =
     fc.asyncProperty(anyHistory, async (history) => {
       const world = await startWorld();
       for (const { together, minutes } of history) {
-        await Promise.all(together.map((step) => take(world, step)));
+        await Promise.all(together.map((command) => execute(world, command)));
         test.clock.advance({ minutes });
       }
       await workOff();

@@ -240,23 +240,23 @@ describe("to pay again by request", () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
-    const refusal = {
+    const rejection = {
       code: "transition-refused",
       members: { rule: "nothing_to_pay", transition: "retryPayment" },
     };
-    expect(await retry(test, partner, id)).toMatchObject(refusal);
+    expect(await retry(test, partner, id)).toMatchObject(rejection);
     await processDuePayments(test);
-    expect(await retry(test, partner, id)).toMatchObject(refusal);
+    expect(await retry(test, partner, id)).toMatchObject(rejection);
     await setCreditLimit(test, partner, 0n);
     const other = await placeOrder(partner);
     await processDuePayments(test);
     await cancelOrder(partner, other.id);
     expect(await retry(test, partner, other.id)).toMatchObject({
-      ...refusal,
+      ...rejection,
       members: { orderStatus: "CANCELED" },
     });
-    expect(await retry(test, partner, orderOfNobody)).toEqual(notFound("order"));
+    expect(await retry(test, partner, unknownOrder)).toEqual(notFound("order"));
   });
 });
 
-const orderOfNobody = "ord_01m7y7np16fe68bxp4h91tdmdn";
+const unknownOrder = "ord_01m7y7np16fe68bxp4h91tdmdn";

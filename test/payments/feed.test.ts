@@ -48,11 +48,11 @@ it("charges declined together wait for no locked order, and keep the feed in seq
   const settling = processDuePayments(test);
   await untilBlocked(test, 1);
   await transitionOrder(test, partner, last.id, { name: "addHold", reasons: ["merchant_request"] });
-  const meanwhile = await Promise.all([first, last].map(({ id }) => readOrder(partner, id)));
+  const before = await Promise.all([first, last].map(({ id }) => readOrder(partner, id)));
   await letGo();
   expect(await settling).toBe(3);
   expect(await sequencesInFeed(test, partner, last.id)).toEqual([1, 2, 3]);
-  expect(meanwhile.map(({ onHoldReasons }) => onHoldReasons)).toEqual([
+  expect(before.map(({ onHoldReasons }) => onHoldReasons)).toEqual([
     ["payment_failed"],
     ["payment_failed", "merchant_request"],
   ]);

@@ -34,26 +34,26 @@ afterAll(() => test.close());
 
 const PRICE = 1_000n;
 
-type Step =
+type Command =
   | { name: "place" | "process" | "twoWorkers" | "accept" }
-  | { name: "cancel" | "retry" | "cancelWhileSettling"; place: number }
+  | { name: "cancel" | "retry" | "cancelWhileProcessing"; order: number }
   | { name: "advance"; seconds: number }
   | { name: "limit"; orders: number | null }
   | { name: "payIn" }
   | { name: "die"; statement: number; applied: boolean }
   | { name: "lose"; afterwards: boolean };
 
-const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom<Step>({ name: "place" }) },
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom<Command>({ name: "place" }) },
   {
     weight: 4,
-    arbitrary: fc.constantFrom<Step>({ name: "process" }, { name: "twoWorkers" }, { name: "accept" }),
+    arbitrary: fc.constantFrom<Command>({ name: "process" }, { name: "twoWorkers" }, { name: "accept" }),
   },
   {
     weight: 5,
     arbitrary: fc.record({
-      name: fc.constantFrom("cancel" as const, "retry" as const, "cancelWhileSettling" as const),
-      place: fc.nat(5),
+      name: fc.constantFrom("cancel" as const, "retry" as const, "cancelWhileProcessing" as const),
+      order: fc.nat(5),
     }),
   },
   {
@@ -67,7 +67,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ name: fc.constant("limit" as const), orders: fc.option(fc.nat(3)) }),
   },
-  { weight: 1, arbitrary: fc.constantFrom<Step>({ name: "payIn" }) },
+  { weight: 1, arbitrary: fc.constantFrom<Command>({ name: "payIn" }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -101,10 +101,10 @@ const dying = (statement: number, applied: boolean): WebhookContext => ({
   db: dyingDatabase(test.context.db, statement, applied),
 });
 
-async function take(world: World, step: Step): Promise<void> {
+async function execute(world: World, command: Command): Promise<void> {
   const { partner, orders } = world;
-  const named = "place" in step ? orders[step.place % Math.max(1, orders.length)] : undefined;
-  switch (step.name) {
+  const named = "order" in command ? orders[command.order % Math.max(1, orders.length)] : undefined;
+  switch (command.name) {
     case "place":
       orders.push((await placeOrder(partner)).id);
       return;
@@ -120,26 +120,26 @@ async function take(world: World, step: Step): Promise<void> {
     case "cancel":
       if (named !== undefined) await cancelOrder(partner, named);
       return;
-    case "cancelWhileSettling":
+    case "cancelWhileProcessing":
       if (named !== undefined) await Promise.all([processDuePayments(test), cancelOrder(partner, named)]);
       return;
     case "retry":
       if (named !== undefined) await retry(test, partner, named);
       return;
     case "advance":
-      return test.clock.advance({ seconds: step.seconds });
+      return test.clock.advance({ seconds: command.seconds });
     case "limit":
-      return setCreditLimit(test, partner, step.orders === null ? null : BigInt(step.orders) * PRICE);
+      return setCreditLimit(test, partner, command.orders === null ? null : BigInt(command.orders) * PRICE);
     case "payIn":
       world.paidIn += PRICE;
       return payIn(test, partner, "10.00");
     case "die": {
-      const service = dying(step.statement, step.applied);
+      const service = dying(command.statement, command.applied);
       await processPayments(service, accountGateway(service)).catch(() => undefined);
       return;
     }
     case "lose":
-      await processPayments(test.context, losing(accountGateway(test.context), step.afterwards));
+      await processPayments(test.context, losing(accountGateway(test.context), command.afterwards));
   }
 }
 
@@ -207,11 +207,11 @@ async function expectBooksAgree({ partner, orders, paidIn }: World): Promise<voi
 describe("money, by random orders, payments, cancels, lost responses and killed workers", () => {
   it("is taken and given back once, and the books of both sides agree in the end", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 16 }), async (steps) => {
+      fc.asyncProperty(fc.array(anyCommand, { minLength: 3, maxLength: 16 }), async (commands) => {
         const world: World = { partner: await createPartner(test), orders: [], paidIn: 0n };
-        await take(world, { name: "place" });
-        for (const step of steps) {
-          await take(world, step);
+        await execute(world, { name: "place" });
+        for (const command of commands) {
+          await execute(world, command);
           await expectSound(world);
         }
         await calmDown(world);

@@ -42,7 +42,7 @@ async function givenUp(count: number) {
 const areHeld = (partner: Partner, ids: readonly string[]): Promise<boolean[]> =>
   Promise.all(ids.map(async (id) => (await readOrder(partner, id)).onHold));
 
-async function stepsOf(test: TestService, partner: Partner, orderId: string): Promise<string[]> {
+async function transitionsOf(test: TestService, partner: Partner, orderId: string): Promise<string[]> {
   const timeline = await readTimeline(test.db, connectionKey(partner), orderUuid(orderId));
   return timeline.map(({ operation, actor }) => `${actor.kind} ${operation}`);
 }
@@ -57,7 +57,7 @@ describe("orders that were given up", () => {
     const [first, , last] = ids as [string, string, string];
     expect(await moves(test, partner, first)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
     expect(await moves(test, partner, last)).toEqual(["goods 1 failed", "goods 2 failed"]);
-    expect(await stepsOf(test, partner, first)).toEqual([
+    expect(await transitionsOf(test, partner, first)).toEqual([
       "service addHold",
       "service retryPayment",
       "service releaseHold",
@@ -174,11 +174,11 @@ describe("orders that were given up", () => {
   it("are tried although another order cannot be", async () => {
     const { test, partner, ids } = await givenUp(2);
     await test.db.runScript(`
-      create function refuse() returns trigger language plpgsql as $$ begin
-        if new.order_id = '${orderUuid(ids[0] ?? "")}' then raise exception 'refused'; end if;
+      create function reject() returns trigger language plpgsql as $$ begin
+        if new.order_id = '${orderUuid(ids[0] ?? "")}' then raise exception 'rejected'; end if;
         return new;
       end $$;
-      create trigger refuse before insert on timeline_entries for each row execute function refuse();`);
+      create trigger reject before insert on timeline_entries for each row execute function reject();`);
     await payIn(test, partner, "20.00");
     await processDuePayments(test);
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed"]);

@@ -8,20 +8,20 @@ import { startServiceForTest } from "../support/test-service.ts";
  * A shipped order is canceled, and its parcel comes back, while its gateway is still thinking: the status says
  * RETURNED by then, but nothing of a canceled order is owed any more.
  */
-async function cancelAndReturnMeanwhile(fields: Partial<ScriptedGateway> = {}) {
+async function cancelAndReturnDuringCharge(fields: Partial<ScriptedGateway> = {}) {
   const test = await startServiceForTest({ config: { paymentRetryMs: [3_600_000] } });
   const partner = await createPartner(test);
   const { id } = await placeAcceptedOrder(test, partner);
   await operationApplied(test, id, "ship");
-  let meanwhile: Promise<unknown> | undefined;
+  let returned: Promise<unknown> | undefined;
   const gateway = scriptedGateway(test, {
     ...fields,
     afterMove: async () => {
-      meanwhile ??= (async () => {
+      returned ??= (async () => {
         await operationApplied(test, id, "cancel");
         expect(await operationApplied(test, id, "return")).toMatchObject({ status: "RETURNED" });
       })();
-      await meanwhile;
+      await returned;
     },
   });
   await processPaymentsWith(test, gateway);
@@ -29,19 +29,19 @@ async function cancelAndReturnMeanwhile(fields: Partial<ScriptedGateway> = {}) {
 }
 
 it("a charge that succeeds after cancel and return is given back", async () => {
-  const { test, partner, id } = await cancelAndReturnMeanwhile();
+  const { test, partner, id } = await cancelAndReturnDuringCharge();
   expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
 });
 
 it("a charge that is declined after cancel and return is not attempted again", async () => {
-  const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({ decide: () => "declined" });
+  const { test, partner, id, gateway } = await cancelAndReturnDuringCharge({ decide: () => "declined" });
   test.clock.advance({ hours: 24 });
   await processPaymentsWith(test, gateway);
   expect(await moves(test, partner, id)).toEqual(["goods 1 failed"]);
 });
 
 it("a refund that was declined can still be requested again", async () => {
-  const { test, partner, id, gateway } = await cancelAndReturnMeanwhile({
+  const { test, partner, id, gateway } = await cancelAndReturnDuringCharge({
     decide: ({ kind }) => (kind === "refund" ? "declined" : "succeeded"),
   });
   await processPaymentsWith(test, gateway);

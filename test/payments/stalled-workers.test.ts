@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 /** A worker that has claimed a charge, and then stops for longer than its lease before it books. */
-async function processStalled(meanwhile: () => Promise<void>): Promise<void> {
+async function processStalled(during: () => Promise<void>): Promise<void> {
   const real = accountGateway(test.context);
   let stalls = true;
   await processPayments(test.context, {
@@ -24,7 +24,7 @@ async function processStalled(meanwhile: () => Promise<void>): Promise<void> {
       if (stalls) {
         stalls = false;
         test.clock.advance({ seconds: 61 });
-        await meanwhile();
+        await during();
       }
       return real.charge(payment);
     },

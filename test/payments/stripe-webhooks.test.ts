@@ -59,7 +59,7 @@ describe("a charge that Stripe is still processing", () => {
 });
 
 describe("POST /stripe/webhook", () => {
-  const refused = { code: "malformed-request" };
+  const rejected = { code: "malformed-request" };
 
   it("rejects requests without a valid signature, and changes nothing", async () => {
     const world = await startWorld("pm_processing");
@@ -78,7 +78,7 @@ describe("POST /stripe/webhook", () => {
     ];
     for (const { status, body } of answers) {
       expect(status).toBe(400);
-      expect(body.type).toMatch(new RegExp(`/${refused.code}$`));
+      expect(body.type).toMatch(new RegExp(`/${rejected.code}$`));
     }
     expect(await readDuePayments(test)).toEqual(before);
     expect(await processStripe(test)).toBe(0);

@@ -10,9 +10,9 @@ export async function blockOrderChanges(
   newest = oldest,
 ): Promise<() => Promise<void>> {
   await test.db.runScript(`
-    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
-    create trigger refuse before update on orders for each row
+    create function reject() returns trigger language plpgsql as $$ begin raise exception 'rejected'; end $$;
+    create trigger reject before update on orders for each row
       when (old.id between '${fromTypeId("ord", oldest)}' and '${fromTypeId("ord", newest)}')
-      execute function refuse();`);
-  return () => test.db.runScript("drop trigger refuse on orders");
+      execute function reject();`);
+  return () => test.db.runScript("drop trigger reject on orders");
 }

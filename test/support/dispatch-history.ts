@@ -12,8 +12,8 @@ import { notFound } from "../../src/platform/wire/problems.ts";
 import type { SendResult } from "../../src/webhooks/dispatch/send/sender.ts";
 import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
+import { type Command, LIFETIME_MS, OUTCOMES, type OutcomeName } from "./dispatch-commands.ts";
 import { type Arrival, expectDelivered, expectNothingLeft } from "./dispatch-promises.ts";
-import { LIFETIME_MS, OUTCOMES, type OutcomeName, type Step } from "./dispatch-steps.ts";
 import {
   type Activity,
   type FaultyWorker,
@@ -54,7 +54,7 @@ export class History {
   readonly #arrivals: Arrival[] = [];
   readonly #arrivalOf = new Map<InFlight, Arrival>();
   readonly #violations: string[] = [];
-  /** Endpoints that were paused when the current step began. */
+  /** Endpoints that were paused when the current command began. */
   #paused = new Set<number>();
   /** By endpoint and event: sent out of order because a redelivery was requested. */
   readonly #byHand = new Set<string>();
@@ -136,10 +136,10 @@ export class History {
     return this.#workers.filter((one) => !one.isDead()).flatMap(({ inFlight }) => inFlight);
   }
 
-  async step(...steps: readonly Step[]): Promise<void> {
-    for (const step of steps)
-      if (step.name === "resume" || step.name === "recover") this.#paused.delete(step.endpoint);
-    await Promise.all(steps.map((step) => this.#do(step)));
+  async run(...commands: readonly Command[]): Promise<void> {
+    for (const command of commands)
+      if (command.name === "resume" || command.name === "recover") this.#paused.delete(command.endpoint);
+    await Promise.all(commands.map((command) => this.#do(command)));
     await quiet(this.#activity);
     for (const [index, one] of this.#workers.entries())
       if (one.isDead()) this.#workers[index] = this.#startWorker();
@@ -147,34 +147,34 @@ export class History {
     expect(this.#violations).toEqual([]);
   }
 
-  async #do(step: Step): Promise<void> {
-    switch (step.name) {
+  async #do(command: Command): Promise<void> {
+    switch (command.name) {
       case "place": {
-        const { id, createdAt } = await (step.isTest ? placeTestOrder : placeOrder)(this.#partner);
-        const expiresAt = step.isTest ? new Date(Date.parse(createdAt) + LIFETIME_MS) : null;
-        this.#orders.push({ id, isTest: step.isTest, expiresAt });
+        const { id, createdAt } = await (command.isTest ? placeTestOrder : placeOrder)(this.#partner);
+        const expiresAt = command.isTest ? new Date(Date.parse(createdAt) + LIFETIME_MS) : null;
+        this.#orders.push({ id, isTest: command.isTest, expiresAt });
         return;
       }
       case "move":
-        return this.#move(step.order, step.transition);
+        return this.#move(command.order, command.transition);
       case "look":
-        return this.#workers[step.worker]?.dispatcher.wake([this.#connection]);
+        return this.#workers[command.worker]?.dispatcher.wake([this.#connection]);
       case "answer": {
-        const sent = this.#inFlight()[step.which];
-        if (sent !== undefined) this.#answer(sent, step.as);
+        const sent = this.#inFlight()[command.which];
+        if (sent !== undefined) this.#answer(sent, command.as);
         return;
       }
       case "advance":
-        return this.#advance(step.ms);
+        return this.#advance(command.ms);
       case "kill":
-        return this.#workers[step.worker]?.killAfter(step.statements, step.applied);
+        return this.#workers[command.worker]?.killAfter(command.statements, command.applied);
       case "redeliver":
-        return this.#redeliver(step.delivery);
+        return this.#redeliver(command.delivery);
       case "resume":
-        return this.#resume(step.endpoint);
+        return this.#resume(command.endpoint);
       case "recover": {
         this.#isRecovered = true;
-        const path = endpointPath(this.#endpointIds[step.endpoint] ?? "", "recover");
+        const path = endpointPath(this.#endpointIds[command.endpoint] ?? "", "recover");
         const { status } = await this.#partner.client.post(path, { since: this.#startedAt.toISOString() });
         expect(status).toBe(202);
         return;
@@ -185,8 +185,8 @@ export class History {
   }
 
   /** Its transaction takes long to commit, so that workers meet it under way. */
-  async #move(place: number, transition: Transition): Promise<void> {
-    const { id } = this.#orders[place] ?? {};
+  async #move(index: number, transition: Transition): Promise<void> {
+    const { id } = this.#orders[index] ?? {};
     if (id === undefined) return;
     const { db } = this.#test;
     const transaction: Database["transaction"] = (work) =>
@@ -207,9 +207,9 @@ export class History {
     );
   }
 
-  async #redeliver(place: number): Promise<void> {
+  async #redeliver(index: number): Promise<void> {
     const { body } = await this.#partner.client.get("/v1/deliveries");
-    const delivery = body.data[place];
+    const delivery = body.data[index];
     if (delivery === undefined) return;
     this.#byHand.add(keyOf({ endpoint: this.#endpointIds.indexOf(delivery.endpointId), ...delivery }));
     const { status } = await this.#partner.client.post(`/v1/deliveries/${delivery.id}/redeliver`);
@@ -256,12 +256,12 @@ export class History {
     for (const sent of this.#inFlight()) this.#answer(sent, "ok");
     await quiet(this.#activity);
     for (let round = 0; round < 14; round += 1) {
-      for (const index of this.#endpointIds.keys()) await this.step({ name: "resume", endpoint: index });
-      await this.step({ name: "work" });
-      for (const index of this.#workers.keys()) await this.step({ name: "look", worker: index });
-      await this.step({ name: "advance", ms: 61_000 });
+      for (const index of this.#endpointIds.keys()) await this.run({ name: "resume", endpoint: index });
+      await this.run({ name: "work" });
+      for (const index of this.#workers.keys()) await this.run({ name: "look", worker: index });
+      await this.run({ name: "advance", ms: 61_000 });
     }
-    await this.step({ name: "work" });
+    await this.run({ name: "work" });
   }
 
   /** What must be true in the end. */

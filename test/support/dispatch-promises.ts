@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { fromTypeId } from "../../src/platform/ids.ts";
-import type { OutcomeName } from "./dispatch-steps.ts";
+import type { OutcomeName } from "./dispatch-commands.ts";
 import type { TestService } from "./test-service.ts";
 
 /** A request as a receiver saw it. */
@@ -74,15 +74,15 @@ export async function expectDelivered(
     const arrived = arrivals.filter(
       (one) => one.endpoint === endpoint && fromTypeId("evt", one.eventId) === event_id,
     );
-    const told = JSON.stringify({ endpoint, event_id, status, known, unknown, arrived });
-    expect(["succeeded", "failed"], told).toContain(status);
+    const shown = JSON.stringify({ endpoint, event_id, status, known, unknown, arrived });
+    expect(["succeeded", "failed"], shown).toContain(status);
     if (status === "succeeded")
       expect(
         arrived.map(({ answered }) => answered),
-        told,
+        shown,
       ).toContain("ok");
     // A claim whose worker died counts, whether its request had gone out or not.
-    expect(known, told).toBeLessThanOrEqual(arrived.length);
-    expect(known + unknown, told).toBeGreaterThanOrEqual(arrived.length);
+    expect(known, shown).toBeLessThanOrEqual(arrived.length);
+    expect(known + unknown, shown).toBeGreaterThanOrEqual(arrived.length);
   }
 }

@@ -149,15 +149,15 @@ export async function readShippingCharges(test: TestService, orderId: string): P
 const uuidOfOrder = (orderId: string): string | null =>
   fromTypeId("ord", orderId) ?? fromTypeId("test", orderId);
 
-/** Ships lines of an order, given by their place in it, or all that are left. */
+/** Ships lines of an order, given by their position in it, or all that are left. */
 export async function ship(
   test: TestService,
   partner: Partner,
   orderId: string,
-  places: readonly number[] | null = null,
+  positions: readonly number[] | null = null,
 ): Promise<void> {
   const { lines } = await readOrder(partner, orderId);
-  const lineIds = places?.map((place) => fromTypeId("line", lines[place].id) ?? "") ?? null;
+  const lineIds = positions?.map((position) => fromTypeId("line", lines[position].id) ?? "") ?? null;
   await transitionOrder(test, partner, orderId, {
     name: "ship",
     lineIds,

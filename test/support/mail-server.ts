@@ -16,7 +16,7 @@ export type MailServer = {
   /** Mails that were taken over. */
   readonly mails: readonly ReceivedMail[];
   /** Responds to every recipient with this SMTP code from now on; null: accepts everything. */
-  refuseWith(code: number | null): void;
+  rejectWith(code: number | null): void;
   /** Says of no mail that it was taken over until so many have come. */
   answerFrom(count: number): void;
   close(): Promise<void>;
@@ -25,15 +25,15 @@ export type MailServer = {
 /** A real mail server for one test. Its errors repeat the recipient, as those of real servers do. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
-  let refusal: number | null = null;
+  let rejection: number | null = null;
   let answersFrom = 0;
   const waiting: (() => void)[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS", "AUTH"], // Its certificate would not be trusted.
     onRcptTo({ address }, _session, callback) {
-      if (refusal === null) return callback();
-      callback(Object.assign(new Error(`<${address}> not now`), { responseCode: refusal }));
+      if (rejection === null) return callback();
+      callback(Object.assign(new Error(`<${address}> not now`), { responseCode: rejection }));
     },
     onData(stream, { envelope }, callback) {
       const chunks: Buffer[] = [];
@@ -60,8 +60,8 @@ export async function startMailServer(): Promise<MailServer> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
-    refuseWith: (code) => {
-      refusal = code;
+    rejectWith: (code) => {
+      rejection = code;
     },
     answerFrom: (count) => {
       answersFrom = count;

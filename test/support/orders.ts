@@ -156,13 +156,15 @@ export function expectProblem(answer: Answer, status: number, code: string, memb
 /** 422 validation-failed with errors at exactly these positions, in any order. */
 export function expectErrors(
   answer: Answer,
-  places: { pointer?: string; header?: string; parameter?: string }[],
+  positions: { pointer?: string; header?: string; parameter?: string }[],
 ) {
   expectProblem(answer, 422, "validation-failed", { errors: expect.any(Array) });
-  const byPlace = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
-  const told = answer.body.errors as { detail: string }[];
-  expect(told.map(({ detail, ...place }) => place).sort(byPlace)).toEqual([...places].sort(byPlace));
-  for (const { detail } of told) expect(detail).toMatch(/./);
+  const byText = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+  const reported = answer.body.errors as { detail: string }[];
+  expect(reported.map(({ detail, ...position }) => position).sort(byText)).toEqual(
+    [...positions].sort(byText),
+  );
+  for (const { detail } of reported) expect(detail).toMatch(/./);
 }
 
 /** A response without the parts that differ on every request: the request's id and path, and the time. */

@@ -14,14 +14,19 @@ export async function readDetail(test: TestService, orderId: string, client: Cli
 export const requestOperation = (
   test: TestService,
   orderId: string,
-  step: string,
+  operation: string,
   body: object = {},
   client: Client = test.backOffice,
-): Promise<Answer> => client.post(`/api/orders/${orderId}/${step}`, body);
+): Promise<Answer> => client.post(`/api/orders/${orderId}/${operation}`, body);
 
 /** The same; it must be taken. */
-export async function operationApplied(test: TestService, orderId: string, step: string, body: object = {}) {
-  const answer = await requestOperation(test, orderId, step, body);
+export async function operationApplied(
+  test: TestService,
+  orderId: string,
+  operation: string,
+  body: object = {},
+) {
+  const answer = await requestOperation(test, orderId, operation, body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body;
 }

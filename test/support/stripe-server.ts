@@ -86,7 +86,7 @@ export async function startStripeServer(clock: Clock): Promise<StripeServer> {
   function createIntent(form: URLSearchParams): Reply {
     const method = form.get("payment_method") ?? "";
     const known = BEHAVIOUR[method];
-    if (known === undefined) return refusal(400, { type: "invalid_request_error", code: "resource_missing" });
+    if (known === undefined) return failure(400, { type: "invalid_request_error", code: "resource_missing" });
     const intent: Intent = {
       id: newId("pi"),
       object: "payment_intent",
@@ -101,7 +101,7 @@ export async function startStripeServer(clock: Clock): Promise<StripeServer> {
     };
     server.intents.set(intent.id, intent);
     if (known.error === undefined) return ok({ ...intent });
-    return refusal(402, { type: "card_error", ...known.error, payment_intent: { ...intent } });
+    return failure(402, { type: "card_error", ...known.error, payment_intent: { ...intent } });
   }
 
   function createRefund(form: URLSearchParams): Reply {
@@ -110,9 +110,9 @@ export async function startStripeServer(clock: Clock): Promise<StripeServer> {
     const given = [...server.refunds.values()].some(
       (refund) => refund.payment_intent === paymentIntent && refund.status !== "failed",
     );
-    if (given) return refusal(400, { type: "invalid_request_error", code: "charge_already_refunded" });
+    if (given) return failure(400, { type: "invalid_request_error", code: "charge_already_refunded" });
     if (intent?.status !== "succeeded")
-      return refusal(400, { type: "invalid_request_error", code: "resource_missing" });
+      return failure(400, { type: "invalid_request_error", code: "resource_missing" });
     const refund: Refund = {
       id: newId("re"),
       object: "refund",
@@ -129,7 +129,7 @@ export async function startStripeServer(clock: Clock): Promise<StripeServer> {
   function cancelIntent(id: string): Reply {
     const intent = server.intents.get(id);
     if (intent === undefined || ["succeeded", "processing", "canceled"].includes(intent.status))
-      return refusal(400, { type: "invalid_request_error", code: "payment_intent_unexpected_state" });
+      return failure(400, { type: "invalid_request_error", code: "payment_intent_unexpected_state" });
     intent.status = "canceled";
     return ok({ ...intent });
   }
@@ -147,7 +147,7 @@ export async function startStripeServer(clock: Clock): Promise<StripeServer> {
     if (id !== undefined) {
       const found = things.get(id);
       return found === undefined
-        ? refusal(404, { type: "invalid_request_error", code: "resource_missing" })
+        ? failure(404, { type: "invalid_request_error", code: "resource_missing" })
         : ok({ ...found });
     }
     if (things === server.refunds) {
@@ -172,9 +172,9 @@ export async function startStripeServer(clock: Clock): Promise<StripeServer> {
     const trouble = makes ? server.troubles.shift() : undefined;
     if (trouble === "hangUpBefore") return void request.socket.destroy();
     if (trouble === "rateLimit")
-      return send(response, refusal(429, { type: "invalid_request_error", code: "lock_timeout" }));
+      return send(response, failure(429, { type: "invalid_request_error", code: "lock_timeout" }));
     if (trouble === "badKey")
-      return send(response, refusal(401, { type: "invalid_request_error", code: "api_key_expired" }));
+      return send(response, failure(401, { type: "invalid_request_error", code: "api_key_expired" }));
     const reply = makes
       ? underKey(String(request.headers["idempotency-key"]), parameters, trouble, () =>
           pathname === "/v1/refunds" ? createRefund(form) : createIntent(form),
@@ -213,9 +213,9 @@ const BEHAVIOUR: Record<
 };
 
 const ok = (body: object): Reply => ({ status: 200, body });
-const refusal = (status: number, error: object): Reply => ({ status, body: { error } });
-const API_ERROR = refusal(500, { type: "api_error", message: "An unknown error occurred." });
-const IDEMPOTENCY_ERROR = refusal(400, { type: "idempotency_error", message: "Other parameters." });
+const failure = (status: number, error: object): Reply => ({ status, body: { error } });
+const API_ERROR = failure(500, { type: "api_error", message: "An unknown error occurred." });
+const IDEMPOTENCY_ERROR = failure(400, { type: "idempotency_error", message: "Other parameters." });
 
 const metadataOf = (form: URLSearchParams): Record<string, string> =>
   Object.fromEntries(

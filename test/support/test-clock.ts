@@ -2,7 +2,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 
 /** A clock that does not move until a test moves it. */
 export type TestClock = Clock & {
-  advance(step: { hours?: number; minutes?: number; seconds?: number; ms?: number }): void;
+  advance(by: { hours?: number; minutes?: number; seconds?: number; ms?: number }): void;
 };
 
 export function createTestClock(start = "2026-03-02T09:00:00.000Z"): TestClock {

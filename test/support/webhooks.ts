@@ -6,8 +6,8 @@ import { created, type Partner } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
 export const ENDPOINTS = "/v1/webhook-endpoints";
-export const endpointPath = (endpointId: string, step?: string) =>
-  `${ENDPOINTS}/${endpointId}${step === undefined ? "" : `/${step}`}`;
+export const endpointPath = (endpointId: string, operation?: string) =>
+  `${ENDPOINTS}/${endpointId}${operation === undefined ? "" : `/${operation}`}`;
 
 let endpointCount = 0;
 

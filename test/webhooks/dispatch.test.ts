@@ -22,8 +22,8 @@ it("every event of an order arrives signed, in the order in which the events hap
   const receiver = await startReceiverForTest();
   const { secret } = await storeEndpoint(test, partner, { url: receiver.url });
   const order = await placeTestOrder(partner);
-  for (const step of ["hold", "releaseHold", "ship", "complete", "returnShipment"])
-    await transition(partner, order.id, step);
+  for (const name of ["hold", "releaseHold", "ship", "complete", "returnShipment"])
+    await transition(partner, order.id, name);
   await sendDue(startDispatcher(test));
   expect(received(receiver)).toEqual(
     [
@@ -74,14 +74,14 @@ it("several endpoints of a connection receive the same event under the same id",
 it("a failed delivery holds back the later ones of its order, and no other order", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
-  let refused: string | null = null;
+  let rejected: string | null = null;
   const receiver = await startReceiverForTest(({ body }, response) => {
-    response.statusCode = JSON.parse(body).data.order.id === refused ? 500 : 200;
+    response.statusCode = JSON.parse(body).data.order.id === rejected ? 500 : 200;
     response.end();
   });
   await storeEndpoint(test, partner, { url: receiver.url });
   const [slow, other] = [await placeTestOrder(partner), await placeTestOrder(partner)];
-  refused = slow.id;
+  rejected = slow.id;
   for (const { id } of [slow, other]) await transition(partner, id, "hold");
   const dispatcher = startDispatcher(test);
   await sendDue(dispatcher);
@@ -91,7 +91,7 @@ it("a failed delivery holds back the later ones of its order, and no other order
       .map(({ sequence }) => sequence);
   expect(of(other.id)).toEqual([1, 2]);
   expect(of(slow.id)).toEqual([1]);
-  refused = null;
+  rejected = null;
   await sendDue(dispatcher);
   expect(of(slow.id)).toEqual([1]);
   test.clock.advance({ seconds: 6 });

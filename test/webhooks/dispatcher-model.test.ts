@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { anyCommands, anyManner, LIFETIME_MS } from "../support/dispatch-commands.ts";
 import { History } from "../support/dispatch-history.ts";
-import { anyManner, anySteps, LIFETIME_MS } from "../support/dispatch-steps.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
@@ -28,10 +28,10 @@ describe("dispatchers", () => {
     await fc.assert(
       fc.asyncProperty(
         anyManner,
-        fc.array(anySteps, { minLength: 8, maxLength: 40, size: "max" }),
-        async (manner, steps) => {
+        fc.array(anyCommands, { minLength: 8, maxLength: 40, size: "max" }),
+        async (manner, commands) => {
           const history = await History.begin(test, manner);
-          for (const together of steps) await history.step(...together);
+          for (const together of commands) await history.run(...together);
           await history.heal();
           await history.check();
         },

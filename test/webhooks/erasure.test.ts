@@ -16,7 +16,7 @@ import { countRowsNaming, dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const erase = (test: TestService) => runJob(test, "erase-test-orders");
-const refuse: ReceiverHandler = (_, response) => {
+const reject: ReceiverHandler = (_, response) => {
   response.writeHead(500).end();
 };
 const config = { webhookAllowPrivateNetworks: true };
@@ -35,8 +35,8 @@ describe("a test order that is erased", () => {
   it("also removes its deliveries: sent, to be retried, and pending", async () => {
     const test = await startServiceForTest({ config });
     const partner = await createPartner(test);
-    const [willing, refusing] = [await startReceiverForTest(), await startReceiverForTest(refuse)];
-    for (const { url } of [willing, refusing]) await storeEndpoint(test, partner, { url });
+    const [willing, rejecting] = [await startReceiverForTest(), await startReceiverForTest(reject)];
+    for (const { url } of [willing, rejecting]) await storeEndpoint(test, partner, { url });
     const before = await dumpTables(test);
     const dispatcher = startDispatcher(test);
     const { id } = await placeTestOrder(partner);
@@ -62,7 +62,7 @@ describe("a test order that is erased", () => {
   it("leaves everything about other orders and other connections as it is", async () => {
     const test = await startServiceForTest({ config });
     const [partner, other] = [await createPartner(test), await createPartner(test)];
-    const receiver = await startReceiverForTest(refuse);
+    const receiver = await startReceiverForTest(reject);
     for (const one of [partner, other]) await storeEndpoint(test, one, { url: receiver.url });
     await placeOrder(partner);
     await placeOrder(other);

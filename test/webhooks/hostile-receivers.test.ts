@@ -243,9 +243,9 @@ describe("a receiver that", () => {
     await send();
     const id = await deliveryOf(partner, endpointId, order.id);
     const { status, attempts } = (await partner.client.get(`/v1/deliveries/${id}`)).body;
-    const refused = { responseStatus: null, responseBody: null, error: "TLS: self-signed certificate" };
+    const rejected = { responseStatus: null, responseBody: null, error: "TLS: self-signed certificate" };
     expect(status).toBe("pending");
-    expect(attempts).toEqual([expect.objectContaining(refused), expect.objectContaining(refused)]);
+    expect(attempts).toEqual([expect.objectContaining(rejected), expect.objectContaining(rejected)]);
     expect(impostor.requests).toHaveLength(0);
     expect(honest.requests).toHaveLength(1);
   });

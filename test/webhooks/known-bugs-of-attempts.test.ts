@@ -55,7 +55,7 @@ describe("an attempt by request", () => {
     const { test, partner, endpoint, send } = await startSending(answering(500));
     const order = await placeOrder(partner);
     const id = await deliveryOf(partner, endpoint.id, order.id);
-    const tell = async () =>
+    const listAttempts = async () =>
       (await readDelivery(partner, id)).attempts.map(
         ({ number, trigger }: { number: number; trigger: string }) => `${number} ${trigger}`,
       );
@@ -66,7 +66,7 @@ describe("an attempt by request", () => {
     await send();
     await redeliver(partner, id);
     await send();
-    expect(await tell()).toEqual(["1 schedule", "2 manual", "3 schedule", "4 manual"]);
+    expect(await listAttempts()).toEqual(["1 schedule", "2 manual", "3 schedule", "4 manual"]);
     // The next interval of the schedule is its second, 30 s: manual attempts have used none.
     const { nextAttemptAt } = await readDelivery(partner, id);
     const waitMs = Date.parse(nextAttemptAt) - test.clock.now().getTime();

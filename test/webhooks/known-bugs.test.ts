@@ -72,7 +72,7 @@ describe("a worker", () => {
   it("leaves nothing in the table of due work once all is sent (tuist #11336)", async () => {
     const { test, partner, receiver, send } = await startSending();
     const { id } = await placeTestOrder(partner);
-    for (const step of ["hold", "releaseHold", "ship", "complete"]) await applied(partner, id, step);
+    for (const name of ["hold", "releaseHold", "ship", "complete"]) await applied(partner, id, name);
     for (let count = 0; count < 30; count += 1) await placeOrder(partner);
     await send();
     expect(receiver.requests).toHaveLength(35);

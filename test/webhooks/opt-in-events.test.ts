@@ -57,7 +57,7 @@ it("no other endpoint receives it, it is in no feed, and the sequence has no gap
 it("test orders publish no acceptance to any endpoint", async () => {
   const { test, partner, receiver } = await start(["order.accepted", "order.inProgress"]);
   const { id } = await placeTestOrder(partner);
-  for (const step of ["accept", "ship"]) await transition(partner, id, step);
+  for (const name of ["accept", "ship"]) await transition(partner, id, name);
   await sendDue(startDispatcher(test));
   expect(receiver.requests).toEqual([]);
 });

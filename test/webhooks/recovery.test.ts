@@ -53,7 +53,7 @@ describe("resume", () => {
     const order = await placeTestOrder(partner);
     await send();
     expect((await partner.client.get(path)).body.status).toBe("paused");
-    for (const step of ["hold", "releaseHold"]) await transition(partner, order.id, step);
+    for (const name of ["hold", "releaseHold"]) await transition(partner, order.id, name);
     const before = receiver.requests.length;
     answer.status = 200;
     await send();

@@ -26,17 +26,17 @@ it("an event written while the outcome of the one before it is being stored is s
   await storeEndpoint(test, partner, { url: receiver.url });
   const order = await placeTestOrder(partner);
   // A worker that has delivered the first event, and holds its stream while it stores the outcome.
-  const stepped = await test.db.withClient(async (client) => {
+  const transitioned = await test.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("select from due_deliveries for update");
-    const step = transition(partner, order.id, "hold");
-    await untilSomebodyWaits(test);
+    const held = transition(partner, order.id, "hold");
+    await untilStatementWaits(test);
     await client.query("update deliveries set status = 'succeeded'");
     await client.query("delete from due_deliveries");
     await client.query("commit");
-    return step;
+    return held;
   });
-  expect(stepped.status).toBe(200);
+  expect(transitioned.status).toBe(200);
   await sendDue(startDispatcher(test));
   expect(received(receiver).map(({ sequence }) => sequence)).toEqual([2]);
 });
@@ -57,7 +57,7 @@ it("an outcome that comes in while the next event of its order is being written 
   // Its event is written and not committed when the outcome of the first one is to be stored.
   await holdOrder(test, partner, order.id, async () => {
     answer();
-    await untilSomebodyWaits(test);
+    await untilStatementWaits(test);
   });
   await dispatcher.idle();
   expect(received(receiver).map(({ sequence }) => sequence)).toEqual([1, 2]);
@@ -89,7 +89,7 @@ async function holdOrder(
   );
 }
 
-async function untilSomebodyWaits({ db }: TestService): Promise<void> {
+async function untilStatementWaits({ db }: TestService): Promise<void> {
   const waitingForLocks = async () =>
     await db.query({
       name: "test-waiting-for-locks",

@@ -92,8 +92,13 @@ const requestsFor = (...operations: string[]) =>
 
 describe("whom a route admits", () => {
   it("is said for every route, by the route and by this test", () => {
-    const told = [...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE, ...WAREHOUSE_NOT_MERCHANTS, ...OPERATOR_ONLY];
-    expect(requests.map(({ operationId }) => operationId).sort()).toEqual(told.sort());
+    const listed = [
+      ...MERCHANTS_TOO,
+      ...MERCHANTS_NOT_WAREHOUSE,
+      ...WAREHOUSE_NOT_MERCHANTS,
+      ...OPERATOR_ONLY,
+    ];
+    expect(requests.map(({ operationId }) => operationId).sort()).toEqual(listed.sort());
     for (const { operationId, admits } of backOfficeRoutes)
       expect(admits, operationId).toBeTypeOf("function");
   });
@@ -101,9 +106,9 @@ describe("whom a route admits", () => {
   it.each([
     ["the warehouse", () => warehouse, [...MERCHANTS_NOT_WAREHOUSE, ...OPERATOR_ONLY]],
     ["a merchant's person", () => owner, [...WAREHOUSE_NOT_MERCHANTS, ...OPERATOR_ONLY]],
-  ] as const)("%s is rejected elsewhere, and nothing changes", async (_who, client, refused) => {
+  ] as const)("%s is rejected elsewhere, and nothing changes", async (_who, client, rejected) => {
     const before = await dumpTables(test);
-    for (const { operationId, send } of requestsFor(...refused)) {
+    for (const { operationId, send } of requestsFor(...rejected)) {
       const { status, body } = await send(client());
       expect(status, operationId).toBe(403);
       expect(body.type).toMatch(/\/forbidden$/);

@@ -95,14 +95,14 @@ describe("all errors of a body are reported at once", () => {
     ["with too many decimals", { amount: "1.001", currency: "EUR" }],
     ["that is too large", { amount: "1000000000.01", currency: "EUR" }],
   ])("a price %s, beside a bad SKU", async (_title, price) => {
-    const places = [
+    const expected = [
       ["/price", inEuros],
       ["/sku", tooShort],
     ];
     const product = { sku: "", name: "P", price };
     const path = `/api/merchants/${partner.merchantId}/products`;
-    expect(await errorsOf("POST", path, product)).toEqual(places);
-    expect(await errorsOf("PATCH", productPath(), { sku: "", price })).toEqual(places);
+    expect(await errorsOf("POST", path, product)).toEqual(expected);
+    expect(await errorsOf("PATCH", productPath(), { sku: "", price })).toEqual(expected);
   });
 
   it("a price whose amount and currency are both wrong", async () => {

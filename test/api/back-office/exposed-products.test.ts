@@ -58,10 +58,10 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     const answer = await ask("DELETE", id);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
     expect(await seenByPartner(id)).toBe(404);
-    const refused = await partner.client.post("/v1/orders", {
+    const rejected = await partner.client.post("/v1/orders", {
       ...{ externalOrderId: "withdrawn", lines, shippingAddress: anAddress() },
     });
-    expect(refused.status).toBe(422);
+    expect(rejected.status).toBe(422);
     expect(await readOrder(partner, placed.id)).toEqual(before);
   });
 
@@ -87,10 +87,10 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     const other = await createPartner(test);
     const foreign = await createProduct(test, other.merchantId);
     const before = await dumpTables(test);
-    const refused = await ask("PUT", foreign);
+    const rejected = await ask("PUT", foreign);
     const missing = await ask("PUT", "018f0000-0000-7000-8000-000000000000");
-    expect(refused.status).toBe(404);
-    expect({ ...refused.body, instance: "" }).toEqual({ ...missing.body, instance: "" });
+    expect(rejected.status).toBe(404);
+    expect({ ...rejected.body, instance: "" }).toEqual({ ...missing.body, instance: "" });
     expect(await seenByPartner(foreign)).toBe(404);
     expect(await dumpTables(test)).toEqual(before);
   });

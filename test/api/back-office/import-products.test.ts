@@ -80,7 +80,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
       "a,b,1",
       "",
       "good,too,1.00,,,,",
-      "good,but the id is of nobody,1.00,,,,01a00000-0000-7000-8000-000000000000",
+      "good,but the id is of no product,1.00,,,,01a00000-0000-7000-8000-000000000000",
     ].join("\r\n");
     const at = (line: number, column: string) => ({ line, column, detail: words });
     await expectRejected(csv, [

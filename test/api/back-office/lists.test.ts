@@ -119,9 +119,9 @@ describe.each(LISTS)("$title", ({ path, add }) => {
 
   it("rejects a cursor that was changed at any position", async () => {
     const { nextCursor } = await page("limit=1");
-    for (let place = 0; place < nextCursor.length; place += 1) {
-      const other = nextCursor[place] === "A" ? "B" : "A";
-      const mangled = nextCursor.slice(0, place) + other + nextCursor.slice(place + 1);
+    for (let index = 0; index < nextCursor.length; index += 1) {
+      const other = nextCursor[index] === "A" ? "B" : "A";
+      const mangled = nextCursor.slice(0, index) + other + nextCursor.slice(index + 1);
       expect((await test.backOffice.get(`${path()}?cursor=${mangled}`)).status, mangled).toBe(422);
     }
   });

@@ -53,17 +53,17 @@ describe("review (specification, part 3; decision 0013)", () => {
     expect(await typesOf(id)).toEqual(["order.created", "order.canceled"]);
   });
 
-  it.each(["approve", "reject"])("%s is for orders under review only", async (step) => {
+  it.each(["approve", "reject"])("%s is for orders under review only", async (operation) => {
     const { id } = await placeOrder(partner, lines(1));
-    expectRejected(await requestOperation(test, id, step), "not_in_review", step, "NEW");
+    expectRejected(await requestOperation(test, id, operation), "not_in_review", operation, "NEW");
     await operationApplied(test, id, "cancel");
-    expectRejected(await requestOperation(test, id, step), "order_settled", step, "CANCELED");
+    expectRejected(await requestOperation(test, id, operation), "order_settled", operation, "CANCELED");
   });
 
   it("is decided once, however many decide at the same time", async () => {
     const { id } = await placeReviewed();
-    const steps = ["approve", "reject", "approve", "reject", "approve", "reject"];
-    const answers = await Promise.all(steps.map((step) => requestOperation(test, id, step)));
+    const operations = ["approve", "reject", "approve", "reject", "approve", "reject"];
+    const answers = await Promise.all(operations.map((operation) => requestOperation(test, id, operation)));
     const won = answers.filter(({ status }) => status === 200);
     expect(won.map(({ body }) => body.status)).toContain((await readDetail(test, id)).status);
     // Approving and then rejecting fails, and so does the other way round.
@@ -128,11 +128,11 @@ describe("holds", () => {
     expect(held.body.timeline.at(-1).actor).toEqual({ kind: "merchant", name: "Mia Merchant" });
     const released = await requestOperation(test, id, "release-hold", {}, owner);
     expect(released.body).toMatchObject({ onHoldReasons: ["payment_failed"] });
-    for (const step of ["hold", "release-hold"]) {
+    for (const operation of ["hold", "release-hold"]) {
       const reasons = ["merchant_request", "payment_failed"];
-      const refused = await requestOperation(test, id, step, { reasons }, owner);
-      expect(refused.status).toBe(422);
-      expect(refused.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
+      const rejected = await requestOperation(test, id, operation, { reasons }, owner);
+      expect(rejected.status).toBe(422);
+      expect(rejected.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
     }
   });
 
@@ -156,9 +156,9 @@ describe("holds", () => {
       onHoldReasons: ["payment_failed"],
     });
     const reasons = ["out_of_stock", "payment_failed"];
-    const refused = await requestOperation(test, id, "release-hold", { reasons }, warehouseOf(test));
-    expect(refused.status).toBe(422);
-    expect(refused.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
+    const rejected = await requestOperation(test, id, "release-hold", { reasons }, warehouseOf(test));
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.errors).toMatchObject([{ pointer: "/reasons/1" }]);
     expect(await operationApplied(test, id, "release-hold", { reasons })).toMatchObject({ onHold: false });
   });
 
@@ -171,9 +171,9 @@ describe("holds", () => {
     ["a text", { reasons: "out_of_stock" }, ["/reasons"]],
   ])("are rejected with %s", async (_title, body, pointers) => {
     const { id } = await placeOrder(partner, lines(1));
-    const refused = await requestOperation(test, id, "hold", body);
-    expect(refused.status).toBe(422);
-    expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
+    const rejected = await requestOperation(test, id, "hold", body);
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
     expect(await readDetail(test, id)).toMatchObject({ onHold: false });
   });
 });
@@ -205,8 +205,8 @@ describe("cancelling from the back office", () => {
     const { id } = await placeAcceptedOrder(test, partner, lines(1));
     const owner = personOf(test, partner.merchantId);
     await operationApplied(test, id, "ship");
-    const refused = await requestOperation(test, id, "cancel", {}, owner);
-    expectRejected(refused, "already_shipped", "cancel", "IN_PROGRESS");
+    const rejected = await requestOperation(test, id, "cancel", {}, owner);
+    expectRejected(rejected, "already_shipped", "cancel", "IN_PROGRESS");
     await operationApplied(test, id, "cancel");
   });
 
@@ -220,11 +220,11 @@ describe("cancelling from the back office", () => {
 describe("what a transition cannot name", () => {
   it.each(["approve", "reject", "cancel", "hold", "release-hold", "ship", "complete", "return"])(
     "%s: an unknown order, a test order, another id",
-    async (step) => {
+    async (operation) => {
       const { id: testId } = await placeTestOrder(partner);
       const { externalOrderId } = await placeOrder(partner, lines(1));
       for (const id of ["ord_01m7y7np16fe68bxp4h91tdmdn", testId, externalOrderId, "ord_x", "%20"]) {
-        const { status, body } = await requestOperation(test, id, step);
+        const { status, body } = await requestOperation(test, id, operation);
         expect(status, id).toBe(404);
         expect(body.detail).toBe("No such order.");
       }

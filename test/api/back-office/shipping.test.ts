@@ -215,9 +215,9 @@ describe("tracking", () => {
   ])("is rejected with a bad %s", async (field, body) => {
     const { id } = await placeTwoLines();
     const [shipment] = (await operationApplied(test, id, "ship")).shipments;
-    const refused = await patchShipment(shipment.id, body);
-    expect(refused.status).toBe(422);
-    expect(refused.body.errors).toMatchObject([{ pointer: `/${field}` }]);
+    const rejected = await patchShipment(shipment.id, body);
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.errors).toMatchObject([{ pointer: `/${field}` }]);
   });
 
   it("of no shipment is not found", async () => {

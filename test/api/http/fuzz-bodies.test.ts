@@ -41,16 +41,16 @@ const anything = fc.oneof(
   ),
 );
 
-/** A place in a document: keys and indexes from its root. */
-function placesIn(value: unknown, place: (string | number)[] = []): (string | number)[][] {
-  if (typeof value !== "object" || value === null) return [place];
-  return [place, ...Object.entries(value).flatMap(([key, part]) => placesIn(part, [...place, key]))];
+/** A path in a document: keys and indexes from its root. */
+function pathsIn(value: unknown, path: (string | number)[] = []): (string | number)[][] {
+  if (typeof value !== "object" || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, part]) => pathsIn(part, [...path, key]))];
 }
 
-/** A copy with another value at a place; without the place when the value is undefined. */
+/** A copy with another value at a path; without it when the value is undefined. */
 function changed(document: unknown, [key, ...rest]: (string | number)[], value: unknown): unknown {
   if (key === undefined) return value;
-  const copy = structuredClone(document) as Record<string | number, unknown>; // The place leads through objects.
+  const copy = structuredClone(document) as Record<string | number, unknown>; // The path leads through objects.
   const part = changed(copy[key], rest, value);
   if (part === undefined) delete copy[key];
   // Defined and not assigned, so that `__proto__` becomes a member as well; an array's length is none in JSON.
@@ -64,7 +64,7 @@ const mutationsOf = (document: object): fc.Arbitrary<unknown> =>
   fc
     .array(
       fc.tuple(
-        fc.constantFrom(...placesIn(document)),
+        fc.constantFrom(...pathsIn(document)),
         fc.oneof({ weight: 4, arbitrary: anything }, { weight: 1, arbitrary: fc.constant(undefined) }),
         fc.option(fc.constantFrom("__proto__", "constructor", "toString", "length", "unknown", "0", ""), {
           nil: null,
@@ -74,11 +74,11 @@ const mutationsOf = (document: object): fc.Arbitrary<unknown> =>
       { minLength: 1, maxLength: 3 },
     )
     .map((changes) =>
-      changes.reduce<unknown>((current, [place, value, added]) => {
+      changes.reduce<unknown>((current, [path, value, added]) => {
         try {
-          return changed(current, added === null ? place : [...place, added], value);
+          return changed(current, added === null ? path : [...path, added], value);
         } catch {
-          return current; // An earlier change has taken the place away.
+          return current; // An earlier change has removed the path.
         }
       }, document),
     );

@@ -18,7 +18,7 @@ const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/merchants/{id}",
   "PATCH /api/shipments/{id}",
   ...["approve", "reject", "cancel", "hold", "release-hold", "ship", "return"].map(
-    (step) => `POST /api/orders/{id}/${step}`,
+    (operation) => `POST /api/orders/{id}/${operation}`,
   ),
 ];
 

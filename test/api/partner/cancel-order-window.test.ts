@@ -28,12 +28,12 @@ afterAll(() => test.close());
 /** Rejected with the status of the order, and no event is published. */
 async function expectNotCancelable(orderId: string, orderStatus: string, by = partner): Promise<void> {
   const before = await readOrder(by, orderId);
-  const told = await readOrderEventTypes(test, by);
-  const refused = await cancelOrder(by, orderId);
-  expectProblem(refused, 409, "order-not-cancelable", { orderStatus });
-  expect(refused.body.title).toBe("Order cannot be canceled");
+  const published = await readOrderEventTypes(test, by);
+  const rejected = await cancelOrder(by, orderId);
+  expectProblem(rejected, 409, "order-not-cancelable", { orderStatus });
+  expect(rejected.body.title).toBe("Order cannot be canceled");
   expect(await readOrder(by, orderId)).toEqual(before);
-  expect(await readOrderEventTypes(test, by)).toEqual(told);
+  expect(await readOrderEventTypes(test, by)).toEqual(published);
 }
 
 describe("POST /v1/orders/{orderId}/cancel, past the window: 409 order-not-cancelable", () => {
@@ -76,9 +76,9 @@ describe("POST /v1/orders/{orderId}/cancel, past the window: 409 order-not-cance
     ["IN_PROGRESS", ["ship"]],
     ["COMPLETED", ["ship", "complete"]],
     ["RETURNED", ["ship", "returnShipment"]],
-  ])("rejects an order that is %s", async (status, steps) => {
+  ])("rejects an order that is %s", async (status, transitions) => {
     const { id } = await placeTestOrder(partner);
-    for (const step of steps) await transition(partner, id, step);
+    for (const name of transitions) await transition(partner, id, name);
     await expectNotCancelable(id, status);
   });
 });
@@ -121,18 +121,18 @@ describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0
       onHoldReasons: [],
       cancelableUntil: null,
     });
-    const told = await readOrderEvents(test, partner);
-    expect(told.map(({ type, sequence }) => [type, sequence])).toEqual([
+    const published = await readOrderEvents(test, partner);
+    expect(published.map(({ type, sequence }) => [type, sequence])).toEqual([
       ["order.created", 1],
       ["order.onHold", 2],
       ["order.canceled", 3],
     ]);
-    expect(told[2].data).toEqual({ order: await readOrder(partner, id) });
+    expect(published[2].data).toEqual({ order: await readOrder(partner, id) });
   });
 
-  it.each(["process", "accept"])("cancels even after %s, as long as the hold is there", async (step) => {
+  it.each(["process", "accept"])("cancels even after %s, as long as the hold is there", async (name) => {
     const { id } = await placeTestOrder(partner);
-    await transition(partner, id, step);
+    await transition(partner, id, name);
     await transition(partner, id, "hold", { reasons: ["out_of_stock", "payment_failed"] });
     await expectCanceled(partner, id);
   });

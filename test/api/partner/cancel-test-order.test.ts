@@ -90,17 +90,17 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     ["RETURNED", ["ship", "returnShipment"]],
     ["ACCEPTED", ["accept", "hold"]],
     ["PROCESSING", ["process", "hold"]],
-  ])("rejects with 409 order-not-cancelable: %s after %j", async (orderStatus, steps) => {
+  ])("rejects with 409 order-not-cancelable: %s after %j", async (orderStatus, transitions) => {
     const { id } = await placeTestOrder(partner);
-    for (const step of steps) await applied(partner, id, step);
+    for (const name of transitions) await applied(partner, id, name);
     expect(await rejectionOf(id)).toMatchObject({ status: 409, orderStatus });
   });
 
   it.each([[[]], [["process"]], [["accept"]], [["ship"]]])(
     "cancels it while its payment has failed, after %j",
-    async (steps) => {
+    async (transitions) => {
       const { id } = await placeTestOrder(partner);
-      for (const step of steps) await applied(partner, id, step);
+      for (const name of transitions) await applied(partner, id, name);
       await applied(partner, id, "hold", { reasons: ["out_of_stock", "payment_failed"] });
       const { status, body } = await cancel(id);
       expect(status, JSON.stringify(body)).toBe(200);

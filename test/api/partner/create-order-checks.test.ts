@@ -41,8 +41,8 @@ describe("POST /v1/orders, a rejected request does not use up its key", () => {
     ],
     ["a body that does not fit", () => send({}, "key-1")],
     ["an unknown product", () => send(anOrder(partner, unknownProduct), "key-1")],
-  ])("%s", async (_, refuse) => {
-    expect((await refuse()).status).toBeGreaterThanOrEqual(400);
+  ])("%s", async (_, reject) => {
+    expect((await reject()).status).toBeGreaterThanOrEqual(400);
     await expectNothingHappened(test, partner);
     expect((await send(anOrder(partner), "key-1")).status).toBe(201);
   });
@@ -70,14 +70,14 @@ describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
   it("checks the key before the external id", async () => {
     await send(anOrder(partner), "key-1");
     await send(anOrder(partner, { externalOrderId: "taken" }), "key-2");
-    const refused = await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
-    expectProblem(refused, 422, "idempotency-key-reused");
+    const rejected = await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
+    expectProblem(rejected, 422, "idempotency-key-reused");
   });
 
   it("checks the external id before the products", async () => {
     await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
-    const refused = await send(anOrder(partner, { externalOrderId: "taken", ...unknownProduct }), "key-2");
-    expect([refused.status, refused.body.externalOrderId]).toEqual([409, "taken"]);
+    const rejected = await send(anOrder(partner, { externalOrderId: "taken", ...unknownProduct }), "key-2");
+    expect([rejected.status, rejected.body.externalOrderId]).toEqual([409, "taken"]);
   });
 });
 

@@ -223,8 +223,8 @@ describe("POST /v1/orders, rule 4: a second order claiming a used externalOrderI
   it("names a test order by its test_ id", async () => {
     const request = anOrder(partner, { testMode: true });
     const { body: created } = await send(request, "key-1");
-    const refused = await send({ ...request, testMode: false }, "key-2");
-    expect(refused.body.orderId).toBe(created.id);
+    const rejected = await send({ ...request, testMode: false }, "key-2");
+    expect(rejected.body.orderId).toBe(created.id);
   });
 
   it("is rejected even when the earlier order was canceled", async () => {

@@ -45,18 +45,18 @@ describe("POST /v1/orders, rule 5: products that are not the connection's", () =
       },
     ],
   ])("rejects a product that %s with 422, with the same text for all", async (_, makeProduct) => {
-    const refused = await create({ lines: linesOf(partner.productIds[0], await makeProduct()) });
-    expectErrors(refused, [{ pointer: "/lines/1/productId" }]);
+    const rejected = await create({ lines: linesOf(partner.productIds[0], await makeProduct()) });
+    expectErrors(rejected, [{ pointer: "/lines/1/productId" }]);
     const missing = "00000000-0000-7000-8000-000000000000";
     const reference = await create({ lines: linesOf(partner.productIds[0], missing) });
-    expect(withoutItsOwn(refused)).toBe(withoutItsOwn(reference));
+    expect(withoutItsOwn(rejected)).toBe(withoutItsOwn(reference));
     await expectNothingHappened(test, partner);
   });
 
   it("reports every line that names one", async () => {
     const missing = "00000000-0000-7000-8000-000000000000";
-    const refused = await create({ lines: linesOf(missing, partner.productIds[0], missing) });
-    expectErrors(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/2/productId" }]);
+    const rejected = await create({ lines: linesOf(missing, partner.productIds[0], missing) });
+    expectErrors(rejected, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/2/productId" }]);
   });
 
   it("accepts the product once it is exposed: the rejected request has not used up its key", async () => {
@@ -76,16 +76,16 @@ describe("POST /v1/orders, rule 6: discontinued products", () => {
   }
 
   it("rejects a discontinued product with 422 validation-failed", async () => {
-    const refused = await create({ lines: linesOf(await createDiscontinued()) });
-    expectErrors(refused, [{ pointer: "/lines/0/productId" }]);
+    const rejected = await create({ lines: linesOf(await createDiscontinued()) });
+    expectErrors(rejected, [{ pointer: "/lines/0/productId" }]);
     await expectNothingHappened(test, partner);
   });
 
   it("uses another text than for a missing one, and reports both at once", async () => {
     const missing = "00000000-0000-7000-8000-000000000000";
-    const refused = await create({ lines: linesOf(missing, await createDiscontinued()) });
-    expectErrors(refused, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/1/productId" }]);
-    const [ofMissing, ofDiscontinued] = refused.body.errors;
+    const rejected = await create({ lines: linesOf(missing, await createDiscontinued()) });
+    expectErrors(rejected, [{ pointer: "/lines/0/productId" }, { pointer: "/lines/1/productId" }]);
+    const [ofMissing, ofDiscontinued] = rejected.body.errors;
     expect(ofDiscontinued.detail).toContain("discontinued");
     expect(ofDiscontinued.detail).not.toBe(ofMissing.detail);
   });
@@ -93,7 +93,7 @@ describe("POST /v1/orders, rule 6: discontinued products", () => {
   it("does not reveal that a product is discontinued if it is not exposed", async () => {
     const id = await createProduct(test, partner.merchantId);
     await test.backOffice.request("PATCH", `/api/products/${id}`, { body: { status: "discontinued" } });
-    const refused = await create({ lines: linesOf(id) });
-    expect(refused.body.errors[0].detail).not.toContain("discontinued");
+    const rejected = await create({ lines: linesOf(id) });
+    expect(rejected.body.errors[0].detail).not.toContain("discontinued");
   });
 });

@@ -139,7 +139,7 @@ describe("POST /v1/orders, its event", () => {
 
   it("freezes the event: later transitions do not change its body", async () => {
     const { id } = await placeTestOrder(partner);
-    const [told] = await readOrderEvents(test, partner);
+    const [published] = await readOrderEvents(test, partner);
     test.clock.advance({ minutes: 1 });
     await transition(partner, id, "cancel");
     const events = await readOrderEvents(test, partner);
@@ -147,7 +147,7 @@ describe("POST /v1/orders, its event", () => {
       ["order.created", 1],
       ["order.canceled", 2],
     ]);
-    expect(JSON.stringify(events[0])).toBe(JSON.stringify(told));
+    expect(JSON.stringify(events[0])).toBe(JSON.stringify(published));
   });
 });
 

@@ -177,9 +177,9 @@ describe("POST /v1/webhook-endpoints", () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => own.client.post(ENDPOINTS, anEndpoint())),
     );
-    const refused = answers.filter(({ status }) => status !== 201);
-    expect(refused).toHaveLength(5);
-    for (const answer of refused) expectProblem(answer, 409, "endpoint-limit-reached");
+    const rejected = answers.filter(({ status }) => status !== 201);
+    expect(rejected).toHaveLength(5);
+    for (const answer of rejected) expectProblem(answer, 409, "endpoint-limit-reached");
     const { body } = await own.client.get(`${ENDPOINTS}?limit=1`);
     expect((await own.client.request("DELETE", endpointPath(body.data[0].id))).status).toBe(204);
     await createEndpoint(own);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 /** An event written in a transaction that is still open; `end` ends it. */
-async function openStep(
+async function openTransaction(
   partner: Partner,
 ): Promise<{ id: string; end(how: "commit" | "rollback"): Promise<void> }> {
   const begun = Promise.withResolvers<string>();
@@ -59,38 +59,45 @@ describe("the feed, while transactions commit out of order", () => {
   it("waits for a transaction that began earlier, and then shows its events before the later ones", async () => {
     const partner = await createPartner(test);
     const { cursor } = await pollFeed(test, partner, null);
-    const step = await openStep(partner);
+    const transaction = await openTransaction(partner);
     const { id } = await placeOrder(partner);
     expect((await pollFeed(test, partner, cursor)).ids).toEqual([]);
-    await step.end("commit");
+    await transaction.end("commit");
     const { events } = await pollFeed(test, partner, cursor);
-    expect(events).toMatchObject([{ id: step.id }, { type: "order.created", data: { order: { id } } }]);
+    expect(events).toMatchObject([
+      { id: transaction.id },
+      { type: "order.created", data: { order: { id } } },
+    ]);
   });
 
   it("never shows what is rolled back, and continues", async () => {
     const partner = await createPartner(test);
     const { cursor } = await pollFeed(test, partner, null);
-    const step = await openStep(partner);
+    const transaction = await openTransaction(partner);
     await placeOrder(partner);
-    await step.end("rollback");
+    await transaction.end("rollback");
     const { events } = await pollFeed(test, partner, cursor);
     expect(events.map(({ type }) => type)).toEqual(["order.created"]);
-    expectProblem(await partner.client.get(`/v1/events/${step.id}`), 404, "not-found");
+    expectProblem(await partner.client.get(`/v1/events/${transaction.id}`), 404, "not-found");
   });
 
   it("shows the same by order", async () => {
     const partner = await createPartner(test);
-    const step = await openStep(partner);
+    const transaction = await openTransaction(partner);
     const { id } = await placeOrder(partner);
     expect((await pollFeed(test, partner, null, `&orderId=${id}`)).ids).toEqual([]);
-    await step.end("commit");
+    await transaction.end("commit");
     expect((await pollFeed(test, partner, null, `&orderId=${id}`)).ids).toHaveLength(1);
   });
 
   it("skips nothing and shows nothing twice, in whatever order transactions end", async () => {
     const partner = await createPartner(test);
     let { ids, cursor } = await pollFeed(test, partner, null);
-    const open = [await openStep(partner), await openStep(partner), await openStep(partner)];
+    const open = [
+      await openTransaction(partner),
+      await openTransaction(partner),
+      await openTransaction(partner),
+    ];
     const rolledBack = open[1]?.id;
     const advance = async () => {
       const next = await pollFeed(test, partner, cursor);

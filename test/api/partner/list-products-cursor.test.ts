@@ -25,19 +25,19 @@ describe("a cursor that is not one of this list", () => {
 
   it("is rejected with 422 when any byte of it is changed", async () => {
     const bytes = Buffer.from(cursor, "base64url");
-    for (let place = 0; place < bytes.length; place += 1) {
+    for (let index = 0; index < bytes.length; index += 1) {
       for (const flip of [0x01, 0x80, 0xff]) {
         const changed = Buffer.from(bytes);
-        changed[place] = (changed[place] ?? 0) ^ flip;
+        changed[index] = (changed[index] ?? 0) ^ flip;
         await expectRejected(changed.toString("base64url"));
       }
     }
   });
 
   it("is rejected with 422 when any character of it is changed", async () => {
-    for (let place = 0; place < cursor.length; place += 1) {
-      const other = cursor[place] === "A" ? "B" : "A";
-      await expectRejected(`${cursor.slice(0, place)}${other}${cursor.slice(place + 1)}`);
+    for (let index = 0; index < cursor.length; index += 1) {
+      const other = cursor[index] === "A" ? "B" : "A";
+      await expectRejected(`${cursor.slice(0, index)}${other}${cursor.slice(index + 1)}`);
     }
   });
 

@@ -139,8 +139,9 @@ describe("a delivery that is not there", () => {
     const theirs = await aSender(test);
     const [ownId, theirId] = [await deliveryOfOrder(sent), await deliveryOfOrder(theirs)];
     const { client } = sent.partner;
-    for (const step of ["", "/redeliver"]) {
-      const ask = (id: string) => client.request(step === "" ? "GET" : "POST", `/v1/deliveries/${id}${step}`);
+    for (const suffix of ["", "/redeliver"]) {
+      const ask = (id: string) =>
+        client.request(suffix === "" ? "GET" : "POST", `/v1/deliveries/${id}${suffix}`);
       const missing = await ask("dlv_01m7y7np16fe68bxp4h91tdmdn");
       expectProblem(missing, 404, "not-found");
       for (const id of [theirId, "x", theirId.replace("dlv_", "evt_")])

@@ -35,7 +35,7 @@ afterAll(async () => {
 afterEach(() => vi.restoreAllMocks());
 
 const accept = (response: ServerResponse) => void response.end();
-const refuse = (response: ServerResponse) => void response.writeHead(500).end();
+const reject = (response: ServerResponse) => void response.writeHead(500).end();
 const send = () => sendDue(startDispatcher(test));
 
 /** The delivery of a new order's creation, to an endpoint of its own. */
@@ -47,7 +47,7 @@ async function aDelivery(place = placeOrder): Promise<string> {
 /** The same after it was sent, with the status that it has then. */
 async function aSentDelivery(status: "succeeded" | "failed"): Promise<string> {
   const id = await aDelivery();
-  answer = status === "succeeded" ? accept : refuse;
+  answer = status === "succeeded" ? accept : reject;
   await send();
   expect((await read(id)).status).toBe(status);
   return id;
@@ -93,7 +93,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
   it("changes nothing when it fails: what succeeded has succeeded, and no schedule begins", async () => {
     const id = await aSentDelivery("succeeded");
     await redeliver(id);
-    answer = refuse;
+    answer = reject;
     await send();
     const after = await read(id);
     expect(after).toMatchObject({ status: "succeeded", nextAttemptAt: null });
@@ -103,7 +103,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
 
   it("overtakes what the schedule plans, which stays as it is until one of them succeeds", async () => {
     const id = await aDelivery(placeTestOrder);
-    answer = refuse;
+    answer = reject;
     await send();
     const planned = await dueRows();
     expect((await redeliver(id)).body.nextAttemptAt).toBe(test.clock.now().toISOString());

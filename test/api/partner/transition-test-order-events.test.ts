@@ -25,14 +25,14 @@ const PUBLISHING: [string, string[]][] = [
 describe("events of test orders", () => {
   it.each(PUBLISHING)(
     "%s is published by %j, with the order exactly as a read shows it",
-    async (type, steps) => {
+    async (type, transitions) => {
       const { id } = await placeTestOrder(partner);
-      for (const step of steps) {
+      for (const name of transitions) {
         test.clock.advance({ seconds: 1 });
-        await applied(partner, id, step);
+        await applied(partner, id, name);
       }
       const events = await eventsOf(test, id);
-      expect(events).toHaveLength(steps.length + 1);
+      expect(events).toHaveLength(transitions.length + 1);
       const order = await readOrder(partner, id);
       const shipment = type.startsWith("order.shipment") ? { shipment: order.shipments[0] } : {};
       expect(events.at(-1)).toEqual({
@@ -41,7 +41,7 @@ describe("events of test orders", () => {
         timestamp: test.clock.now().toISOString(),
         testMode: true,
         connectionId: partner.connectionId,
-        sequence: steps.length + 1,
+        sequence: transitions.length + 1,
         data: { order, ...shipment },
       });
     },

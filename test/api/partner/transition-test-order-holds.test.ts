@@ -17,9 +17,9 @@ const placed = async (): Promise<string> => (await placeTestOrder(partner)).id;
 
 describe("hold", () => {
   it("sets the hold for out_of_stock by default, and leaves the status unchanged", async () => {
-    for (const steps of [[], ["process"], ["accept"], ["ship"]]) {
+    for (const transitions of [[], ["process"], ["accept"], ["ship"]]) {
       const id = await placed();
-      for (const step of steps) await applied(partner, id, step);
+      for (const name of transitions) await applied(partner, id, name);
       const before = await readOrder(partner, id);
       const order = await applied(partner, id, "hold");
       expect(order).toEqual({ ...before, onHold: true, onHoldReasons: ["out_of_stock"] });
@@ -77,9 +77,9 @@ describe("rule 1: a held order does not ship", () => {
     ["NEW", []],
     ["PROCESSING", ["process"]],
     ["ACCEPTED", ["accept"]],
-  ])("%s: rejected with order_on_hold", async (orderStatus, steps) => {
+  ])("%s: rejected with order_on_hold", async (orderStatus, transitions) => {
     const id = await placed();
-    for (const step of [...steps, "hold"]) await applied(partner, id, step);
+    for (const name of [...transitions, "hold"]) await applied(partner, id, name);
     await expectRejected(test, partner, id, "ship", { orderStatus, rule: "order_on_hold" });
   });
 
@@ -92,20 +92,20 @@ describe("rule 1: a held order does not ship", () => {
 
   it("a held order whose lines are all shipped is rejected for its hold", async () => {
     const id = await placed();
-    for (const step of ["ship", "hold"]) await applied(partner, id, step);
+    for (const name of ["ship", "hold"]) await applied(partner, id, name);
     const expected = { orderStatus: "IN_PROGRESS", rule: "order_on_hold" };
     await expectRejected(test, partner, id, "ship", expected);
   });
 
   it("ships again once the hold is cleared", async () => {
     const id = await placed();
-    for (const step of ["hold", "releaseHold"]) await applied(partner, id, step);
+    for (const name of ["hold", "releaseHold"]) await applied(partner, id, name);
     expect(await applied(partner, id, "ship")).toMatchObject({ status: "IN_PROGRESS" });
   });
 
   it("stops nothing else: a held order is completed, which clears the hold", async () => {
     const id = await placed();
-    for (const step of ["ship", "hold"]) await applied(partner, id, step);
+    for (const name of ["ship", "hold"]) await applied(partner, id, name);
     const order = await applied(partner, id, "complete");
     expect(order).toMatchObject({ status: "COMPLETED", onHold: false, onHoldReasons: [] });
     expect(typesOf(await eventsOf(test, id)).slice(2)).toEqual(["order.onHold", "order.completed"]);
@@ -113,7 +113,7 @@ describe("rule 1: a held order does not ship", () => {
 
   it("a shipment of a held order may come back, which settles the order and clears the hold", async () => {
     const id = await placed();
-    for (const step of ["ship", "hold"]) await applied(partner, id, step);
+    for (const name of ["ship", "hold"]) await applied(partner, id, name);
     const order = await applied(partner, id, "returnShipment");
     expect(order).toMatchObject({ status: "RETURNED", onHold: false, onHoldReasons: [] });
     expect(typesOf(await eventsOf(test, id)).slice(2)).toEqual(["order.onHold", "order.shipmentReturned"]);

@@ -112,7 +112,7 @@ describe("ship", () => {
 
     it("also in the status the order was set back to", async () => {
       const { id } = await threeLines();
-      for (const step of ["ship", "accept"]) await applied(partner, id, step);
+      for (const name of ["ship", "accept"]) await applied(partner, id, name);
       const expected = { orderStatus: "ACCEPTED", rule: "nothing_to_ship" };
       await expectRejected(test, partner, id, "ship", expected);
     });
@@ -155,9 +155,9 @@ describe("returnShipment", () => {
     ["COMPLETED", ["complete"]],
     ["CANCELED", ["cancel"]],
     ["RETURNED", ["returnShipment"]],
-  ])("is allowed on a settled order: %s becomes RETURNED", async (_status, steps) => {
+  ])("is allowed on a settled order: %s becomes RETURNED", async (_status, transitions) => {
     const { id } = await threeParcels();
-    for (const step of steps) await applied(partner, id, step);
+    for (const name of transitions) await applied(partner, id, name);
     expect(await applied(partner, id, "returnShipment")).toMatchObject({ status: "RETURNED" });
   });
 
@@ -176,16 +176,16 @@ describe("returnShipment", () => {
       ["PROCESSING", ["process"]],
       ["ACCEPTED", ["accept"]],
       ["CANCELED", ["cancel"]],
-    ])("when nothing was shipped: %s", async (orderStatus, steps) => {
+    ])("when nothing was shipped: %s", async (orderStatus, transitions) => {
       const { id } = await threeLines();
-      for (const step of steps) await applied(partner, id, step);
+      for (const name of transitions) await applied(partner, id, name);
       const expected = { orderStatus, rule: "no_shipment_out" };
       await expectRejected(test, partner, id, "returnShipment", expected);
     });
 
     it("when everything has come back", async () => {
       const { id } = await threeLines();
-      for (const step of ["ship", "returnShipment"]) await applied(partner, id, step);
+      for (const name of ["ship", "returnShipment"]) await applied(partner, id, name);
       const expected = { orderStatus: "RETURNED", rule: "no_shipment_out" };
       await expectRejected(test, partner, id, "returnShipment", expected);
     });
@@ -221,9 +221,9 @@ describe("complete", () => {
       ["PROCESSING", ["process"]],
       ["ACCEPTED", ["accept"]],
       ["ACCEPTED", ["accept", "hold"]],
-    ])("%s after %j: rejected with unshipped_lines", async (orderStatus, steps) => {
+    ])("%s after %j: rejected with unshipped_lines", async (orderStatus, transitions) => {
       const { id } = await threeLines();
-      for (const step of steps) await applied(partner, id, step);
+      for (const name of transitions) await applied(partner, id, name);
       await expectRejected(test, partner, id, "complete", { orderStatus, rule: "unshipped_lines" });
     });
 

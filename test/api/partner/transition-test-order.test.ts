@@ -31,9 +31,9 @@ const WAYS: Record<string, string[]> = {
   RETURNED: ["ship", "returnShipment"],
 };
 
-async function testOrderThat(...steps: string[]): Promise<string> {
+async function testOrderThat(...transitions: string[]): Promise<string> {
   const { id } = await placeTestOrder(partner);
-  for (const step of steps) await applied(partner, id, step);
+  for (const name of transitions) await applied(partner, id, name);
   return id;
 }
 
@@ -80,8 +80,8 @@ describe("there is no need to walk the chain in order", () => {
     ["return before completion", ["ship", "returnShipment"], "RETURNED"],
     ["cancel after shipping", ["ship", "cancel"], "CANCELED"],
     ["the same transition twice", ["accept", "accept"], "ACCEPTED"],
-  ])("%s", async (_title, steps, status) => {
-    expect(await readOrder(partner, await testOrderThat(...steps))).toMatchObject({ status });
+  ])("%s", async (_title, transitions, status) => {
+    expect(await readOrder(partner, await testOrderThat(...transitions))).toMatchObject({ status });
   });
 });
 

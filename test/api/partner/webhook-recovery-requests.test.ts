@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => test.close());
 afterEach(() => vi.restoreAllMocks());
 
-const post = (endpointId: string, step: string, body?: object) =>
-  partner.client.post(endpointPath(endpointId, step), body);
+const post = (endpointId: string, operation: string, body?: object) =>
+  partner.client.post(endpointPath(endpointId, operation), body);
 const inMs = (ms: number) => new Date(test.clock.now().getTime() + ms);
 
 /** The connections whose dispatchers were woken since. */

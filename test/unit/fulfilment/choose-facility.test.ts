@@ -164,20 +164,20 @@ describe("chooseFacility", () => {
 
   it.each<[string, number | null, number, object]>([
     ["below a rate bracket", 499, 1, routed("a", 1)],
-    ["at a step", 500, 1, routed("a", 1)],
+    ["at the limit of a bracket", 500, 1, routed("a", 1)],
     ["above it: the next one", 501, 1, routed("a", 2)],
     ["at the last one", 1_000, 2, routed("a", 3)],
     ["above the last one", 1_001, 2, unserviceable],
     ["without a weight: the lightest bracket", null, 100_000, routed("a", 1)],
     ["as heavy as an order can be", 2_000_000_000, 100_000, unserviceable],
   ])("prices by the lightest bracket that covers the order: %s", (_title, weight, quantity, choice) => {
-    const steps = facility("a", "DE", rate("DE", 2_000, 3), rate("DE", 500, 1), rate("DE", 1_000, 2));
-    expect(chooseFacility(order("DE", [["p", quantity, weight]]), [steps], MADE_TO_ORDER)).toEqual(choice);
+    const brackets = facility("a", "DE", rate("DE", 2_000, 3), rate("DE", 500, 1), rate("DE", 1_000, 2));
+    expect(chooseFacility(order("DE", [["p", quantity, weight]]), [brackets], MADE_TO_ORDER)).toEqual(choice);
   });
 
   it("a heavier bracket may cost less: the lightest one still counts", () => {
-    const steps = facility("a", "DE", rate("DE", 500, 9), rate("DE", 1_000, 2));
-    expect(chooseFacility(one, [steps], MADE_TO_ORDER)).toEqual(routed("a", 9));
+    const brackets = facility("a", "DE", rate("DE", 500, 9), rate("DE", 1_000, 2));
+    expect(chooseFacility(one, [brackets], MADE_TO_ORDER)).toEqual(routed("a", 9));
   });
 });
 

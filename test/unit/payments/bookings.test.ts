@@ -90,10 +90,10 @@ describe("what an account has room for", () => {
         fc.bigInt({ min: 0n, max: 200n }),
         fc.nat(12),
         fc.nat(12),
-        (asked, limit, known, refused) => {
+        (asked, limit, known, rejected) => {
           const decidedBefore = ({ id }: Booking): Decision | null => {
             if (id === `id-${known}`) return "made";
-            return id === `id-${refused}` ? "declined" : null;
+            return id === `id-${rejected}` ? "declined" : null;
           };
           const { made, declined } = decideBookings([account(0n, limit)], asked, decidedBefore);
           let balance = 0n;

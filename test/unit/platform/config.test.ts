@@ -52,18 +52,18 @@ describe("the configuration without any variable", () => {
   });
 });
 
-describe.each(Object.entries(VARIABLES))("%s", (name, { taken, refused }) => {
-  it.each(taken)("takes %j", (value, becomes) => {
+describe.each(Object.entries(VARIABLES))("%s", (name, { accepted, rejected }) => {
+  it.each(accepted)("takes %j", (value, becomes) => {
     expect(readConfig({ [name]: value })).toEqual({ ...readConfig({}), ...becomes });
   });
 
   it("is trimmed, and counts as absent when it is empty", () => {
     for (const empty of ["", "  ", "\t"]) expect(readConfig({ [name]: empty })).toEqual(readConfig({}));
-    const [value = "", becomes = {}] = taken[0] ?? [];
+    const [value = "", becomes = {}] = accepted[0] ?? [];
     expect(readConfig({ [name]: ` ${value} ` })).toEqual({ ...readConfig({}), ...becomes });
   });
 
-  it.each(refused)("rejects %j with one error that names it", (value) => {
+  it.each(rejected)("rejects %j with one error that names it", (value) => {
     expectError(name, value);
   });
 });

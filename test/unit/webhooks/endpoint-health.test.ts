@@ -23,15 +23,15 @@ const fail = (health: EndpointHealth, when: Date, gone = false) =>
 
 /** Failures every hour from one hour to another; what was warned of and when. */
 function failHourly(from: number, to: number) {
-  const told: [hour: number, warning: number | null, pause: string | null][] = [];
+  const changes: [hour: number, warning: number | null, pause: string | null][] = [];
   let health = HEALTHY;
   for (let hour = from; hour <= to; hour += 1) {
     const change = fail(health, at(hour));
     health = change.health;
-    if (change.warning !== null || change.pause !== null) told.push([hour, change.warning, change.pause]);
+    if (change.warning !== null || change.pause !== null) changes.push([hour, change.warning, change.pause]);
     if (change.pause !== null) break;
   }
-  return told;
+  return changes;
 }
 
 describe("an endpoint that fails", () => {

@@ -63,14 +63,14 @@ describe("the schedule", () => {
     expect(waitMs({ attemptCount: 4, random: 1 })).toBe(720_000);
     fc.assert(
       fc.property(retryMs, random, fc.nat(60), (retryMs, random, index) => {
-        const step = retryMs[index];
+        const delay = retryMs[index];
         const wait = waitMs({ attemptCount: index + 1, retryMs, random });
-        if (step === undefined) {
+        if (delay === undefined) {
           expect(wait).toBeNull();
           return;
         }
-        expect(wait).toBeGreaterThanOrEqual(Math.floor(step * 0.8));
-        expect(wait).toBeLessThanOrEqual(Math.ceil(step * 1.2));
+        expect(wait).toBeGreaterThanOrEqual(Math.floor(delay * 0.8));
+        expect(wait).toBeLessThanOrEqual(Math.ceil(delay * 1.2));
       }),
     );
   });
@@ -182,11 +182,11 @@ describe("Retry-After", () => {
         retryAfter,
         responseStatus,
         (retryMs, random, retryAfter, responseStatus) => {
-          const step = retryMs[0] ?? 0;
+          const delay = retryMs[0] ?? 0;
           const scheduled = waitMs({ retryMs, random }) ?? Number.NaN;
           const wait = waitMs({ retryMs, random, retryAfter, responseStatus });
           expect(wait).toBeGreaterThanOrEqual(scheduled);
-          const limit = Math.min(Math.max(2 * step, 60_000), 24 * HOUR_MS);
+          const limit = Math.min(Math.max(2 * delay, 60_000), 24 * HOUR_MS);
           expect(wait).toBeLessThanOrEqual(Math.max(scheduled, limit));
         },
       ),

@@ -20,7 +20,7 @@ const MOVES = [
   { name: "cancel" },
 ] as const satisfies Transition[];
 
-export type Step =
+export type Command =
   | { name: "place"; isTest: boolean }
   /** A transition of an order, by its position in the list; a rejected transition does nothing. */
   | { name: "move"; order: number; transition: (typeof MOVES)[number] }
@@ -33,15 +33,15 @@ export type Step =
   | { name: "recover"; endpoint: number }
   | { name: "work" };
 
-const place = fc.nat(5);
+const position = fc.nat(5);
 const worker = fc.nat(1);
-const anyStep: fc.Arbitrary<Step> = fc.oneof(
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ name: fc.constant("place" as const), isTest: fc.boolean() }) },
   {
     weight: 5,
     arbitrary: fc.record({
       name: fc.constant("move" as const),
-      order: place,
+      order: position,
       transition: fc.constantFrom(...MOVES),
     }),
   },
@@ -50,7 +50,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       name: fc.constant("answer" as const),
-      which: place,
+      which: position,
       as: fc.constantFrom<OutcomeName>("ok", "ok", "failed", "busy", "hangUp", "gone"),
     }),
   },
@@ -70,18 +70,18 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       applied: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ name: fc.constant("redeliver" as const), delivery: place }) },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant("redeliver" as const), delivery: position }) },
   { weight: 1, arbitrary: fc.record({ name: fc.constant("resume" as const), endpoint: fc.nat(1) }) },
   { weight: 1, arbitrary: fc.record({ name: fc.constant("recover" as const), endpoint: fc.nat(1) }) },
-  { weight: 1, arbitrary: fc.constant<Step>({ name: "work" }) },
+  { weight: 1, arbitrary: fc.constant<Command>({ name: "work" }) },
 );
-/** Steps that happen at the same time, usually one alone. */
-export const anySteps = fc.oneof(
-  { weight: 2, arbitrary: fc.tuple(anyStep) },
-  { weight: 1, arbitrary: fc.array(anyStep, { minLength: 2, maxLength: 4 }) },
+/** Commands that happen at the same time, usually one alone. */
+export const anyCommands = fc.oneof(
+  { weight: 2, arbitrary: fc.tuple(anyCommand) },
+  { weight: 1, arbitrary: fc.array(anyCommand, { minLength: 2, maxLength: 4 }) },
 );
 /**
- * The default responses of the receivers, request after request; "hold" leaves a response to a later step, or to the
+ * The default responses of the receivers, request after request; "hold" leaves a response to a later command, or to the
  * deadline.
  */
 export const anyManner = fc.array(
