@@ -1,4 +1,5 @@
 import type { Database } from "../platform/database/database.ts";
+import { analyzeTable, listTablesWithoutStatistics } from "./statistics-sql.ts";
 
 /** Statistics of smaller tables say little about the values to come. */
 const GROWN_BYTES = 512 * 1024;
@@ -9,15 +10,7 @@ const GROWN_BYTES = 512 * 1024;
  * only a minute later.
  */
 export async function gatherFirstStatistics(db: Database): Promise<number> {
-  const tables = await db.query<{ name: string }>({
-    name: "list-tables-without-statistics",
-    text: `
-      select c.oid::regclass::text as name
-      from pg_class c
-      where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
-        and c.reltuples < 0 and pg_relation_size(c.oid) >= $1`,
-    values: [GROWN_BYTES],
-  });
-  for (const { name } of tables) await db.runScript(`analyze ${name}`);
+  const tables = await listTablesWithoutStatistics(db, GROWN_BYTES);
+  for (const name of tables) await analyzeTable(db, name);
   return tables.length;
 }

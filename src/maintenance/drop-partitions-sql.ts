@@ -1,0 +1,58 @@
+import type pg from "pg";
+import type { DayTable, Partition } from "../platform/database/day-partitions.ts";
+
+/** Others would queue behind a statement that waits for its lock. It fails instead, and the next run tries again. */
+const LOCK_TIMEOUT_MS = 3_000;
+
+/**
+ * Runs `work` unless another worker is dropping partitions, and returns null if one is. The lock only prevents that
+ * concurrent workers make each other's statements fail.
+ */
+export async function whileDroppingAlone<T>(
+  client: pg.PoolClient,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const { rows } = await client.query<{ alone: boolean }>("select pg_try_advisory_lock(7305220, 3) as alone");
+  if (rows[0]?.alone !== true) return null;
+  try {
+    await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    return await work();
+  } finally {
+    await client.query("reset lock_timeout");
+    await client.query("select pg_advisory_unlock(7305220, 3)");
+  }
+}
+
+/**
+ * A partition is detached concurrently, so that orders can be placed at the same time. PostgreSQL does this in two
+ * transactions. If it is interrupted between them, the partition stays marked as being detached, and no other can be
+ * detached until this is finished.
+ */
+export async function detachPartition(
+  client: pg.PoolClient,
+  table: DayTable,
+  { name, isDetaching }: Partition,
+): Promise<void> {
+  const how = isDetaching ? "finalize" : "concurrently";
+  await client.query(`alter table ${table} detach partition ${name} ${how}`);
+}
+
+export async function dropTable(client: pg.PoolClient, name: string): Promise<void> {
+  await client.query(`drop table if exists ${name}`);
+}
+
+/** Tables that have the name of a partition and are none: they were detached but not dropped. Oldest first. */
+export async function listDetached(
+  client: pg.PoolClient,
+  table: DayTable,
+): Promise<{ name: string; day: string }[]> {
+  const { rows } = await client.query<{ name: string; day: string }>(
+    `select oid::regclass::text as name, right(relname, 8) as day
+     from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind = 'r' and not relispartition
+       and relname ~* ('^' || $1 || '_[0-9]{8}$')
+     order by day`,
+    [table],
+  );
+  return rows;
+}

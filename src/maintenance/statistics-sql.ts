@@ -1,0 +1,17 @@
+import type { Database, Queryable } from "../platform/database/database.ts";
+
+/** The tables of at least this size that the planner knows nothing about, as SQL writes their names. */
+export async function listTablesWithoutStatistics(db: Queryable, bytesMin: number): Promise<string[]> {
+  const tables = await db.query<{ name: string }>({
+    name: "list-tables-without-statistics",
+    text: `
+      select c.oid::regclass::text as name
+      from pg_class c
+      where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+        and c.reltuples < 0 and pg_relation_size(c.oid) >= $1`,
+    values: [bytesMin],
+  });
+  return tables.map(({ name }) => name);
+}
+
+export const analyzeTable = (db: Database, name: string): Promise<void> => db.runScript(`analyze ${name}`);
