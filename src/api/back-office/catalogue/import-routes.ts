@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
-import { IMPORT_ROWS_MAX, importProducts } from "../../../products/import/import-products.ts";
+import { IMPORT_ROWS_MAX } from "../../../products/import/check-file.ts";
+import { importProducts } from "../../../products/import/import-products.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 
