@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { measureApi } from "./api.ts";
 import { CONNECTIONS } from "./loads.ts";
+import { measureNeighbors } from "./neighbors/neighbors.ts";
 import { measureOrderJobs } from "./order-jobs.ts";
 import { stopAll } from "./processes.ts";
 import { type Figure, table, writeReport } from "./report.ts";
@@ -20,6 +21,10 @@ const { values, positionals } = parseArgs({
     deliveries: { type: "string", default: "100000" },
     /** Due orders for the measurement of the workers' jobs. */
     due: { type: "string", default: "100000" },
+    /** Only the attacks whose names contain this. */
+    attack: { type: "string", default: "" },
+    /** How long each attack lasts beside a partner that behaves. */
+    "attack-seconds": { type: "string", default: "15" },
   },
 });
 const settings = {
@@ -43,6 +48,8 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
     return figures;
   },
   jobs: (postgres) => measureOrderJobs(postgres, { ...settings, say }),
+  neighbors: (postgres) =>
+    measureNeighbors(postgres, { seconds: Number(values["attack-seconds"]), only: values.attack, say }),
 };
 const DEFAULT_PARTS = ["api", "webhooks", "jobs"];
 

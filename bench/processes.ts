@@ -35,6 +35,9 @@ export async function stopAll(): Promise<void> {
   await Promise.all([...children].map((child) => stop({ child })));
 }
 
+/** Counts a child process among those that end with the benchmark. */
+export const endWithBenchmark = (child: ChildProcess): void => void children.add(child);
+
 export type Started = { url: string; child: ChildProcess };
 
 /** Starts a server that prints its address as its first line. */

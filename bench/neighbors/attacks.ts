@@ -1,0 +1,195 @@
+import { connect } from "node:net";
+import {
+  answerAfter,
+  answerAtOnce,
+  endlessChunkExtension,
+  endlessEarlyHints,
+  type HostileReceiver,
+} from "./hostile-receivers.ts";
+import type { PartnerAccess, PartnerClient } from "./partner-client.ts";
+import { orderBody } from "./partner-client.ts";
+
+/** What an attack gets: a partner with one key, within the allowance of its connection. */
+export type Attacker = PartnerAccess & {
+  client: PartnerClient;
+  /** Calls `request` a hundred times at once, then ten times a second, until the attack ends. */
+  attack(request: (count: number) => Promise<unknown>): Promise<void>;
+  receiver(behavior: HostileReceiver): Promise<string>;
+};
+
+export type Attack = {
+  name: string;
+  /** Changes that the database gets first, in place of hours of requests. `$1` and `$2`: the attacker's merchant and connection. */
+  seed?: string;
+  run(attacker: Attacker): Promise<void>;
+};
+
+const endpoints = async (attacker: Attacker, count: number, url: (index: number) => string, change = {}) => {
+  for (let index = 0; index < count; index += 1) {
+    await attacker.client("POST", "/v1/webhook-endpoints", { url: url(index), ...change });
+  }
+};
+
+const order = (attacker: Attacker, count: number, change: object = {}) =>
+  attacker.client("POST", "/v1/orders", orderBody(attacker.productIds, `attack-${count}`, change));
+
+const orders = (attacker: Attacker, change: object = {}) =>
+  attacker.attack((count) => order(attacker, count, change));
+
+const transition = (attacker: Attacker, id: string, body: object) =>
+  attacker.client("POST", `/v1/test/orders/${id}/transitions`, body);
+
+/** A log of many deliveries, none of which failed. */
+const LONG_LOG = `
+  insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
+  values ($1, $2, '019a0000-0000-7000-8000-000000000001', 1000, 'http://127.0.0.1:9/', '{order.created}', 'active', 8, now(), now());
+  insert into deliveries (merchant_id, connection_id, id, endpoint_id, event_id, event_type, stream_id, status)
+  select $1, $2, e.id, '019a0000-0000-7000-8000-000000000001', e.id, 'order.created', e.id, 'succeeded'
+  from (select (lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid as id
+        from generate_series(1, 300000) n) e;
+  analyze deliveries`;
+
+const DELETED_ENDPOINTS = `
+  insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
+  select $1, $2, gen_random_uuid(), 1000 + n, 'http://127.0.0.1:9/', '{order.created}', 'deleted', 8, now(), now()
+  from generate_series(1, 200000) n`;
+
+export const ATTACKS: readonly Attack[] = [
+  { name: "nothing", run: () => Promise.resolve() },
+  {
+    name: "orders with an allowance used up",
+    run: (attacker) => orders(attacker),
+  },
+  {
+    name: "orders of a hundred lines",
+    run: (attacker) =>
+      orders(attacker, {
+        lines: Array.from({ length: 100 }, () => ({ productId: attacker.productIds[0], quantity: 1 })),
+      }),
+  },
+  {
+    name: "bodies with a hundred thousand errors",
+    run: (attacker) =>
+      attacker.attack(() => attacker.client("POST", "/v1/orders", `{"lines":[${"{},".repeat(86_000)}{}]}`)),
+  },
+  {
+    name: "names of lines that do not exist",
+    async run(attacker) {
+      const lines = Array.from({ length: 100 }, () => ({ productId: attacker.productIds[0], quantity: 1 }));
+      await order(attacker, 0, { testMode: true, lines });
+      const lineIds = Array.from({ length: 100 }, (_, index) => `line_zzzzzzzzzzzzzzzzzzzzzzzz${index}`);
+      await attacker.attack(() => transition(attacker, "attack-0", { transition: "ship", lineIds }));
+    },
+  },
+  {
+    name: "one key by a hundred requests at once",
+    run: (attacker) => attacker.attack(() => order(attacker, 0)),
+  },
+  {
+    name: "transitions of one order, with a hundred endpoints",
+    async run(attacker) {
+      const url = await attacker.receiver(answerAtOnce);
+      await endpoints(attacker, 100, (index) => `${url}/${index}`);
+      await order(attacker, 0, { testMode: true });
+      await attacker.attack((count) =>
+        transition(attacker, "attack-0", { transition: count % 2 === 0 ? "hold" : "releaseHold" }),
+      );
+    },
+  },
+  {
+    name: "a long delivery log by status",
+    seed: LONG_LOG,
+    run: (attacker) => attacker.attack(() => attacker.client("GET", "/v1/deliveries?status=failed&limit=1")),
+  },
+  {
+    name: "the event feed by a rare type",
+    async run(attacker) {
+      await attacker.attack(() => attacker.client("GET", "/v1/events?type=order.onHold&limit=1"));
+    },
+  },
+  {
+    name: "two hundred thousand deleted endpoints",
+    seed: DELETED_ENDPOINTS,
+    run: (attacker) => orders(attacker),
+  },
+  {
+    name: "receivers that answer 103 without end",
+    async run(attacker) {
+      const url = await attacker.receiver(endlessEarlyHints);
+      await endpoints(attacker, 40, (index) => `${url}/${index}`);
+      await attacker.attack((count) => (count < 20 ? order(attacker, count) : Promise.resolve()));
+    },
+  },
+  {
+    name: "receivers that send a chunk without end",
+    async run(attacker) {
+      const url = await attacker.receiver(endlessChunkExtension);
+      await endpoints(attacker, 40, (index) => `${url}/${index}`);
+      await attacker.attack((count) => (count < 20 ? order(attacker, count) : Promise.resolve()));
+    },
+  },
+  {
+    name: "a hundred slow endpoints with a hundred requests in flight each",
+    async run(attacker) {
+      const url = await attacker.receiver(answerAfter(14_000));
+      await endpoints(attacker, 100, (index) => `${url}/${index}`, { maxInFlight: 100 });
+      await orders(attacker);
+    },
+  },
+  {
+    name: "endpoints whose names do not resolve",
+    async run(attacker) {
+      await endpoints(attacker, 50, (index) => `http://w${index}.unreachable.invalid/`);
+      await orders(attacker);
+    },
+  },
+  {
+    name: "registrations of names that do not resolve",
+    run: (attacker) =>
+      attacker.attack((count) =>
+        attacker.client("POST", "/v1/webhook-endpoints", { url: `http://r${count}.unreachable.invalid/` }),
+      ),
+  },
+  {
+    name: "endpoints that are created and deleted",
+    run: (attacker) =>
+      attacker.attack(async () => {
+        const { text } = await attacker.client("POST", "/v1/webhook-endpoints", {
+          url: "http://127.0.0.1:9/",
+        });
+        const { id } = JSON.parse(text) as { id?: string }; // A problem has none.
+        await attacker.client("DELETE", `/v1/webhook-endpoints/${id}`);
+      }),
+  },
+  {
+    name: "redeliveries of one delivery",
+    async run(attacker) {
+      const url = await attacker.receiver(answerAtOnce);
+      await endpoints(attacker, 1, () => url);
+      await order(attacker, 0);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const { text } = await attacker.client("GET", "/v1/deliveries");
+      const { data } = JSON.parse(text) as { data: { id: string }[] }; // The list of deliveries.
+      await attacker.attack((count) =>
+        count % 2 === 0
+          ? attacker.client("POST", `/v1/deliveries/${data[0]?.id}/redeliver`)
+          : attacker.client("GET", "/v1/deliveries"),
+      );
+    },
+  },
+  {
+    name: "four hundred sockets with a body that never ends",
+    async run(attacker) {
+      const { hostname, port } = new URL(attacker.url);
+      const head =
+        "POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{";
+      const sockets = Array.from({ length: 400 }, () => {
+        const socket = connect(Number(port), hostname, () => socket.write(head));
+        return socket.on("error", () => undefined); // The service may close it at any time.
+      });
+      await attacker.attack(async () => {
+        for (const socket of sockets) if (!socket.destroyed) socket.write(" ");
+      });
+    },
+  },
+];

@@ -1,0 +1,43 @@
+import { Agent } from "undici";
+
+/** What a partner of the benchmark knows of the service. */
+export type PartnerAccess = { url: string; key: string; productIds: string[] };
+
+export type Response = { status: number; text: string };
+
+export type PartnerClient = (method: string, path: string, body?: object | string) => Promise<Response>;
+
+/** A client with connections of its own. A request without a response has the status 0. */
+export function partnerClient({ url, key }: PartnerAccess): PartnerClient {
+  const agent = new Agent({ connections: 128, headersTimeout: 60_000, bodyTimeout: 60_000 });
+  return async (method, path, body) => {
+    try {
+      const response = await agent.request({
+        origin: url,
+        method: method as "GET", // undici names the methods; all of them are valid here.
+        path,
+        headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
+        ...(body && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      return { status: response.statusCode, text: await response.body.text() };
+    } catch (err) {
+      return { status: 0, text: String(err) };
+    }
+  };
+}
+
+export const ADDRESS = {
+  firstName: "Ada",
+  lastName: "Lovelace",
+  address1: "12 St James Square",
+  city: "London",
+  zip: "SW1Y 4JH",
+  countryCode: "GB",
+};
+
+export const orderBody = (productIds: readonly string[], externalOrderId: string, change: object = {}) => ({
+  externalOrderId,
+  lines: [{ productId: productIds[0], quantity: 1 }],
+  shippingAddress: ADDRESS,
+  ...change,
+});
