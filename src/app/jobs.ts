@@ -4,9 +4,12 @@ import { sendDueMails } from "../mail/send-mails.ts";
 import { dropOldPartitions } from "../maintenance/drop-partitions.ts";
 import { gatherFirstStatistics } from "../maintenance/first-statistics.ts";
 import { makePartitions } from "../maintenance/make-partitions.ts";
-import { acceptDueOrders } from "../orders/deadlines/accept-orders.ts";
+import { ACCEPTED_TOGETHER_MAX, acceptDueOrders } from "../orders/deadlines/accept-orders.ts";
 import { listConnectionsWithDueOrders } from "../orders/deadlines/acceptance-sql.ts";
-import { completeShippedOrders } from "../orders/deadlines/complete-shipped-orders.ts";
+import {
+  COMPLETED_TOGETHER_MAX,
+  completeShippedOrders,
+} from "../orders/deadlines/complete-shipped-orders.ts";
 import {
   eraseExpiredTestOrders,
   listConnectionsWithExpiredOrders,
@@ -15,7 +18,7 @@ import { listConnectionsWithShippedOrders } from "../orders/deadlines/shipped-or
 import { accountGateway } from "../payments/account/account-gateway.ts";
 import { processPayments } from "../payments/process-payments.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
-import { listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
+import { inBatches, listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
 import { HOUR_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
@@ -51,8 +54,10 @@ export const JOBS: readonly Job[] = [
 
 async function acceptAllDueOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
-    listedEachPass(() => listConnectionsWithDueOrders(context.db, context.clock.now())),
-    (connectionId, failures) => acceptDueOrders(context, connectionId, failures),
+    listedEachPass(async () =>
+      inBatches(await listConnectionsWithDueOrders(context.db, context.clock.now()), ACCEPTED_TOGETHER_MAX),
+    ),
+    (connections, failures) => acceptDueOrders(context, connections, failures),
     stopping,
   );
 }
@@ -63,8 +68,10 @@ async function processAccountPayments(context: WebhookContext, stopping?: AbortS
 
 async function completeAllShippedOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
-    listedEachPass(() => listConnectionsWithShippedOrders(context.db)),
-    (connectionId, failures) => completeShippedOrders(context, connectionId, failures),
+    listedEachPass(async () =>
+      inBatches(await listConnectionsWithShippedOrders(context.db), COMPLETED_TOGETHER_MAX),
+    ),
+    (connections, failures) => completeShippedOrders(context, connections, failures),
     stopping,
   );
 }

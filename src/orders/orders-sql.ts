@@ -8,7 +8,7 @@ import type {
   ShipmentStatus,
 } from "../lifecycle/order.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { ConnectionKey } from "../platform/connection-key.ts";
+import { type ConnectionKey, connectionColumns } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
@@ -51,8 +51,8 @@ type OrderRow = {
   }[];
 };
 
-/** An order whole, as `toOrder` reads it; $1 is the merchant. */
-const SELECT_ORDERS = `
+/** An order whole, as `toOrder` reads it. `merchant`: the expression that compares its parts with its merchant. */
+const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
       select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
              o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
              o.state_code, o.country_code, o.phone,
@@ -62,14 +62,15 @@ const SELECT_ORDERS = `
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id)
                      order by l.id)
               from order_lines l
-              where l.merchant_id = $1 and l.order_id = o.id) as lines,
+              where l.merchant_id = ${merchant} and l.order_id = o.id) as lines,
              (select coalesce(json_agg(json_build_object(
                        'id', s.id, 'status', s.status, 'carrier', s.carrier, 'trackingNumber', s.tracking_number,
                        'trackingUrl', s.tracking_url, 'createdAt', s.created_at)
                      order by s.id), '[]')
               from shipments s
-              where s.merchant_id = $1 and s.order_id = o.id) as shipments
+              where s.merchant_id = ${merchant} and s.order_id = o.id) as shipments
       from orders o`;
+const SELECT_ORDERS = selectOrders("$1");
 
 /**
  * Reads orders of one connection whole, by the service's ids. Expired test orders are among them. By either id in one
@@ -85,6 +86,23 @@ export async function readOrders(
     name: "read-orders",
     text: `${SELECT_ORDERS} where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])`,
     values: [connection.merchantId, connection.connectionId, ids],
+  });
+  return rows.map(toOrder);
+}
+
+/** Reads orders of many connections whole. The subquery keeps the planner from reading all orders for a few. */
+export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]): Promise<Order[]> {
+  if (keys.length === 0) return [];
+  const rows = await db.query<OrderRow>({
+    name: "read-orders-by-key",
+    text: `
+      select found.*
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+      cross join lateral (
+        ${selectOrders("o.merchant_id")}
+        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+        limit 1) as found`,
+    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
   });
   return rows.map(toOrder);
 }

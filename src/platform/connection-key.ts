@@ -18,3 +18,11 @@ export const toConnectionKey = (row: ConnectionKeyRow): ConnectionKey => ({
 export const distinctConnections = (keys: Iterable<ConnectionKey>): ConnectionKey[] => [
   ...new Map([...keys].map((key) => [key.connectionId, key])).values(),
 ];
+
+/** The columns of a list of connections, as a statement reads it with `unnest`. */
+export const connectionColumns = (
+  connections: readonly ConnectionKey[],
+): [merchantIds: string[], connectionIds: string[]] => [
+  connections.map(({ merchantId }) => merchantId),
+  connections.map(({ connectionId }) => connectionId),
+];

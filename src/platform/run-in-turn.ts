@@ -86,3 +86,16 @@ function throwTogether(failures: readonly unknown[]): void {
   const message = `${failures.length} batches or items of this run failed.`;
   if (failures.length > 0) throw new AggregateError(failures.slice(0, FAILURES_LISTED_MAX), message);
 }
+
+/** Divides items into batches of at most `size`, in their order. */
+export const inBatches = <Item>(items: readonly Item[], size: number): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+
+/**
+ * How much of a batch each connection gets, at least 1: an equal share, so that a connection alone fills the batch, and
+ * one with a backlog delays none of the others (decision 0068).
+ */
+export const shareOf = (sizeMax: number, connectionCount: number): number =>
+  Math.max(1, Math.floor(sizeMax / Math.max(1, connectionCount)));

@@ -127,7 +127,7 @@ describe("doctor", () => {
     const mail = { recipient: "m@example.com", subject: "Late", body: "Late", now: clock.now() };
     await queueMail(test.db, { ...connectionKey(partner), id: context.newId(), ...mail });
     clock.advance({ hours: 3 });
-    await acceptDueOrders(context, connectionKey(partner), []);
+    await acceptDueOrders(context, [connectionKey(partner)], []);
     expect((await examine()).wrong).toEqual([
       ...["orders to route: fail", "payments to process: fail", "test orders to erase: fail"],
       ...["mails to send: fail", "paused endpoints: warn"],

@@ -57,7 +57,7 @@ it("does so when one transaction changes several orders, and when an order is yo
   });
   // The acceptance reads the orders at a time at which all of them are due.
   const later = { now: () => new Date(test.clock.now().getTime() + 2 * 3_600_000) };
-  expect(await acceptDueOrders({ ...early, clock: later }, connectionKey(partner), [])).toBe(6);
+  expect(await acceptDueOrders({ ...early, clock: later }, [connectionKey(partner)], [])).toBe(6);
   for (const { id } of held)
     expect(await typesOfOrder(test, partner, id)).toEqual([
       "order.created",

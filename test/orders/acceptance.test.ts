@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const accept = (by = partner, { context } = test) => acceptDueOrders(context, connectionKey(by), []);
+const accept = (by = partner, { context } = test) => acceptDueOrders(context, [connectionKey(by)], []);
 const storedStatuses = async (by = partner) => (await readStoredOrders(test, by)).map(({ status }) => status);
 const inHours = (hours: number) => new Date(test.clock.now().getTime() + hours * 3_600_000).toISOString();
 

@@ -84,9 +84,9 @@ describe("cancel against acceptance at the deadline: never both", () => {
       services.second.clock.advance({ hours: 2 }); // and to this one's it has just closed.
       const [cancels] = await Promise.all([
         Promise.all(ids.map((id) => cancelOrder(partner, id))),
-        ...times(6, () => acceptDueOrders(services.second.context, connection, [])),
+        ...times(6, () => acceptDueOrders(services.second.context, [connection], [])),
       ]);
-      await acceptDueOrders(services.second.context, connection, []);
+      await acceptDueOrders(services.second.context, [connection], []);
       await expectOneWinner(ids, cancels);
       services.first.clock.advance({ ms: 1 });
     }
@@ -104,11 +104,11 @@ describe("cancel against acceptance at the deadline: never both", () => {
           const answer = await cancelOrder(partner, id);
           answered += 1;
           if (answered === 10) services.first.clock.advance({ ms: 1 });
-          if (n % 5 === 0) await acceptDueOrders(services.first.context, connection, []);
+          if (n % 5 === 0) await acceptDueOrders(services.first.context, [connection], []);
           return answer;
         }),
       );
-      while ((await acceptDueOrders(services.first.context, connection, [])) > 0);
+      while ((await acceptDueOrders(services.first.context, [connection], [])) > 0);
       await expectOneWinner(ids, cancels);
       expect(cancels.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
     }

@@ -46,7 +46,8 @@ it("orders to complete automatically are found without reading all orders and li
   await copyOrder(test);
   for (const work of [
     listConnectionsWithShippedOrders,
-    (db: Queryable) => lockShippedOrders(db, connectionKey(partner), { only: null, except: [] }, 50),
+    (db: Queryable) =>
+      lockShippedOrders(db, { connections: [connectionKey(partner)], share: 50, only: null, except: [] }),
   ]) {
     const plan = await explain(test, work);
     expect(plan).toMatch(/Scan (using \w+ )?on orders/);

@@ -17,7 +17,7 @@ async function start(eventTypes?: string[]) {
     test,
     partner,
     receiver,
-    accept: () => acceptDueOrders(test.context, connectionKey(partner), []),
+    accept: () => acceptDueOrders(test.context, [connectionKey(partner)], []),
   };
 }
 

@@ -1,10 +1,6 @@
+import type { OrderKey } from "../../lifecycle/order.ts";
 import { type OrderBatch, processOrders } from "../../orders/changes/process-orders.ts";
-import {
-  type LockedOrder,
-  limitLockWaits,
-  lockUnroutedOrders,
-  lockWaitingOrders,
-} from "../../orders/routing/routing-sql.ts";
+import { limitLockWaits, lockUnroutedOrders, lockWaitingOrders } from "../../orders/routing/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { assignFacilities } from "./assign-facilities.ts";
@@ -17,8 +13,8 @@ const BATCH_SIZE = 100;
  * transaction that holds a lock for longer must not delay the orders of all connections.
  */
 const LOCK_WAIT_MS = 1_000;
-/** The same for an order of a failed batch that is routed alone: a hundred of them may wait for the same lock. */
-const LOCK_WAIT_ALONE_MS = 100;
+/** The same for the orders of a failed batch: a hundred of them may wait for the same lock. */
+const LOCK_WAIT_AGAIN_MS = 100;
 
 /**
  * Routes the next batch of a connection's accepted orders; returns how many it evaluated. Orders that cannot be stored are
@@ -29,9 +25,9 @@ export async function routeDueOrders(
   connection: ConnectionKey,
   failures: unknown[],
 ): Promise<number> {
-  const batch = batchOf(connection, async (tx, selection, alone) => {
-    if (alone) await limitLockWaits(tx, LOCK_WAIT_ALONE_MS);
-    return lockUnroutedOrders(tx, connection, selection, BATCH_SIZE);
+  const batch = batchOf([connection], async (tx, selection, again) => {
+    if (again) await limitLockWaits(tx, LOCK_WAIT_AGAIN_MS);
+    return lockUnroutedOrders(tx, selection);
   });
   return processOrders(context, batch, failures);
 }
@@ -45,26 +41,31 @@ export async function routeWaitingOrders(
   connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<unknown[]> {
-  const batch = batchOf(connection, async (tx, { only }, alone) => {
-    await limitLockWaits(tx, alone ? LOCK_WAIT_ALONE_MS : LOCK_WAIT_MS);
-    return lockWaitingOrders(tx, connection, only ?? []);
+  const orders = orderIds.map((id) => ({ ...connection, id }));
+  const batch = batchOf([connection], async (tx, { only }, again) => {
+    await limitLockWaits(tx, again ? LOCK_WAIT_AGAIN_MS : LOCK_WAIT_MS);
+    return lockWaitingOrders(
+      tx,
+      orders.filter(({ id }) => only?.includes(id)),
+    );
   });
   const failures: unknown[] = [];
-  await processOrders(context, batch, failures, orderIds);
+  await processOrders(context, batch, failures, orders);
   return failures;
 }
 
 const batchOf = (
-  connection: ConnectionKey,
-  lock: OrderBatch<LockedOrder>["lock"],
-): OrderBatch<LockedOrder> => ({
-  connection,
+  connections: readonly [ConnectionKey],
+  lock: OrderBatch<OrderKey>["lock"],
+): OrderBatch<OrderKey> => ({
+  connections,
+  sizeMax: BATCH_SIZE,
   done: "routed",
   lock,
   process: (tx, orders, at) =>
     assignFacilities(
       tx,
-      connection,
+      connections[0],
       orders.map(({ id }) => id),
       at,
     ),

@@ -18,7 +18,8 @@ export async function prepareShipping(tx: Queryable, order: Order, at: RecordCon
   if (acceptance !== null) await storeTransitions(tx, [acceptance], at);
   const accepted = acceptance?.after ?? order;
   if (accepted.status !== "ACCEPTED" || accepted.routedAt !== null) return accepted;
-  const unrouted = await lockUnroutedOrders(tx, order, { only: [order.id], except: [] }, 1);
+  const selection = { connections: [order], share: 1, only: [order.id], except: [] };
+  const unrouted = await lockUnroutedOrders(tx, selection);
   if (unrouted.length === 0) return accepted;
   await assignFacilities(tx, order, [order.id], at);
   const [routed] = await readOrders(tx, order, [order.id]);

@@ -1,23 +1,32 @@
 import type { RecordContext } from "../../lifecycle/applied-transition.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { OrderKey } from "../../lifecycle/order.ts";
+import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
+import { inBatches, shareOf } from "../../platform/run-in-turn.ts";
 
-/** Which of a connection's orders a transaction may lock. */
+/** Which orders a transaction may lock. */
 export type OrderSelection = {
+  /** Of these connections. */
+  readonly connections: readonly ConnectionKey[];
+  /** Of each of them, so many at most. */
+  readonly share: number;
   /** Only these; null: any. */
   readonly only: readonly string[] | null;
   readonly except: readonly string[];
 };
 
-/** What a job does with a batch of a connection's orders. */
-export type OrderBatch<Locked extends { readonly id: string }> = {
-  readonly connection: ConnectionKey;
+/** What a job does with a batch of orders of many connections. */
+export type OrderBatch<Locked extends OrderKey> = {
+  /** The connections that share the batch, the one that waits longest first. */
+  readonly connections: readonly ConnectionKey[];
+  /** The number of orders in one transaction, unless there are more connections. */
+  readonly sizeMax: number;
   /** What could not be done with an order that fails, as in "could not be routed". */
   readonly done: string;
-  /** Locks those of the selected orders that there is something to do for. Alone: the batch with this order has failed. */
-  lock(tx: Queryable, selection: OrderSelection, alone: boolean): Promise<Locked[]>;
+  /** Locks those of the selected orders that there is something to do for. Again: a batch with these orders has failed. */
+  lock(tx: Queryable, selection: OrderSelection, again: boolean): Promise<Locked[]>;
   /** In the same transaction; called with at least one order. */
   process(tx: Queryable, orders: readonly Locked[], at: RecordContext): Promise<void>;
 };
@@ -27,76 +36,102 @@ class OrderFailure extends Error {
   readonly connectionId: string;
   readonly orderId: string;
 
-  constructor({ connectionId }: ConnectionKey, orderId: string, done: string, cause: unknown) {
-    super(`Order ${toTypeId("ord", orderId)} could not be ${done}.`, { cause });
+  constructor({ connectionId, id }: OrderKey, done: string, cause: unknown) {
+    super(`Order ${toTypeId("ord", id)} could not be ${done}.`, { cause });
     this.connectionId = connectionId;
-    this.orderId = orderId;
+    this.orderId = id;
   }
 }
 
+/** A failed batch of no more orders is repeated order by order, a larger one in parts first. */
+const ALONE_MAX = 16;
+const PARTS = 8;
+
 /**
- * Processes a batch of a connection's orders in one transaction. If that fails, processes each of them in a transaction of
- * its own, so that an order that cannot be stored delays no other one; what fails alone as well is added to `failures`.
- * Orders among the failures are skipped: they are still due, and would come first again.
+ * Processes a batch of orders of many connections in one transaction, an equal share of each. If that fails, processes
+ * them in smaller parts, and those of a part that fails each alone, so that an order that cannot be stored delays no other
+ * one; what fails alone as well is added to `failures`. Orders among the failures are skipped: they are still due, and
+ * would come first again (decision 0068).
  *
  * @param only these orders; null: those that are due
  * @returns how many orders it locked
  * @throws the batch's error, if it had locked no order that could be to blame; and the error of an unavailable database,
  *   which concerns all orders.
  */
-export async function processOrders<Locked extends { readonly id: string }>(
+export async function processOrders<Locked extends OrderKey>(
   context: Context,
   batch: OrderBatch<Locked>,
   failures: unknown[],
-  only: readonly string[] | null = null,
+  only: readonly OrderKey[] | null = null,
 ): Promise<number> {
-  let orderIds = only ?? [];
+  const { connections, sizeMax } = batch;
+  const selection = {
+    connections,
+    share: only?.length ?? shareOf(sizeMax, connections.length),
+    only: only?.map(idOf) ?? null,
+    except: failedOrders(failures, connections),
+  };
+  let orders: readonly OrderKey[] = only ?? [];
   try {
-    const selection = { only, except: failedOrders(failures, batch.connection) };
     await processTogether(context, batch, selection, false, (locked) => {
-      orderIds = locked;
+      orders = locked;
     });
   } catch (error) {
-    if (isOutOfReach(error) || orderIds.length === 0) throw error;
-    for (const orderId of orderIds) await processAlone(context, batch, orderId, failures);
+    if (isOutOfReach(error) || orders.length === 0) throw error;
+    await processParts(context, batch, orders, failures);
   }
-  return orderIds.length;
+  return orders.length;
 }
 
-async function processAlone<Locked extends { readonly id: string }>(
+async function processParts<Locked extends OrderKey>(
   context: Context,
   batch: OrderBatch<Locked>,
-  orderId: string,
+  orders: readonly OrderKey[],
   failures: unknown[],
 ): Promise<void> {
-  try {
-    await processTogether(context, batch, { only: [orderId], except: [] }, true, () => undefined);
-  } catch (error) {
-    if (isOutOfReach(error)) throw error;
-    failures.push(new OrderFailure(batch.connection, orderId, batch.done, error));
+  const size = orders.length <= ALONE_MAX ? 1 : Math.ceil(orders.length / PARTS);
+  for (const part of inBatches(orders, size)) {
+    const selection = {
+      connections: distinctConnections(part),
+      share: part.length,
+      only: part.map(idOf),
+      except: [],
+    };
+    try {
+      await processTogether(context, batch, selection, true, () => undefined);
+    } catch (error) {
+      if (isOutOfReach(error)) throw error;
+      const [order, ...others] = part;
+      if (others.length > 0) await processParts(context, batch, part, failures);
+      else if (order !== undefined) failures.push(new OrderFailure(order, batch.done, error));
+    }
   }
 }
 
 /** @param onLocked told the locked orders within the transaction, which may fail later, or be repeated */
-async function processTogether<Locked extends { readonly id: string }>(
+async function processTogether<Locked extends OrderKey>(
   context: Context,
-  { connection, lock, process }: OrderBatch<Locked>,
+  { lock, process }: OrderBatch<Locked>,
   selection: OrderSelection,
-  alone: boolean,
-  onLocked: (orderIds: readonly string[]) => void,
+  again: boolean,
+  onLocked: (orders: readonly OrderKey[]) => void,
 ): Promise<void> {
-  const count = await inTransaction(context, async (tx) => {
-    const orders = await lock(tx, selection, alone);
-    onLocked(orders.map(({ id }) => id));
+  const processed = await inTransaction(context, async (tx) => {
+    const orders = await lock(tx, selection, again);
+    onLocked(orders);
     const at = { newId: context.newId, now: context.clock.now() };
     if (orders.length > 0) await process(tx, orders, at);
-    return orders.length;
+    return orders;
   });
-  if (count > 0) context.signals.send("deliveries_due", [connection]);
+  context.signals.send("deliveries_due", distinctConnections(processed));
 }
 
-/** Those of a connection's orders that have failed in a run, by their ids. */
-const failedOrders = (failures: readonly unknown[], { connectionId }: ConnectionKey): string[] =>
-  failures.flatMap((failure) =>
-    failure instanceof OrderFailure && failure.connectionId === connectionId ? [failure.orderId] : [],
+const idOf = ({ id }: OrderKey): string => id;
+
+/** Those orders of some connections that have failed in a run, by their ids. */
+function failedOrders(failures: readonly unknown[], connections: readonly ConnectionKey[]): string[] {
+  const ours = new Set(connections.map(({ connectionId }) => connectionId));
+  return failures.flatMap((failure) =>
+    failure instanceof OrderFailure && ours.has(failure.connectionId) ? [failure.orderId] : [],
   );
+}

@@ -4,7 +4,7 @@ import type { Order, OrderState } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
 import { toWireOrder, toWireShipment } from "../order-wire.ts";
-import { readOrders } from "../orders-sql.ts";
+import { readOrdersByKey } from "../orders-sql.ts";
 import { isWhole, type OptIn, optInsOf } from "./opt-ins.ts";
 import { orderEvents } from "./order-events.ts";
 
@@ -53,18 +53,8 @@ async function readWhole(
   tx: Queryable,
   orders: readonly (Order | OrderState)[],
 ): Promise<(order: Order | OrderState) => Order> {
-  const narrow = Map.groupBy(
-    orders.filter((order) => !isWhole(order)),
-    ({ connectionId }) => connectionId,
-  );
-  const read = new Map<string, Order>();
-  for (const [connection, ...others] of narrow.values() as Iterable<readonly [OrderState, ...OrderState[]]>) // Groups are never empty.
-    for (const order of await readOrders(
-      tx,
-      connection,
-      [connection, ...others].map(({ id }) => id),
-    ))
-      read.set(order.id, order);
+  const narrow = orders.filter((order) => !isWhole(order));
+  const read = new Map((await readOrdersByKey(tx, narrow)).map((order) => [order.id, order]));
   return (order) => {
     const whole = isWhole(order) ? order : read.get(order.id);
     if (whole === undefined) throw new Error("An order is gone although its lock was held.");

@@ -7,24 +7,25 @@ import { storeTransitions } from "../changes/store-transitions.ts";
 import { lockDueOrders } from "./acceptance-sql.ts";
 
 /** Orders accepted in one transaction: few enough that a partner's cancel never waits for long. */
-const BATCH_SIZE = 500;
+export const ACCEPTED_TOGETHER_MAX = 500;
 
 /**
- * Stores the acceptance of the next batch of a connection's orders whose window has closed. Skips those that cannot be
- * stored, and adds them to the run's failures; returns how many orders it processed. The lifecycle decides, exactly as
- * it does for a read or a cancel at the same time (decision 0012).
+ * Stores the acceptance of the next batch of orders whose window has closed, of these connections. Skips those that
+ * cannot be stored, and adds them to the run's failures; returns how many orders it processed. The lifecycle decides,
+ * exactly as it does for a read or a cancel at the same time (decision 0012).
  *
  * A batch is a narrow read and one update, except where an endpoint wants to be sent acceptances.
  */
 export async function acceptDueOrders(
   context: Context,
-  connection: ConnectionKey,
+  connections: readonly ConnectionKey[],
   failures: unknown[],
 ): Promise<number> {
   const batch: OrderBatch<OrderState> = {
-    connection,
+    connections,
+    sizeMax: ACCEPTED_TOGETHER_MAX,
     done: "accepted",
-    lock: (tx, selection) => lockDueOrders(tx, connection, selection, context.clock.now(), BATCH_SIZE),
+    lock: (tx, selection) => lockDueOrders(tx, selection, context.clock.now()),
     process: (tx, orders, at) =>
       storeTransitions(
         tx,

@@ -1,5 +1,10 @@
 import type { OrderState } from "../../lifecycle/order.ts";
-import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ORDER_STATE, type OrderStateRow, toOrderState } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
@@ -25,27 +30,28 @@ export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Pr
 }
 
 /**
- * Locks due orders of one connection, the one that is due longest first; skips those that are locked. Uses
+ * Locks due orders, of each connection its share of those that are due longest; skips those that are locked. Uses
  * orders_acceptance_due_idx.
  */
 export async function lockDueOrders(
   tx: Queryable,
-  connection: ConnectionKey,
-  { only, except }: OrderSelection,
+  { connections, share, only, except }: OrderSelection,
   now: Date,
-  limit: number,
 ): Promise<OrderState[]> {
   const rows = await tx.query<OrderStateRow>({
     name: "lock-due-orders",
     text: `
-      select ${ORDER_STATE}
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and ${acceptanceDue("$3")}
-        and ($4::uuid[] is null or o.id = any($4)) and o.id <> all($5::uuid[])
-      order by o.acceptance_due_at
-      limit $6
-      for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, now, only, except, limit],
+      select due.*
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+      cross join lateral (
+        select ${ORDER_STATE}
+        from orders o
+        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${acceptanceDue("$3")}
+          and ($4::uuid[] is null or o.id = any($4)) and o.id <> all($5::uuid[])
+        order by o.acceptance_due_at
+        limit $6
+        for no key update skip locked) as due`,
+    values: [...connectionColumns(connections), now, only, except, share],
   });
   return rows.map(toOrderState);
 }

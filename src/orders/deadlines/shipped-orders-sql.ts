@@ -1,5 +1,11 @@
 import { hasNoDuePayment } from "../../ledger/due-payments-sql.ts";
-import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
+import type { OrderKey } from "../../lifecycle/order.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
 
@@ -33,24 +39,25 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
   return rows.map(toConnectionKey);
 }
 
-/** Locks such orders of one connection, oldest first; skips those that are locked. */
+/** Locks such orders, of each connection its share of the oldest; skips those that are locked. */
 export async function lockShippedOrders(
   tx: Queryable,
-  connection: ConnectionKey,
-  { only, except }: OrderSelection,
-  limit: number,
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
+  { connections, share, only, except }: OrderSelection,
+): Promise<OrderKey[]> {
+  const rows = await tx.query<ConnectionKeyRow & { id: string }>({
     name: "lock-shipped-orders",
     text: `
-      select o.id
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and ${DONE}
-        and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
-      order by o.id
-      limit $5
-      for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, only, except, limit],
+      select done.merchant_id, done.connection_id, done.id
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+      cross join lateral (
+        select o.merchant_id, o.connection_id, o.id
+        from orders o
+        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${DONE}
+          and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
+        order by o.id
+        limit $5
+        for no key update skip locked) as done`,
+    values: [...connectionColumns(connections), only, except, share],
   });
-  return rows.map(({ id }) => id);
+  return rows.map((row) => ({ ...toConnectionKey(row), id: row.id }));
 }

@@ -1,4 +1,10 @@
-import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
+import type { OrderKey } from "../../lifecycle/order.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
 import { UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
@@ -18,8 +24,6 @@ export type UnroutedOrder = {
     readonly weightGrams: number | null;
   }[];
 };
-
-export type LockedOrder = { readonly id: string };
 
 /** Connections that have orders to be routed, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<ConnectionKey[]> {
@@ -52,49 +56,52 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
 }
 
 /**
- * Locks orders of one connection that are to be routed, oldest first; skips those that are locked. Uses
+ * Locks orders that are to be routed, of each connection its share of the oldest; skips those that are locked. Uses
  * orders_routing_due_idx.
  */
 export async function lockUnroutedOrders(
   tx: Queryable,
-  connection: ConnectionKey,
-  { only, except }: OrderSelection,
-  limit: number,
-): Promise<LockedOrder[]> {
-  return tx.query<LockedOrder>({
+  { connections, share, only, except }: OrderSelection,
+): Promise<OrderKey[]> {
+  const rows = await tx.query<OrderKeyRow>({
     name: "lock-unrouted-orders",
     text: `
-      select o.id
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and ${UNROUTED}
-        and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
-      order by o.id
-      limit $5
-      for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, only, except, limit],
+      select due.merchant_id, due.connection_id, due.id
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+      cross join lateral (
+        select o.merchant_id, o.connection_id, o.id
+        from orders o
+        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${UNROUTED}
+          and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
+        order by o.id
+        limit $5
+        for no key update skip locked) as due`,
+    values: [...connectionColumns(connections), only, except, share],
   });
+  return rows.map(toOrderKey);
 }
 
 /**
- * Locks those of one connection's orders that still wait for stock or for a rate. It waits for locked orders, or fails:
- * a skipped order would not be evaluated again.
+ * Locks those orders that still wait for stock or for a rate. It waits for locked orders, or fails: a skipped order would
+ * not be evaluated again. All transactions lock orders in this order.
  */
-export async function lockWaitingOrders(
-  tx: Queryable,
-  connection: ConnectionKey,
-  ids: readonly string[],
-): Promise<LockedOrder[]> {
-  return tx.query<LockedOrder>({
+export async function lockWaitingOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderKey[]> {
+  const rows = await tx.query<OrderKeyRow>({
     name: "lock-waiting-orders",
     text: `
-      select o.id
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and ${WAITS_FOR_SUPPLY}
+      select o.merchant_id, o.connection_id, o.id
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+      join orders o on o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+      where ${WAITS_FOR_SUPPLY}
       order by o.id
-      for no key update`,
-    values: [connection.merchantId, connection.connectionId, ids],
+      for no key update of o`,
+    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
   });
+  return rows.map(toOrderKey);
 }
+
+type OrderKeyRow = ConnectionKeyRow & { id: string };
+const toOrderKey = (row: OrderKeyRow): OrderKey => ({ ...toConnectionKey(row), id: row.id });
 
 /** Reads what routing has to know of orders that the caller has locked, oldest first. */
 export async function readUnroutedOrders(
