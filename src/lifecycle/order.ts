@@ -88,9 +88,13 @@ export type OrderState = OrderKey &
     "testMode" | "status" | "holdReasons" | "updatedAt" | "acceptanceDueAt" | "canceledAt" | "lastSequence"
   >;
 
-/** How a request names an order. One that has the form of a service id may still be an external id (decision 0009). */
+/**
+ * How an order is named: by the service's id, by the partner's, or by a text that can be either. A text that has the
+ * form of a service id may still be an external id (decision 0009).
+ */
 export type OrderRef = {
   readonly id: string | null;
+  /** The mode that the prefix of the id names. Null if `id` is null. */
   readonly testMode: boolean | null;
-  readonly externalOrderId: string;
+  readonly externalOrderId: string | null;
 };

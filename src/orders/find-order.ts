@@ -15,6 +15,7 @@ export function orderFinder(orders: readonly Order[], now: Date): (ref: OrderRef
   }
   return ({ id, testMode, externalOrderId }) => {
     const named = id === null ? undefined : byId.get(id);
-    return named?.testMode === testMode ? named : byExternalId.get(externalOrderId);
+    if (named?.testMode === testMode) return named;
+    return externalOrderId === null ? undefined : byExternalId.get(externalOrderId);
   };
 }

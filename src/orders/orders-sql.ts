@@ -132,7 +132,7 @@ export async function lockOrder(
   ref: OrderRef,
   clock: Clock,
 ): Promise<Order | undefined> {
-  if (!isStorableText(ref.externalOrderId)) return undefined; // No order can have such an id.
+  if (ref.externalOrderId !== null && !isStorableText(ref.externalOrderId)) return undefined; // No order can have such an id.
   const locked = await tx.query<{ id: string }>({
     name: "lock-order",
     text: `

@@ -27,7 +27,9 @@ async function readStorable(
   read: Grouped<OrderLookup, Order | null>,
   lookup: OrderLookup,
 ): Promise<Order | null> {
-  return isStorableText(lookup.ref.externalOrderId) ? read(lookup) : null; // No order can have such an id.
+  const { externalOrderId } = lookup.ref;
+  if (externalOrderId !== null && !isStorableText(externalOrderId)) return null; // No order can have such an id.
+  return read(lookup);
 }
 
 /** An order as a partner may see it at `now`: accepted once the deadline has passed, gone once it has expired. */
@@ -70,7 +72,7 @@ async function readNamed(
     refs.flatMap(({ id }) => id ?? []),
   );
   const find = orderFinder(byId, now);
-  const left = refs.filter((ref) => find(ref) === undefined).map(({ externalOrderId }) => externalOrderId);
+  const left = refs.filter((ref) => find(ref) === undefined).flatMap((ref) => ref.externalOrderId ?? []);
   if (left.length === 0) return find;
   return orderFinder([...byId, ...(await readOrdersByExternalId(db, connection, left))], now);
 }

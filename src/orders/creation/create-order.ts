@@ -67,11 +67,8 @@ async function resolvePlacement(
       return { order: placed.order, replayed: false };
     case "replayed": {
       const { id, testMode } = placed.by;
-      const order = await readOrder({
-        merchantId,
-        connectionId,
-        ref: { id, testMode, externalOrderId: wireOrderId(placed.by) },
-      });
+      const ref = { id, testMode, externalOrderId: null };
+      const order = await readOrder({ merchantId, connectionId, ref });
       // A test order that was erased in this very moment has freed its key, so the request is a new one.
       return order === null ? resolvePlacement(placement, place, readOrder) : { order, replayed: true };
     }
