@@ -3,7 +3,7 @@ import { formatMoney } from "../../platform/money.ts";
 import { toWireOrder } from "../order-wire.ts";
 import type { ExportedOrder } from "./export-orders.ts";
 
-/** How an order is written: as text that ends its last line. */
+/** A file format of an export: `head` begins the file, and `write` returns the complete lines of one order. */
 export type ExportFormat = { readonly head: string; write(exported: ExportedOrder): string };
 
 const COLUMNS = [
@@ -12,49 +12,64 @@ const COLUMNS = [
   ...["countryCode", "phone", "lineId", "productId", "sku", "quantity", "unitPrice", "currency"],
   ...["shipmentId", "shipmentStatus", "trackingNumber", "trackingUrl"],
 ] as const;
+type Cells = Readonly<Record<(typeof COLUMNS)[number], unknown>>;
 
-/** For spreadsheets: a row per order line (RFC 4180). Cells that would be formulas get an apostrophe (decision 0049). */
+/** CSV for spreadsheets (RFC 4180): one row per order line. Decision 0049. */
 export const csvFormat: ExportFormat = {
   head: csvRow(COLUMNS),
   write: (exported) => {
-    const order = orderObject(exported);
-    const { shippingAddress, lines, shipments, id, ...fields } = order;
-    return lines
+    const order = toExportObject(exported);
+    return order.lines
       .map((line) => {
-        const shipment = shipments.find((candidate) => candidate.id === line.shipmentId);
-        const cells: Record<string, unknown> = {
-          ...{ ...fields, ...shippingAddress, orderId: id, onHoldReasons: order.onHoldReasons.join(" ") },
-          ...{ lineId: line.id, productId: line.productId, sku: line.sku, quantity: line.quantity },
-          ...{ unitPrice: line.unitPrice.amount, currency: line.unitPrice.currency },
-          ...{ shipmentId: line.shipmentId, shipmentStatus: shipment?.status },
-          ...{ trackingNumber: shipment?.trackingNumber, trackingUrl: shipment?.trackingUrl },
-        };
+        const cells = cellsOf(order, line);
         return csvRow(COLUMNS.map((column) => cells[column] ?? ""));
       })
       .join("");
   },
 };
 
-/** For programs: an object per order and line of text, as the API shows it; texts exactly as they are. */
+/** Newline-delimited JSON for programs: one object per order, in the form of the API. */
 export const ndjsonFormat: ExportFormat = {
   head: "",
-  write: (exported) => `${JSON.stringify(orderObject(exported))}\n`,
+  write: (exported) => `${JSON.stringify(toExportObject(exported))}\n`,
 };
 
-/** The order as partners see it, with whose it is and what its lines cost. */
-function orderObject({ merchantId, order, lines }: ExportedOrder) {
-  const priced = new Map(lines.map((line) => [toTypeId("line", line.id), line]));
+type ExportObject = ReturnType<typeof toExportObject>;
+
+/** The order as partners read it, with its owner and with the SKU and price of each line. */
+function toExportObject({ order, lines }: ExportedOrder) {
+  const details = new Map(lines.map((line) => [toTypeId("line", line.id), line]));
   const wire = toWireOrder(order);
   return {
     ...wire,
-    merchantId: toTypeId("mer", merchantId),
+    merchantId: toTypeId("mer", order.merchantId),
     connectionId: toTypeId("con", order.connectionId),
     lines: wire.lines.map((line) => {
-      const found = priced.get(line.id);
-      if (found === undefined) throw new Error("An order's line was exported without its price.");
+      const found = details.get(line.id);
+      if (found === undefined) throw new Error("An order line to be exported has no price.");
       const unitPrice = formatMoney({ minor: found.unitPriceMinor, currency: found.currency });
       return { ...line, sku: found.sku, unitPrice };
     }),
+  };
+}
+
+function cellsOf(order: ExportObject, line: ExportObject["lines"][number]): Cells {
+  const shipment = order.shipments.find(({ id }) => id === line.shipmentId);
+  return {
+    ...order,
+    ...order.shippingAddress,
+    orderId: order.id,
+    onHoldReasons: order.onHoldReasons.join(" "),
+    lineId: line.id,
+    productId: line.productId,
+    sku: line.sku,
+    quantity: line.quantity,
+    unitPrice: line.unitPrice.amount,
+    currency: line.unitPrice.currency,
+    shipmentId: line.shipmentId,
+    shipmentStatus: shipment?.status,
+    trackingNumber: shipment?.trackingNumber,
+    trackingUrl: shipment?.trackingUrl,
   };
 }
 
@@ -67,7 +82,10 @@ function csvCell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Spreadsheets run what begins like this, and partners write the texts. */
+/**
+ * Partners write these texts, and spreadsheets run a cell that begins with one of these characters as a formula. An
+ * apostrophe in front makes it text (decision 0049).
+ */
 function withoutFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

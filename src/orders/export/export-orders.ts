@@ -11,38 +11,37 @@ import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/curso
 import { readOrders } from "../orders-sql.ts";
 import { type ExportLine, listExportedLines, listOrderIds } from "./export-sql.ts";
 
-/** What an export is narrowed to; null does not narrow. Times are of creation. */
+/** Which orders are exported. A null restricts nothing. */
 export type ExportFilter = {
   readonly merchantId: string | null;
   readonly connectionId: string | null;
+  /** Created at or after this time. */
   readonly since: Date | null;
-  /** Exclusive. */
+  /** Created before this time. */
   readonly until: Date | null;
   readonly status: OrderStatus | null;
 };
 
-/** An order with what the merchant is charged for its lines; `lines` in the order of `order.lines`. */
+/** An order, and the SKU and price of each of its lines, in the order of `order.lines`. */
 export type ExportedOrder = {
-  readonly merchantId: string;
   readonly order: Order;
   readonly lines: readonly ExportLine[];
 };
 
-/** Orders read at a time; memory holds no more of them. */
+/** How many orders are in memory at a time. */
 const PAGE_SIZE = 500;
 const CONNECTIONS_PAGE_SIZE = 100;
 
 /**
- * Real orders as they are when they are read, connection by connection, oldest first in each. Orders that are created
- * during the export may be missing; none appears twice.
+ * Exports real orders, connection by connection, and the oldest first in each. Each order is in the state in which it is
+ * read. Orders that are created during the export may be missing. No order appears twice.
  */
 export async function* exportOrders(context: Context, filter: ExportFilter): AsyncGenerator<ExportedOrder> {
   for await (const connection of connectionsOf(context, filter))
-    for await (const { order, lines } of ordersOf(context, keyOf(connection), filter))
-      yield { merchantId: connection.merchantId, order, lines };
+    yield* ordersOf(context, keyOf(connection), filter);
 }
 
-/** Whether there is such a merchant and such a connection, and the one is the other's. */
+/** Whether the merchant and the connection exist, and the connection is the merchant's. */
 export async function isExportable(
   { db }: Context,
   { merchantId, connectionId }: ExportFilter,
@@ -53,7 +52,7 @@ export async function isExportable(
   return connection !== null && (merchantId === null || connection.merchantId === merchantId);
 }
 
-/** Every one of a list that is read page by page, in the order of ids. */
+/** All rows of a list that is read page by page, in the order of their ids. */
 async function* eachOf<Row extends { id: string }>(
   readPage: (position: PagePosition) => Promise<Row[]>,
 ): AsyncGenerator<Row> {
@@ -81,12 +80,15 @@ async function* connectionsOf(
     yield* eachOf((position) => listConnections(db, merchant.id, null, position));
 }
 
-/** Ids first, whatever the filter, so that finding a page is never slow, however few orders match. */
+/**
+ * Pages are read by id alone, and filtered afterwards. A filter that matches few orders could make the search for the
+ * next page slow.
+ */
 async function* ordersOf(
   { db, clock }: Context,
   connection: ConnectionKey,
   filter: ExportFilter,
-): AsyncGenerator<Omit<ExportedOrder, "merchantId">> {
+): AsyncGenerator<ExportedOrder> {
   const { since, until } = filter;
   let afterId =
     since === null ? UUID_MIN : uuidAt(new Date(Math.max(0, since.getTime() - CLOCK_SKEW_MAX_MS)));

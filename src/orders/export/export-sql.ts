@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** What the order's own line does not contain. */
+/** The SKU and price of an order line, which `OrderLine` does not contain. */
 export type ExportLine = {
   readonly orderId: string;
   readonly id: string;
@@ -10,7 +10,7 @@ export type ExportLine = {
   readonly currency: string;
 };
 
-/** Ids of a connection's orders between two others, oldest first; those of test orders are among them. */
+/** Ids of a connection's orders between two ids, oldest first, test orders included. */
 export async function listOrderIds(
   db: Queryable,
   connection: ConnectionKey,
@@ -31,7 +31,7 @@ export async function listOrderIds(
   return rows.map(({ id }) => id);
 }
 
-/** Lines of these orders, in the order in which they were placed, with their product's SKU as it is now. */
+/** Lines of these orders, in the order of the requests. The SKU is the product's present one. */
 export async function listExportedLines(
   db: Queryable,
   connection: ConnectionKey,
