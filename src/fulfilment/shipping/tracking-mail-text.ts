@@ -1,5 +1,6 @@
 import type { Order, Shipment } from "../../lifecycle/order.ts";
 import { wireOrderId } from "../../platform/ids.ts";
+import { counted } from "../../platform/wire/text.ts";
 
 const isTracked = ({ trackingNumber, trackingUrl }: Shipment): boolean =>
   trackingNumber !== null || trackingUrl !== null;
@@ -22,10 +23,10 @@ export function trackingMail(order: Order, shipment: Shipment): { subject: strin
     ...(shipment.carrier === null ? [] : [`Carrier: ${shipment.carrier}`]),
     ...(shipment.trackingNumber === null ? [] : [`Tracking number: ${shipment.trackingNumber}`]),
     ...(shipment.trackingUrl === null ? [] : [`Tracking: ${shipment.trackingUrl}`]),
-    `Lines in the parcel: ${covered.length} of ${order.lines.length} (${pieces} pieces)`,
+    `Order lines in this shipment: ${covered.length} of ${order.lines.length} (${counted(pieces, "piece")})`,
   ];
   return {
     subject: `Order ${name} is on its way`,
-    body: `A parcel of one of your orders has been given to the carrier.\n\n${facts.join("\n")}\n`,
+    body: `A shipment of one of your orders was handed to the carrier.\n\n${facts.join("\n")}\n`,
   };
 }

@@ -1,3 +1,5 @@
+import { counted } from "./text.ts";
+
 /**
  * Every problem that the service returns (RFC 9457): the only table of codes. `docs/problems.md` documents the same for
  * readers, and the back office serves a page for each at `/errors/<code>`. Specification, part 7; decision 0017.
@@ -163,10 +165,7 @@ export const noRoute = (method: string, path: string): Problem => ({
 
 export const validationFailed = (errors: readonly ValidationError[]): Problem => ({
   code: "validation-failed",
-  detail:
-    errors.length === 1
-      ? "The request has 1 error; see errors."
-      : `The request has ${errors.length} errors; see errors.`,
+  detail: `The request has ${counted(errors.length, "error")}; see errors.`,
   members: { errors },
 });
 

@@ -6,7 +6,7 @@ import { parseUuid } from "../ids.ts";
 import { isAmount } from "../money.ts";
 import { arrayCutOf } from "./bounded-arrays.ts";
 import type { ValidationError } from "./problems.ts";
-import { isStorableText } from "./text.ts";
+import { counted, isStorableText } from "./text.ts";
 
 const FORMAT_DETAILS: Readonly<Record<string, string>> = {
   "path-segment": "must not be . or .., and must not contain NUL characters or unpaired surrogates",
@@ -123,5 +123,3 @@ function detailOf(error: ErrorObject): string {
 /** A JSON type in a sentence: "an object", "a string", "null". */
 const withArticle = (type: string): string =>
   type === "null" ? type : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { newlyTracked, trackingMail } from "../../../src/fulfilment/shipping/tracking-mail-text.ts";
-import type { Shipment } from "../../../src/lifecycle/order.ts";
+import type { OrderLine, Shipment } from "../../../src/lifecycle/order.ts";
 import { wireOrderId } from "../../../src/platform/ids.ts";
 import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
 
@@ -47,14 +47,14 @@ describe("the mail to the merchant", () => {
     const shipment = parcel({ carrier: "DHL", trackingNumber: "N1", trackingUrl: URL });
     expect(trackingMail(order, shipment)).toEqual({
       subject: "Order P-7 is on its way",
-      body: `A parcel of one of your orders has been given to the carrier.
+      body: `A shipment of one of your orders was handed to the carrier.
 
 Order: ${id}
 Partner's order id: P-7
 Carrier: DHL
 Tracking number: N1
 Tracking: ${URL}
-Lines in the parcel: 2 of 3 (5 pieces)
+Order lines in this shipment: 2 of 3 (5 pieces)
 `,
     });
   });
@@ -63,11 +63,17 @@ Lines in the parcel: 2 of 3 (5 pieces)
     const order = anOrder({ ...REAL, id: ORDER_ID, lines });
     expect(trackingMail(order, parcel())).toEqual({
       subject: `Order ${id} is on its way`,
-      body: `A parcel of one of your orders has been given to the carrier.
+      body: `A shipment of one of your orders was handed to the carrier.
 
 Order: ${id}
-Lines in the parcel: 2 of 3 (5 pieces)
+Order lines in this shipment: 2 of 3 (5 pieces)
 `,
     });
+  });
+
+  it("counts one piece in the singular", () => {
+    const inParcel = (line: OrderLine): OrderLine => ({ ...line, quantity: 1, shipmentId: "parcel-1" });
+    const order = anOrder({ ...REAL, id: ORDER_ID, lines: lines.slice(2).map(inParcel) });
+    expect(trackingMail(order, parcel()).body).toContain("Order lines in this shipment: 1 of 1 (1 piece)\n");
   });
 });
