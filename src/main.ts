@@ -3,20 +3,21 @@ import { type RunningService, startService } from "./app/start.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
 import { createLog } from "./platform/log.ts";
 
-/** Operators and their tools wait ten seconds before they kill. */
+/** Operators and their tools send SIGKILL after ten seconds. */
 const STOP_MS = 9_000;
 
 /** Starts the configured roles. With `--demo`, also creates demo data and prints a first order. */
 async function main(): Promise<void> {
   const demo = process.argv.includes("--demo");
   const config = readConfig(process.env);
-  // With the demo a person is watching: only what needs attention is logged, below the welcome.
+  // In demo mode a person reads the terminal, so only warnings and errors are logged below the welcome text.
   const log = createLog(demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel);
   const stopRequested = new Promise<string>((resolve) => {
-    // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second would kill it.
+    // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill
+    // it.
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
   });
-  // What has not ended by then is cut off, be it a start or a stop; the database rolls back what was not committed.
+  // A start or a stop that takes longer is cut off. The database rolls back what was not committed.
   void stopRequested.then(() => setTimeout(() => process.exit(0), STOP_MS).unref());
   const running = await startService(config, log);
   if (demo) await showDemo(running);

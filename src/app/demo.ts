@@ -27,8 +27,8 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
 ];
 
 /**
- * Demo data for a first look: a merchant, a connection, a key and a few products. Made once; the key is kept in
- * `DATA_DIR/demo.json`, since the database holds only its hash.
+ * Demo data for a first look: a merchant, a connection, a key and a few products. They are created once.
+ * `DATA_DIR/demo.json` keeps the key, since the database holds only its hash.
  */
 export async function ensureDemo(context: Context): Promise<Demo> {
   const file = join(context.config.dataDir, "demo.json");
@@ -76,7 +76,7 @@ async function makeDemo(context: Context): Promise<Demo> {
   return { key, productIds };
 }
 
-/** What `npm start` shows: where everything is, and a first order to copy and paste. */
+/** What `npm start` prints: the addresses, and a first order to copy and paste. */
 export function welcome(
   demo: Demo,
   partnerApiUrl: string,

@@ -30,7 +30,7 @@ export type Job = {
   name: string;
   /** The pause between two runs. */
   everyMs: number;
-  /** Returns how many items it processed. When `stopping` is aborted it returns after the current batch. */
+  /** Returns how many items it processed. If `stopping` is aborted, it returns after the current batch. */
   run(context: WebhookContext, stopping?: AbortSignal): Promise<number>;
 };
 

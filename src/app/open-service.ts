@@ -12,13 +12,13 @@ import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
 
-/** Opens the database, and starts neither a listener nor a worker. */
+/** Opens the database. Starts neither a listener nor a worker. */
 export type OpenService = {
   readonly context: WebhookContext;
   readonly signals: SignalChannel;
-  /** A further pool to the same database, for work that must not take the connections of other work. */
+  /** Opens another pool to the same database, for work that must not use the connections of other work. */
   openPool(connectionsMax: number): Database;
-  /** Closes the database, and stops the embedded server if no other process uses it. */
+  /** Closes the database, and stops the embedded server unless another process uses it. */
   close(): Promise<void>;
 };
 
@@ -40,8 +40,8 @@ export class PendingMigrationsError extends Error {
 }
 
 /**
- * Finds or starts the embedded server if no database is configured, and opens a pool. Touches no table.
- * @param options.mayCreate whether an embedded database that is not there yet is made.
+ * Finds or starts the embedded server if no database is configured, and opens a pool. Reads and writes no table.
+ * @param options.mayCreate whether it creates an embedded database if there is none
  */
 export async function openConfiguredDatabase(
   config: Config,
@@ -75,10 +75,10 @@ export async function openConfiguredDatabase(
 }
 
 /**
- * Opens the database and makes what every operation works with.
- * @param options.schema `migrate` brings the schema up to date and makes partitions ahead; `as-it-is` leaves the
- * database alone and throws PendingMigrationsError when migrations are missing.
- * @throws ConfigError when secrets in the database are sealed with a key that is not configured.
+ * Opens the database and creates the context.
+ * @param options.schema `migrate` migrates the database and creates partitions ahead; `as-it-is` changes nothing and
+ *   throws PendingMigrationsError if migrations are missing
+ * @throws ConfigError if secrets in the database are encrypted with a key that is not configured
  */
 export async function openService(
   config: Config,
@@ -116,6 +116,6 @@ async function rejectPendingMigrations(db: Database): Promise<void> {
   if (pending.length > 0) throw new PendingMigrationsError(pending);
 }
 
-/** Every process that makes or sends deliveries needs the same key. */
+/** All processes that create or send deliveries need the same key. */
 const readSecretKey = async ({ dataDir }: Config): Promise<Buffer> =>
   Buffer.from(await readOrMakeSecret(dataDir, "webhook-secret-key"), "base64url");

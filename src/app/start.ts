@@ -20,22 +20,23 @@ import { startWorker } from "./worker.ts";
 export type RunningService = {
   readonly context: WebhookContext;
   readonly operatorToken: string;
-  /** Where the listeners can be reached; null for a role that this process does not play. */
+  /** The addresses of the listeners. Null for a role that this process does not have. */
   readonly partnerApiUrl: string | null;
   readonly backOfficeUrl: string | null;
   /** Stops accepting requests, finishes those in flight, and closes the database. May be called once. */
   stop(): Promise<void>;
 };
 
-/** Enough for the few connections that grouped calls need, and for transactions that lock a row. */
+/** Enough for the few connections that grouped calls use, and for transactions that wait for a lock. */
 const DATABASE_CONNECTIONS_MAX = 12;
-/** The back office has its own: people who search through all orders must not keep partners waiting. */
+/** The back office has a pool of its own, so that a slow search in it does not delay partners. */
 const BACK_OFFICE_CONNECTIONS_MAX = 6;
-/** A client that does not finish its request in this time is cut off when the service stops. */
+/** When the service stops, a request that is not finished after this time is cut off. */
 const DRAIN_MS = 5_000;
 
 /**
- * Starts the configured roles: database first, then listeners and worker. If anything fails, stops what was started.
+ * Starts the database, then the listeners and the worker of the configured roles. If anything fails, stops what was
+ * started.
  */
 export async function startService(
   config: Config,
@@ -47,7 +48,7 @@ export async function startService(
     const options = { schema: "migrate" as const, connectionsMax: DATABASE_CONNECTIONS_MAX };
     const { context, signals, openPool, close } = await openService(config, log, clock, options);
     stops.resources.push(close);
-    const backOfficeDb = openPool(BACK_OFFICE_CONNECTIONS_MAX); // Connects only when it is used.
+    const backOfficeDb = openPool(BACK_OFFICE_CONNECTIONS_MAX); // Connects at its first query.
     stops.resources.push(() => backOfficeDb.close());
     const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
@@ -96,11 +97,13 @@ const findDueDeliveries = (dispatcher: Dispatcher): Job => ({
   },
 });
 
-/** Only the back office needs it, so a process without that role needs no folder for it. */
+/** Only the back office uses the token. A process without that role must not need `DATA_DIR` for it. */
 const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
   operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
 
-/** The order of closing: first the listeners and the worker, all at once, then what they use, in reverse order. */
+/**
+ * The order of stopping: first the listeners and the worker, at the same time, then their resources, in reverse order.
+ */
 type Stops = { entryPoints: (() => Promise<unknown>)[]; resources: (() => Promise<unknown>)[] };
 
 async function stopAll({ entryPoints, resources }: Stops): Promise<void> {
@@ -108,7 +111,7 @@ async function stopAll({ entryPoints, resources }: Stops): Promise<void> {
   for (const stop of resources.toReversed()) await stop();
 }
 
-/** Every process serves health and metrics; only one with the role serves the API. */
+/** Every process serves health and metrics. Only a process with the role serves the API. */
 async function listenBackOffice(
   context: WebhookContext,
   operatorToken: string,
@@ -132,7 +135,7 @@ async function listenBackOffice(
   return null;
 }
 
-/** The part of an HTTP listener that the start needs. Only `src/api` knows the rest. */
+/** The part of an HTTP listener that `src/app` uses. */
 type Listener = {
   listen(address: { host: string; port: number }): Promise<string>;
   close(): Promise<unknown>;

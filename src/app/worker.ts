@@ -7,7 +7,7 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-/** Runs each job repeatedly and independently of the others. A failed run is logged, and the next one tries again. */
+/** Runs each job repeatedly, independently of the others. A failed run is logged, and the job runs again. */
 export function startWorker(context: WebhookContext, metrics: Metrics, jobs: readonly Job[] = JOBS): Worker {
   const stopping = new AbortController();
   const loops = jobs.map((job) => repeat(context, metrics, job, stopping.signal));

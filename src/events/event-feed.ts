@@ -13,15 +13,15 @@ import { type FeedPosition, type FeedRow, listFeed, listFeedOfOrder } from "./fe
 export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KEPT_MS));
 
 /**
- * How much older than its neighbours in the feed an event may be by its id: transactions are short, and the clocks of
- * the processes not far apart. Partitions of earlier days are not read.
+ * The largest difference between the age of an event, by its id, and that of its neighbors in the feed. Transactions
+ * are short, and the clocks of the processes differ little. Partitions of earlier days are not read.
  */
 const DISORDER_MAX_MS = CLOCK_SKEW_MAX_MS;
 
 type FeedQuery = { cursor?: string; limit?: number };
 type FeedFilter = { orderId: string | null; type: EventType | null };
 
-/** The page of the feed that a request names. */
+/** The page of the feed that a request asks for. */
 export type FeedPage = { after: FeedPosition; limit: number };
 
 export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): FeedPage | Problem {
@@ -31,8 +31,8 @@ export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): Feed
 }
 
 /**
- * A page of the feed as JSON text, in which the events are byte for byte those that endpoints receive (decision 0027).
- * `nextCursor` is null on an empty page only: a feed has no last page, and a reader at the end keeps its cursor.
+ * A page of the feed as JSON text. Each event is byte for byte the one that endpoints receive (decision 0027).
+ * `nextCursor` is null only if the page is empty: the feed has no last page, and a reader at the end keeps its cursor.
  */
 export async function readFeed(
   db: Queryable,
@@ -57,5 +57,5 @@ const positionOf = ({ feed_position, sequence, id }: FeedRow): FeedPosition => (
 function oldestIdAfter({ eventId }: FeedPosition, now: Date): string {
   const moment = momentOf(eventId).getTime() - DISORDER_MAX_MS;
   const [oldestShown, oldestAfter] = [oldestShownId(now), uuidAt(new Date(Math.max(0, moment)))];
-  return oldestAfter > oldestShown ? oldestAfter : oldestShown; // Ids compare as their text does.
+  return oldestAfter > oldestShown ? oldestAfter : oldestShown; // UUIDs compare like their texts.
 }

@@ -1,4 +1,4 @@
-/** The types that an endpoint receives unless it names others: the events of the specification, part 6. */
+/** The types that an endpoint receives by default: the events of the specification, part 6. */
 export const DEFAULT_EVENT_TYPES = [
   "order.created",
   "order.canceled",
@@ -10,7 +10,7 @@ export const DEFAULT_EVENT_TYPES = [
   "product.published",
 ] as const;
 
-/** Only for those who name them (decision 0016). */
+/** Only for endpoints that name them (decision 0016). */
 const OPT_IN_EVENT_TYPES = [
   "order.accepted",
   "order.inProgress",
@@ -19,9 +19,9 @@ const OPT_IN_EVENT_TYPES = [
 ] as const;
 export type OptInEventType = (typeof OPT_IN_EVENT_TYPES)[number];
 
-/** What an endpoint may name, and a feed be narrowed to. */
+/** The types that an endpoint can name, and by which the feed can be filtered. */
 export const EVENT_TYPES = [...DEFAULT_EVENT_TYPES, ...OPT_IN_EVENT_TYPES] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** A signed test event for one endpoint; no endpoint names it, and no feed shows it. */
+/** A signed test event for one endpoint. Endpoints cannot name it, and the feed does not show it. */
 export const PING = "webhook.ping";

@@ -1,16 +1,19 @@
 import { toTypeId } from "../platform/ids.ts";
 
-/** A fact as it is stored: the body is the exact text that partners receive, frozen when it happened (decision 0021). */
+/** An event as it is stored. The body is the exact text that partners receive; it never changes (decision 0021). */
 export type EventRow = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   readonly type: string;
-  /** Null for events that are not about an order; `sequence` likewise. An opt-in event has that of the event before it. */
+  /**
+   * Null for events that are not about an order, like `sequence`. An opt-in event has the sequence of the event before
+   * it.
+   */
   readonly orderId: string | null;
   readonly sequence: number | null;
   readonly body: string;
-  /** When everything about a test order is erased: it is not sent from then on. Null for anything else. */
+  /** For a test order: when it is erased with its events. The event is not sent after that. Null for all others. */
   readonly notAfter: Date | null;
 };
 
@@ -24,11 +27,11 @@ type EventContent = {
   readonly orderId: string | null;
   readonly sequence: number | null;
   readonly notAfter: Date | null;
-  /** `{order, shipment?}` or `{product}`, in their wire shapes. */
+  /** `{order, shipment?}` or `{product}`, in the form of the API. */
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Freezes an event's body. */
+/** Writes an event's body. */
 export function eventRow({
   merchantId,
   connectionId,

@@ -4,8 +4,8 @@ import type { EventType } from "./event-types.ts";
 import { PING } from "./event-types.ts";
 
 /**
- * A position in the feed. Events are in the order of `feed_position`, which is a transaction id. Several events can have
- * the same one; these are in the order of their sequence, then of their ids.
+ * A position in the feed. Events are sorted by `feed_position`, which is a transaction id. Events with the same one are
+ * sorted by sequence, then by id.
  */
 export type FeedPosition = { transactionId: string; sequence: number; eventId: string };
 
@@ -14,21 +14,20 @@ export type FeedRow = { feed_position: string; sequence: number; id: string; bod
 type FeedPage = ConnectionKey & {
   after: FeedPosition;
   limit: number;
-  /** Null: of any type. */
+  /** Null means any type. */
   type: EventType | null;
-  /** Events before this id are left out, so that whole partitions need not be read. */
+  /** Older events are left out, so that their partitions need not be read. */
   oldestId: string;
-  /** Events of test orders that are to be erased by then are not shown. */
+  /** Events of test orders that expire by this time are left out. */
   now: Date;
 };
 
 /**
- * The events after a position of the feed (decision 0027). An event is shown once every transaction before its position
- * has ended, because from then on no event can be stored before it.
+ * The events after a position of the feed (decision 0027). An event is shown once all transactions before its position
+ * have ended: from then on no event can be stored before it.
  *
- * Positions at or beyond the end of the snapshot come from another server, from which the data was restored. Their
- * events come first. A reader whose cursor is among them continues with the rest of them, then with the events of this
- * server.
+ * Positions at or beyond the end of the snapshot come from another server from which the data was restored. Their
+ * events come first. A reader whose cursor is among them reads the rest of them, then the events of this server.
  */
 export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]> {
   return db.query<FeedRow>({
@@ -59,7 +58,7 @@ export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]
   });
 }
 
-/** The same of one order only. A statement of its own, because it starts from the order's index. */
+/** The same for one order. It is a statement of its own because it uses the order's index. */
 export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: string): Promise<FeedRow[]> {
   return db.query<FeedRow>({
     name: "list-feed-of-order",
@@ -97,7 +96,7 @@ const toValues = ({ merchantId, connectionId, after, limit, type, oldestId, now 
   merchantId,
 ];
 
-/** The body of one event, unless it is older than `oldestId`. */
+/** The body of an event. Null if there is none, or if it has expired or is older than `oldestId`. */
 export async function readEventBody(
   db: Queryable,
   connection: ConnectionKey,

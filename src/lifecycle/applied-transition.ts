@@ -19,7 +19,7 @@ export type TransitionCause = {
   readonly operation: string;
   /** The actor's own text, such as why a review was rejected. */
   readonly detail?: string | null;
-  /** Of a return: whether its goods go back into stock. */
+  /** For a return: whether its goods go back into stock. */
   readonly restock?: boolean;
 };
 
@@ -27,17 +27,17 @@ export type TransitionCause = {
 export type AppliedTransition<Read extends OrderState = Order> = TransitionCause & {
   readonly before: Read;
   readonly after: Read;
-  /** What happened, to be published. */
+  /** The events to publish. */
   readonly facts: readonly OrderFact[];
 };
 
-/** An acceptance by the deadline. It concerns no line and no shipment, so the order may be read without them. */
+/** An acceptance by the deadline. It changes no line and no shipment, so the order may be read without them. */
 export type Acceptance<Read extends OrderState = OrderState> = AppliedTransition<Read> & {
   readonly operation: "accept";
   readonly facts: readonly [];
 };
 
-/** The acceptance that the deadline has made by `now` (decision 0012); null if it has made none. */
+/** The acceptance that the deadline has caused by `now` (decision 0012). Null if there is none. */
 export function acceptanceOf<Read extends OrderState>(order: Read, now: Date): Acceptance<Read> | null {
   const after = asOf(order, now);
   return after === order ? null : acceptance(order, after);
@@ -52,9 +52,8 @@ const acceptance = <Read extends OrderState>(before: Read, after: Read): Accepta
 });
 
 /**
- * The transitions from a stored order to an outcome: the one that was requested, and before it the acceptance that so
- * far only the deadline had made. A refusal can leave an acceptance to be stored; an outcome that changes nothing leaves
- * no transition.
+ * The transitions to store for an outcome: the requested one and, before it, an acceptance by the deadline that is not
+ * stored yet. A rejected transition can leave such an acceptance. An outcome that changes nothing leaves no transition.
  */
 export function appliedTransitions(
   stored: Order,
@@ -68,7 +67,7 @@ export function appliedTransitions(
   ];
 }
 
-/** What everything that is stored in one transaction shares. */
+/** What all changes share that are stored in one transaction. */
 export type RecordContext = { readonly newId: NewId; readonly now: Date };
 
 /** An entry of an order's timeline. */
@@ -77,7 +76,7 @@ export type TimelineEntry = {
   readonly operation: string;
   readonly actor: Actor;
   readonly detail: string | null;
-  /** The shipment that was made or changed; null if none was. */
+  /** The shipment that was created or changed. Null if there is none. */
   readonly shipmentId: string | null;
   /** The order's status after the operation. */
   readonly status: OrderStatus;

@@ -12,18 +12,18 @@ type OrderEventType =
   | "order.shipmentReturned"
   | "order.completed";
 
-/** What happened; an event about a shipment names it. */
+/** A fact to be published as an event. An event about a shipment names it. */
 export type OrderFact = { readonly type: OrderEventType; readonly shipmentId?: string };
 
 export type Outcome =
-  /** `from` is the order as the transition found it; a transition without effect returns the same object as `order`. */
+  /** `from` is the order before the transition. If the transition changes nothing, `order` is the same object. */
   | {
       readonly outcome: "applied";
       readonly from: Order;
       readonly order: Order;
       readonly facts: readonly OrderFact[];
     }
-  /** `order` is the order as it stands at that moment: the deadline may have accepted it. */
+  /** `order` is the order at that moment: the deadline may have accepted it. */
   | { readonly outcome: "rejected"; readonly order: Order; readonly rule: TransitionRule };
 
 export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STATUSES.includes(order.status);
@@ -32,19 +32,22 @@ export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STAT
 export const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
   order.holdReasons.includes(PAYMENT_FAILED);
 
-/** Also if a shipment has come back since, and the status is RETURNED: nothing of the order is owed any more. */
+/**
+ * Whether the order was ever canceled. It stays true if a shipment comes back and the status becomes RETURNED. Nothing
+ * is owed for such an order.
+ */
 export const wasCanceled = (order: Pick<Order, "canceledAt">): boolean => order.canceledAt !== null;
 
-/** A test order past its time is gone at once, whether or not it has been erased yet (specification, part 3, rule 4). */
+/** An expired test order does not exist any more, whether or not it has been erased (specification, part 3, rule 4). */
 export const isExpired = (order: Pick<Order, "expiresAt">, now: Date): boolean =>
   order.expiresAt !== null && now >= order.expiresAt;
 
-/** The part of an order that the deadline depends on. */
+/** The fields of an order that the deadline depends on. */
 export type TimedOrder = Pick<Order, "status" | "holdReasons" | "acceptanceDueAt" | "updatedAt">;
 
 /**
- * The order as it is at `now`: the deadline decides, not the timer (decision 0012). Acceptance is suspended while
- * payment has failed, and test orders are never accepted automatically.
+ * The order as it is at `now`. The deadline accepts it, not the timer (decision 0012). A failed payment suspends
+ * acceptance. Test orders are never accepted automatically.
  */
 export function asOf<T extends TimedOrder>(order: T, now: Date): T {
   const due = order.acceptanceDueAt;
@@ -57,8 +60,8 @@ export const isCancelableByPartner = (order: Order, now: Date): boolean =>
   barredBy(asOf(order, now), "cancelByPartner") === null;
 
 /**
- * The only function that decides a change of status: the sandbox, the partner's cancel, the warehouse and the timers
- * all use it. It knows neither HTTP nor SQL. Specification, part 3; decisions 0010 to 0015.
+ * The only function that decides about changes of status. The sandbox, the partner's cancel, the warehouse and the
+ * timers all use it. Specification, part 3; decisions 0010 to 0015.
  */
 export function applyTransition(stored: Order, transition: Transition, now: Date): Outcome {
   const order = asOf(stored, now);
@@ -68,7 +71,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     const status = ORDER_CHART[transition.name].to ?? order.status;
     const canceledAt = status === "CANCELED" && order.status !== "CANCELED" ? now : order.canceledAt;
     const lastSequence = order.lastSequence + facts.length;
-    // A hold for a failed payment that is lifted after the deadline lets the order be accepted at once.
+    // If the hold for a failed payment is released after the deadline, the order is accepted at once.
     const changed = asOf(
       settle({ ...order, status, canceledAt, ...change, updatedAt: now, lastSequence }),
       now,
@@ -97,7 +100,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     case "releaseHold": {
       const left = order.holdReasons.filter((reason) => !isReleased(order, reason, transition.reasons));
       if (left.length === order.holdReasons.length) return nothing;
-      // A hold that continues with fewer reasons is published with the remaining reasons.
+      // If reasons remain, the order is still on hold, and the event shows the remaining reasons.
       return apply(
         { holdReasons: left },
         { type: left.length === 0 ? "order.onHoldReleased" : "order.onHold" },
@@ -132,7 +135,8 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
 }
 
 /**
- * Why an order in its current state rejects a transition, regardless of the other arguments; null if it is possible.
+ * The rule that forbids the transition in the order's present state, whatever its other arguments. Null if there is
+ * none.
  */
 function barredBy(order: Order, name: TransitionName): TransitionRule | null {
   const { from, otherwise } = ORDER_CHART[name];
@@ -143,11 +147,11 @@ function barredBy(order: Order, name: TransitionName): TransitionRule | null {
   if (name === "ship" && order.holdReasons.length > 0) return "order_on_hold";
   if (order.testMode) return null;
   if (!onChart) return otherwise;
-  // Routing charges the shipping of an order and reserves its stock, so nothing ships before it.
+  // Routing charges the shipping and reserves the stock, so nothing ships before it.
   return name === "ship" && order.routedAt === null ? "not_routed" : null;
 }
 
-/** A failed payment of a real order is released by its name only. */
+/** The failed payment of a real order is released only if the request names it. */
 const isReleased = (order: Order, reason: string, named: readonly string[] | undefined): boolean =>
   named === undefined ? order.testMode || reason !== PAYMENT_FAILED : named.includes(reason);
 
@@ -158,7 +162,7 @@ const union = (some: readonly string[], others: readonly string[]): string[] => 
 /** Settling an order clears its holds (decision 0013). */
 const settle = (order: Order): Order => (isSettled(order) ? { ...order, holdReasons: [] } : order);
 
-/** Null if a requested line already has a shipment, or if no line is left to ship (decision 0014). */
+/** Null if a requested line already has a shipment, or if all lines have one (decision 0014). */
 function shipLines(
   order: Order,
   { lineIds, newShipmentId, tracking = UNTRACKED }: Extract<Transition, { name: "ship" }>,
@@ -179,7 +183,7 @@ function shipLines(
 
 const UNTRACKED: Tracking = { carrier: null, trackingNumber: null, trackingUrl: null };
 
-/** Null when there is no such shipment out; the same list when it stays as it is. */
+/** Null if the shipment is missing or has come back. The same list if nothing changes. */
 function changeShipment(
   shipments: readonly Shipment[],
   { shipmentId, change }: Extract<Transition, { name: "updateShipment" }>,
@@ -193,7 +197,7 @@ function changeShipment(
   return same ? shipments : replace(shipments, changed);
 }
 
-/** What partners see of a shipment's tracking. */
+/** Whether partners see the same tracking. */
 export const isSameTracking = (
   one: Pick<Shipment, "trackingNumber" | "trackingUrl">,
   other: Pick<Shipment, "trackingNumber" | "trackingUrl">,
@@ -207,10 +211,10 @@ function shipmentOut(order: Order, shipmentId: string | null): Shipment | undefi
   return shipmentId === null ? out.at(-1) : out.find((shipment) => shipment.id === shipmentId);
 }
 
-/** Far enough to mean "without end": a failed payment keeps the order cancelable for as long as the hold stands. */
+/** Stands for "no limit": a failed payment keeps the order cancelable as long as the hold lasts. */
 const WITHOUT_END = new Date("9999-12-31T23:59:59.999Z");
 
-/** Until when a partner can cancel the order as it stands (decision 0008); null when it cannot. Give it an order `asOf` now. */
+/** Until when a partner can cancel the order (decision 0008). Null if it cannot. The order must be `asOf` now. */
 export function cancelableUntil(order: Order): Date | null {
   if (isSettled(order)) return null;
   if (hasFailedPayment(order)) return order.expiresAt ?? WITHOUT_END;

@@ -5,26 +5,25 @@ import type { TransitionName, TransitionRule } from "./transition.ts";
 export const SETTLED_STATUSES: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
 
 const UNSETTLED = ORDER_STATUSES.filter((status) => !SETTLED_STATUSES.includes(status));
-/** Parcels are on their way for longer than orders are open. */
+/** Shipments can still change after their order is settled. */
 const SHIPPED: readonly OrderStatus[] = ["IN_PROGRESS", ...SETTLED_STATUSES];
 
 type Edge = {
   readonly from: readonly OrderStatus[];
-  /** Null: the status stays. */
+  /** The status after the transition. Null if it does not change. */
   readonly to: OrderStatus | null;
-  /** Why it is rejected from another status that is not settled; null: there is none. */
+  /** The rule that forbids the transition in any other unsettled status. Null if there is no such status. */
   readonly otherwise: TransitionRule | null;
 };
 
 /**
- * The chart of real orders (specification, part 3, "Real orders"), and the source of its picture in
- * docs/order-states.svg. A test order accepts each transition from any unsettled status: there is no need to follow the
- * chain in order.
+ * The chart of real orders (specification, part 3, "Real orders"). docs/order-states.svg is drawn from it. A test order
+ * accepts each transition from any unsettled status.
  */
 export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
   cancelByPartner: { from: ["NEW"], to: "CANCELED", otherwise: "not_cancelable" },
   accept: { from: ["NEW"], to: "ACCEPTED", otherwise: "not_new" },
-  // Only rehearsed: a real order comes under review when it is created.
+  // For test orders only. A real order is put in review when it is created.
   process: { from: [], to: "PROCESSING", otherwise: "not_new" },
   approve: { from: ["PROCESSING"], to: "ACCEPTED", otherwise: "not_in_review" },
   reject: { from: ["PROCESSING"], to: "CANCELED", otherwise: "not_in_review" },

@@ -33,21 +33,21 @@ export type OrderLine = {
   readonly id: string;
   readonly productId: string;
   readonly quantity: number;
-  /** The shipment that covers the line; null while it is unshipped. */
+  /** The shipment that contains the line. Null until it ships. */
   readonly shipmentId: string | null;
 };
 
 export type Shipment = {
   readonly id: string;
   readonly status: ShipmentStatus;
-  /** As the warehouse names it; partners see only what it gives: number and address. */
+  /** The carrier's name, from the warehouse. Partners see only the tracking number and address. */
   readonly carrier: string | null;
   readonly trackingNumber: string | null;
   readonly trackingUrl: string | null;
   readonly createdAt: Date;
 };
 
-/** An order as the rules see it. Ids are UUIDs; the wire shows them as TypeIDs. */
+/** An order as the rules see it. Ids are UUIDs here and TypeIDs on the wire. */
 export type Order = {
   readonly merchantId: string;
   readonly connectionId: string;
@@ -55,10 +55,10 @@ export type Order = {
   readonly testMode: boolean;
   readonly externalOrderId: string | null;
   readonly status: OrderStatus;
-  /** Empty: not on hold. */
+  /** Empty if the order is not on hold. */
   readonly holdReasons: readonly string[];
   readonly shippingAddress: ShippingAddress;
-  /** In the order in which they were placed. */
+  /** In the order of the request. */
   readonly lines: readonly OrderLine[];
   /** Oldest first. */
   readonly shipments: readonly Shipment[];
@@ -66,11 +66,11 @@ export type Order = {
   readonly updatedAt: Date;
   /** When the acceptance window of a real order closes; null for test orders and for orders that never had one. */
   readonly acceptanceDueAt: Date | null;
-  /** When a real order was routed: given to a facility, or released for shipping where there is none; null before. */
+  /** When a real order was routed to a facility, or released for shipping without one. Null before that. */
   readonly routedAt: Date | null;
-  /** Null also when there is no facility to choose from. */
+  /** Null until the order is routed, and if there is no facility to choose from. */
   readonly facilityId: string | null;
-  /** A shipment may still come back after that, and then the status is RETURNED. */
+  /** A shipment may still come back later, and then the status is RETURNED. */
   readonly canceledAt: Date | null;
   /** When a test order is erased; null for real orders. */
   readonly expiresAt: Date | null;
@@ -78,10 +78,10 @@ export type Order = {
   readonly lastSequence: number;
 };
 
-/** What names an order in the tables. */
+/** The key of an order in the tables. */
 export type OrderKey = Pick<Order, "merchantId" | "connectionId" | "id">;
 
-/** The part of an order that its own row holds and transitions change. An order read whole is one too. */
+/** The fields of an order that its own row holds and that transitions change. `Order` has them too. */
 export type OrderState = OrderKey &
   Pick<
     Order,

@@ -1,17 +1,17 @@
 import type { Shipment, ShipmentStatus } from "./order.ts";
 
-/** What may happen to an order, as the lifecycle takes it (src/lifecycle/lifecycle.ts). */
+/** A requested change of an order, the input of the lifecycle (src/lifecycle/lifecycle.ts). */
 export type Transition =
-  /** Transitions of the sandbox; the deadline uses `accept` for real orders. */
+  /** Transitions of the sandbox. The deadline uses `accept` for real orders. */
   | { readonly name: "process" | "accept" | "complete" | "cancel" }
-  /** Ends of a review. */
+  /** The results of a review. */
   | { readonly name: "approve" | "reject" }
-  /** Replaces the reasons, except that a real order's failed payment stays: only paying ends it, or a release that names it. */
+  /** Replaces the reasons. The failed payment of a real order stays. */
   | { readonly name: "hold"; readonly reasons: readonly string[] }
   | { readonly name: "addHold"; readonly reasons: readonly string[] }
-  /** Without `reasons`: all of them, except a real order's failed payment. */
+  /** Without `reasons`, all are released except the failed payment of a real order. */
   | { readonly name: "releaseHold"; readonly reasons?: readonly string[] }
-  /** `lineIds` null: all unshipped lines. `newShipmentId` is the id that the shipment gets. */
+  /** `lineIds` null means all unshipped lines. `newShipmentId` is the id of the new shipment. */
   | {
       readonly name: "ship";
       readonly lineIds: readonly string[] | null;
@@ -19,14 +19,14 @@ export type Transition =
       readonly tracking?: Tracking;
     }
   | { readonly name: "updateShipment"; readonly shipmentId: string; readonly change: ShipmentChange }
-  /** `shipmentId` null: the most recent shipment still out. */
+  /** `shipmentId` null means the most recent shipment that has not come back. */
   | { readonly name: "returnShipment"; readonly shipmentId: string | null }
-  /** A partner cancels: only before acceptance, or while payment has failed. */
+  /** A partner's cancel. It is possible only before acceptance, or while payment has failed. */
   | { readonly name: "cancelByPartner" };
 export type TransitionName = Transition["name"];
 
 export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
-/** What is left out stays as it is. */
+/** An absent field keeps its value. */
 type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
 
 export type TransitionRule =
@@ -36,7 +36,7 @@ export type TransitionRule =
   | "no_shipment_out"
   | "nothing_to_ship"
   | "not_cancelable"
-  /** Rules of real orders, which walk the chart. */
+  /** Rules of real orders, which follow the chart. */
   | "not_new"
   | "not_in_review"
   | "not_accepted"

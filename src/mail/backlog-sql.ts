@@ -2,7 +2,7 @@ import type { Queryable } from "../platform/database/database.ts";
 
 // The backlog of mails, for metrics and `doctor`. Scans over all shards.
 
-/** Mails that have been neither sent nor given up. */
+/** Mails that have neither been sent nor failed. */
 export async function countQueuedMails(db: Queryable): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-queued-mails",
@@ -12,7 +12,7 @@ export async function countQueuedMails(db: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** When the oldest mail that could be sent now was due; null without one. */
+/** When the oldest due mail became due. Null if there is none. */
 export async function readOldestDueMail(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>({
     name: "read-oldest-due-mail",

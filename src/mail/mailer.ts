@@ -17,10 +17,10 @@ export type Mailer = {
   close(): void;
 };
 
-/** For each exchange with the mail server. The default is up to ten minutes. */
+/** Timeout of each exchange with the mail server. The default of the library is up to ten minutes. */
 const EXCHANGE_TIMEOUT_MS = 10_000;
 
-/** Sends through SMTP_URL. Without it, for development, mails are written as files to `DATA_DIR/mail`. */
+/** Sends through SMTP_URL. Without it, writes mails as files to `DATA_DIR/mail`, for development. */
 export function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
   if (smtpUrl === null) return fileMailer(join(dataDir, "mail"), mailFrom);
   const transport = createTransport({
@@ -51,7 +51,7 @@ function fileMailer(folder: string, from: string): Mailer {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const file = join(folder, `${mail.id}.eml`);
       await writeFile(`${file}.draft`, text, { mode: 0o600 });
-      await rename(`${file}.draft`, file); // So that the file is complete when it appears.
+      await rename(`${file}.draft`, file); // The file is complete when it appears.
     },
     close: () => transport.close(),
   };
@@ -60,11 +60,11 @@ function fileMailer(folder: string, from: string): Mailer {
 function message({ id, recipient, subject, body, date }: Mail, from: string): SendMailOptions {
   return {
     from: { name: "Partner Orders", address: from },
-    to: { name: "", address: recipient }, // As an object, so that it is not parsed as a list of addresses.
+    to: { name: "", address: recipient }, // As an object, because nodemailer parses a text as a list of addresses.
     subject,
     text: body,
     date,
-    // The same for every attempt, so that a mail that was sent twice after a crash is recognized as a duplicate.
+    // The same for every attempt, so that a mail that was sent twice is recognized as a duplicate.
     messageId: `<${id}@${from.slice(from.lastIndexOf("@") + 1)}>`,
     headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: prevents automatic replies.
   };

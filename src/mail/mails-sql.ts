@@ -9,7 +9,7 @@ export type NewMail = ConnectionKey & {
   readonly now: Date;
 };
 
-/** Writes a mail that is due at once, unless the merchant already has one with this id. */
+/** Queues a mail that is due at once, unless the merchant already has one with this id. */
 export async function insertMail(
   tx: Queryable,
   { merchantId, connectionId, id, recipient, subject, body, now }: NewMail,
@@ -24,7 +24,7 @@ export async function insertMail(
   });
 }
 
-/** Connections with mails that are due, longest first. A scan over all shards. */
+/** Connections with due mails; the one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithDueMails(db: Queryable, now: Date): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-due-mails",
@@ -114,7 +114,7 @@ export async function markMailFailed(
   });
 }
 
-/** Deletes mails that were sent or failed before a time. Returns how many. */
+/** Deletes mails that were sent or failed before a time. Returns how many it deleted. */
 export async function deleteOldMails(
   db: Queryable,
   connection: ConnectionKey,

@@ -4,7 +4,9 @@ import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { before } from "../platform/time.ts";
 import { deleteOldMails, listConnectionsWithOldMails } from "./mails-sql.ts";
 
-/** Deletes mails that were sent or failed longer ago than the log is kept. Returns how many (decision 0030). */
+/**
+ * Deletes mails that were sent or failed longer ago than the log is kept (decision 0030). Returns how many it deleted.
+ */
 export async function purgeMails({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const endedBefore = before(clock.now(), LOG_KEPT_MS);
   const connections = await listConnectionsWithOldMails(db, endedBefore);

@@ -11,11 +11,11 @@ import {
   markMailSent,
 } from "./mails-sql.ts";
 
-/** If no outcome is recorded by then, the worker has crashed, and the mail is sent again. */
+/** A worker that has recorded no outcome by then has crashed. The mail is sent again. */
 const LEASE_MS = MINUTE_MS;
-/** Shorter than the lease, so that no other worker sends the same mail at the same time. */
+/** Shorter than the lease, so that no other worker sends the mail at the same time. */
 const DEADLINE_MS = 45_000;
-/** Mails sent at the same time. A distant mail server takes long for each. */
+/** How many mails are sent at the same time. A distant mail server needs much time for each. */
 const CONCURRENCY = 4;
 const RETRY_FIRST_MS = MINUTE_MS;
 const RETRY_MAX_MS = HOUR_MS;
@@ -27,7 +27,7 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
   if ((await listDue()).length === 0) return 0;
   const mailer = createMailer(context.config);
   try {
-    // Each claims mails that the others have not claimed, of one connection or of many.
+    // Each sender claims mails that the others have not claimed.
     const senders = Array.from({ length: CONCURRENCY }, () =>
       runInTurn(listedEachPass(listDue), (connection) => sendNext(context, mailer, connection), stopping),
     );
@@ -40,7 +40,7 @@ export async function sendDueMails(context: Context, stopping?: AbortSignal): Pr
   }
 }
 
-/** Claims, sends and marks one mail, each on its own: no transaction waits for a mail server. */
+/** Claims, sends and records one mail in separate transactions, so that none waits for a mail server. */
 async function sendNext(context: Context, mailer: Mailer, connection: ConnectionKey): Promise<number> {
   const { db, clock, log } = context;
   const now = clock.now();
@@ -54,7 +54,7 @@ async function sendNext(context: Context, mailer: Mailer, connection: Connection
       connection: { id: connection.connectionId },
       attemptCount: mail.attemptCount,
     };
-    // Without the message of the error, in which mail servers repeat the address.
+    // The error's message is not logged, because mail servers repeat the address in it.
     log.warn({ ...failed, ...codesOf(error) }, "mail not sent");
     await markMailFailed(db, connection, mail, afterFailure(mail, clock.now()));
     return 1;

@@ -1,12 +1,12 @@
 import type pg from "pg";
 import type { DayTable, Partition } from "../platform/database/day-partitions.ts";
 
-/** Others would queue behind a statement that waits for its lock. It fails instead, and the next run tries again. */
+/** Other statements would queue behind one that waits for its lock. So it fails soon, and the next run does it. */
 const LOCK_TIMEOUT_MS = 3_000;
 
 /**
- * Runs `work` unless another worker is dropping partitions, and returns null if one is. The lock only prevents that
- * concurrent workers make each other's statements fail.
+ * Runs `work`. Returns null if another worker is dropping partitions. The lock only keeps concurrent workers from
+ * making each other's statements fail.
  */
 export async function whileDroppingAlone<T>(
   client: pg.PoolClient,
@@ -24,9 +24,9 @@ export async function whileDroppingAlone<T>(
 }
 
 /**
- * A partition is detached concurrently, so that orders can be placed at the same time. PostgreSQL does this in two
- * transactions. If it is interrupted between them, the partition stays marked as being detached, and no other can be
- * detached until this is finished.
+ * Detaches a partition concurrently, so that orders can be placed at the same time. PostgreSQL does this in two
+ * transactions. If it is interrupted between them, the partition stays marked as being detached, and no other one can
+ * be detached before this is finished.
  */
 export async function detachPartition(
   client: pg.PoolClient,
@@ -41,7 +41,7 @@ export async function dropTable(client: pg.PoolClient, name: string): Promise<vo
   await client.query(`drop table if exists ${name}`);
 }
 
-/** Tables that have the name of a partition and are none: they were detached but not dropped. Oldest first. */
+/** Tables that are named like a partition but are none: they were detached and not dropped. Oldest first. */
 export async function listDetached(
   client: pg.PoolClient,
   table: DayTable,

@@ -9,7 +9,7 @@ import { detachPartition, dropTable, listDetached, whileDroppingAlone } from "./
 
 const KEPT_MS: Record<DayTable, number> = { events: EVENTS_KEPT_MS, attempts: LOG_KEPT_MS };
 
-/** Drops partitions whose whole day is older than the retention time. Returns how many (decision 0030). */
+/** Drops partitions whose whole day is older than the retention time (decision 0030). Returns how many it dropped. */
 export async function dropOldPartitions({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const now = clock.now();
   return db.withClient(async (client) => {
@@ -24,7 +24,7 @@ export async function dropOldPartitions({ db, clock }: Context, stopping?: Abort
   });
 }
 
-/** Drops one table; first those that an interrupted run has left. */
+/** Drops one table, first those that an interrupted run has left. */
 async function dropOldest(
   db: Database,
   client: pg.PoolClient,

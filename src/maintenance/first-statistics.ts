@@ -1,13 +1,13 @@
 import type { Database } from "../platform/database/database.ts";
 import { analyzeTable, listTablesWithoutStatistics } from "./statistics-sql.ts";
 
-/** Statistics of smaller tables say little about the values to come. */
+/** Statistics of smaller tables say little about later values. */
 const GROWN_BYTES = 512 * 1024;
 
 /**
- * Analyzes tables that have grown and have no statistics yet. Returns how many. Without statistics the planner takes any
- * two columns of an index for a key, and may read every row of a connection for one. Autovacuum would analyze the tables
- * only a minute later.
+ * Analyzes tables that have grown and have no statistics yet. Returns how many it analyzed. Without statistics, the
+ * planner takes any two columns of an index for a key, and may read every row of a connection to find one. Autovacuum
+ * would analyze the tables only a minute later.
  */
 export async function gatherFirstStatistics(db: Database): Promise<number> {
   const tables = await listTablesWithoutStatistics(db, GROWN_BYTES);

@@ -2,10 +2,10 @@ import type { Context } from "../platform/context.ts";
 import { DAY_TABLES, ensureDayPartitions, partitionsAheadMs } from "../platform/database/day-partitions.ts";
 import { DAY_MS, HOUR_MS } from "../platform/time.ts";
 
-/** With less than this ahead, creating partitions has failed for almost two weeks. */
+/** If fewer days than this are ahead, creating partitions has failed for almost two weeks. */
 const AHEAD_MIN_MS = 2 * DAY_MS;
 
-/** Creates partitions ahead. Logs an error in time if they are still missing. */
+/** Creates partitions ahead. If some are still missing, logs an error while rows can still be stored. */
 export async function makePartitions(context: Context): Promise<number> {
   try {
     await ensureDayPartitions(context.db, context.clock.now());

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from "../platform/database/database.ts";
 
-/** The tables of at least this size that the planner knows nothing about, as SQL writes their names. */
+/** Tables of at least this size without statistics, with their names as SQL identifiers. */
 export async function listTablesWithoutStatistics(db: Queryable, bytesMin: number): Promise<string[]> {
   const tables = await db.query<{ name: string }>({
     name: "list-tables-without-statistics",

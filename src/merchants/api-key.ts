@@ -1,30 +1,30 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** A key of a connection, without the key itself, which is never stored. */
+/** A key of a connection. The key itself is never stored. */
 export type ApiKey = {
   readonly id: string;
   readonly merchantId: string;
   readonly connectionId: string;
   readonly name: string | null;
-  /** First characters of the key, to recognise it by. */
+  /** First characters of the key, by which people recognize it. */
   readonly prefix: string;
   readonly createdAt: Date;
-  /** Null: does not expire. */
+  /** Null if the key does not expire. */
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 };
 
 const PREFIX_LENGTH = 11;
 
-/** A new key: 256 random bits behind a mark that secret scanners can look for. */
+/** Makes a key: 256 random bits, with a prefix that secret scanners can find. */
 export function makeKey(): { key: string; prefix: string; hash: string } {
   const key = `pok_${randomBytes(32).toString("base64url")}`;
   return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: hashKey(key) };
 }
 
 /**
- * SHA-256 in hex. Keys are random enough that a plain hash cannot be reversed, and the timing of its lookup reveals
- * nothing.
+ * SHA-256 in hex. Keys have so many random bits that the hash cannot be reversed, and the timing of a lookup by hash
+ * reveals nothing.
  */
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 

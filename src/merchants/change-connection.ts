@@ -5,8 +5,8 @@ import { lockConnection, updateConnection } from "./connections-sql.ts";
 import type { ReviewPolicy } from "./review-policy.ts";
 
 /**
- * Changes the fields that are given; null when there is no such connection. Two changes at the same time wait for each
- * other, so that neither undoes what only the other has sent.
+ * Changes the given fields. Returns null if there is no such connection. Concurrent changes wait for each other, so
+ * none overwrites a field of another.
  */
 export async function changeConnection(
   context: Context,

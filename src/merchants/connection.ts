@@ -1,12 +1,12 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { ReviewPolicy } from "./review-policy.ts";
 
-/** One partner's line to one merchant: the unit of access. */
+/** The access of one partner to one merchant. */
 export type Connection = {
   readonly id: string;
   readonly merchantId: string;
   readonly merchantName: string;
-  /** The merchant's currency, which every price on the connection is in. */
+  /** The merchant's currency. All prices of the connection are in it. */
   readonly currency: string;
   readonly name: string;
   readonly reviewPolicy: ReviewPolicy;

@@ -15,7 +15,7 @@ type ConnectionRow = {
   created_at: Date;
 };
 
-/** A connection by its id alone, of any merchant; null when there is none. */
+/** A connection of any merchant, by its id. Null if there is none. */
 export async function findConnectionById(db: Queryable, connectionId: string): Promise<Connection | null> {
   const [row] = await db.query<ConnectionRow>({
     name: "find-connection-by-id",
@@ -44,7 +44,7 @@ export async function readConnection(db: Queryable, connection: ConnectionKey): 
   return row === undefined ? null : toConnection(row);
 }
 
-/** Reads a connection for a change: no other transaction changes it until this one ends. */
+/** Reads a connection and locks it until the transaction ends. */
 export async function lockConnection(tx: Queryable, connection: ConnectionKey): Promise<Connection | null> {
   const [row] = await tx.query<ConnectionRow>({
     name: "lock-connection",
@@ -60,7 +60,10 @@ export async function lockConnection(tx: Queryable, connection: ConnectionKey): 
   return row === undefined ? null : toConnection(row);
 }
 
-/** Those with a part of `name`, in lower case, in their names. Oldest first; one row more than the page, if there is one. */
+/**
+ * Connections of a merchant whose name contains `name`, oldest first. Returns one row more than the page if there is
+ * one. `name` is in lower case.
+ */
 export async function listConnections(
   db: Queryable,
   merchantId: string,

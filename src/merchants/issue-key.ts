@@ -2,7 +2,7 @@ import type { Context } from "../platform/context.ts";
 import { type ApiKey, makeKey } from "./api-key.ts";
 import { insertKey } from "./keys-sql.ts";
 
-/** Issues another key of a connection. The key itself is returned only here, and only its hash is stored. */
+/** Issues a key of a connection. Only this call returns the key itself. Only its hash is stored. */
 export async function issueKey(
   { db, clock, newId }: Context,
   fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "expiresAt">,

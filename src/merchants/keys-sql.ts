@@ -15,10 +15,10 @@ type KeyRow = {
   revoked_at: Date | null;
 };
 
-/** PostgreSQL's hex form of bytes. */
+/** The hex form that PostgreSQL uses for bytes. */
 const toBytea = (hex: string): string => `\\x${hex}`;
 
-/** Keys by their hash; hashes that name no key are left out. */
+/** Keys by their hashes. A hash without a key is left out. */
 export async function readKeys(db: Queryable, hashes: readonly string[]): Promise<Map<string, ApiKey>> {
   const rows = await db.query<KeyRow>({
     name: "read-keys",
@@ -31,7 +31,7 @@ export async function readKeys(db: Queryable, hashes: readonly string[]): Promis
   return new Map(rows.map((row) => [row.key_hash.toString("hex"), toKey(row)]));
 }
 
-/** A key by its id; null when there is none. */
+/** A key by its id. Null if there is none. */
 export async function readKey(db: Queryable, keyId: string): Promise<ApiKey | null> {
   const [row] = await db.query<KeyRow>({
     name: "read-key",
@@ -44,10 +44,10 @@ export async function readKey(db: Queryable, keyId: string): Promise<ApiKey | nu
   return row === undefined ? null : toKey(row);
 }
 
-/** What a list of keys is narrowed to: those that are live at a moment, or those that are not; null: all. */
+/** Which keys are listed: those that are live at a time, or those that are not. Null lists all. */
 type KeyFilter = { readonly live: boolean | null; readonly now: Date };
 
-/** Oldest first; one row more than the page, if there is one. */
+/** Oldest first. Returns one row more than the page if there is one. */
 export async function listKeys(
   db: Queryable,
   connection: ConnectionKey,
@@ -88,7 +88,7 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
   });
 }
 
-/** Keeps the time of the first revocation if it is repeated. Null if there is no such key. */
+/** Revokes a key. A repeated revocation keeps the first time. Returns null if there is no such key. */
 export async function revokeKey(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
   const [row] = await db.query<KeyRow>({
     name: "revoke-key",

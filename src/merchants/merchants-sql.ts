@@ -1,16 +1,16 @@
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 
-/** A company whose products are opened to partners and who is charged for orders. */
+/** A company that opens its products to partners and is charged for orders. */
 export type Merchant = {
   readonly id: string;
   readonly name: string;
-  /** Where carrier tracking mail goes. */
+  /** The recipient of tracking mails. */
   readonly accountEmail: string;
   readonly currency: string;
-  /** Minor units the merchant may owe; null means unlimited. */
+  /** How much the merchant may owe, in minor units. Null means unlimited. */
   readonly creditLimitMinor: bigint | null;
-  /** Orders are completed automatically once everything has been shipped and paid for. */
+  /** Whether orders are completed automatically once everything has been shipped and paid. */
   readonly completeWhenShipped: boolean;
   readonly createdAt: Date;
 };
@@ -55,7 +55,7 @@ export async function readMerchant(db: Queryable, merchantId: string): Promise<M
   return row === undefined ? null : toMerchant(row);
 }
 
-/** Reads a merchant for a change: no other transaction changes it until this one ends. */
+/** Reads a merchant and locks it until the transaction ends. */
 export async function lockMerchant(tx: Queryable, merchantId: string): Promise<Merchant | null> {
   const [row] = await tx.query<MerchantRow>({
     name: "lock-merchant",
@@ -86,7 +86,7 @@ export async function updateMerchant(tx: Queryable, merchant: Merchant): Promise
   });
 }
 
-/** Where mail about the orders of a connection goes. */
+/** The recipient of mail about the orders of a connection. */
 export async function readAccountEmail(db: Queryable, merchantId: string): Promise<string> {
   const [row] = await db.query<{ account_email: string }>({
     name: "read-account-email",
@@ -97,14 +97,14 @@ export async function readAccountEmail(db: Queryable, merchantId: string): Promi
   return row.account_email;
 }
 
-/** What a list of merchants is narrowed to; null in a field: not by that. */
+/** Which merchants are listed. A null restricts nothing. */
 type MerchantFilter = {
   readonly id: string | null;
   /** A part of the name or of the account's address, in lower case. */
   readonly text: string | null;
 };
 
-/** Oldest first; one row more than the page, if there is one. */
+/** Oldest first. Returns one row more than the page if there is one. */
 export async function listMerchants(
   db: Queryable,
   { id, text }: MerchantFilter,

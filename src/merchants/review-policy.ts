@@ -1,10 +1,10 @@
-/** Which orders need review before they are accepted; null in a field means no limit. */
+/** Which orders need review before they are accepted. A null is no limit. */
 export type ReviewPolicy = {
-  /** Pieces in the whole order. */
+  /** Largest number of units in an order without review. */
   readonly maxQuantity: number | null;
-  /** Value of the goods, in minor units of the merchant's currency. */
+  /** Largest value of the goods without review, in minor units of the merchant's currency. */
   readonly maxOrderValueMinor: bigint | null;
-  /** Upper-case country codes that ship without review. */
+  /** Country codes, in upper case, to which orders need no review. */
   readonly countries: readonly string[] | null;
 };
 
@@ -14,7 +14,10 @@ type OrderUnderReview = {
   readonly countryCode: string;
 };
 
-/** An order that exceeds any of the limits begins in PROCESSING (specification, part 3); at a limit it does not. */
+/**
+ * Whether an order exceeds a limit, so that it starts in PROCESSING (specification, part 3). An order at a limit does
+ * not exceed it.
+ */
 export function needsReview(policy: ReviewPolicy, order: OrderUnderReview): boolean {
   const { maxQuantity, maxOrderValueMinor, countries } = policy;
   return (

@@ -14,8 +14,8 @@ import { SECOND_MS } from "../platform/time.ts";
 import { countPausedEndpoints, readDueDeliveries } from "../webhooks/backlog-sql.ts";
 
 /**
- * Gauges of waiting work, read from the database for each scrape. Every process reports the same values, so use the
- * maximum over processes, not the sum. Only small tables are read, never the delivery log.
+ * Gauges of waiting work, read from the database at each scrape. Every process reports the same values: use the maximum
+ * over processes, not the sum. Only small tables are read, never the delivery log.
  */
 export function addBacklogMetrics(registry: Registry, context: Context): void {
   const add = gaugesOf(registry, context);
@@ -26,7 +26,7 @@ export function addBacklogMetrics(registry: Registry, context: Context): void {
 
 type AddGauges = {
   count(name: string, help: string, read: () => Promise<number>): void;
-  /** Seconds since what `read` returns; 0 for null. */
+  /** Seconds since the time that `read` returns. 0 for null. */
   age(name: string, help: string, read: (now: Date) => Promise<Date | null>): void;
   labeled(name: string, help: string, label: string, read: () => Promise<Map<string, number>>): void;
 };
@@ -66,7 +66,7 @@ function addOrderGauges(add: AddGauges, { db }: Context): void {
     "partner_orders_orders_held",
     "Real orders on hold, by reason; an order counts for each of its reasons.",
     "reason",
-    // Orders may be held for any other reason as well. These share a label, so that callers cannot grow the metrics.
+    // Other reasons share one label, so that callers cannot increase the number of metrics.
     async () => {
       const held = await countHeldOrders(db, HOLD_REASONS);
       return new Map([...HOLD_REASONS, "other"].map((reason) => [reason, held.get(reason) ?? 0]));
@@ -121,19 +121,19 @@ function gaugesOf(registry: Registry, context: Context): AddGauges {
   };
 }
 
-/** A gauge that cannot be read is left out, so that the other metrics are still reported. */
+/** A gauge that cannot be read is left out. The other metrics are still reported. */
 const loggingFailures = ({ log }: Context, collect: (gauge: Gauge) => Promise<void>) =>
   async function (this: Gauge): Promise<void> {
     try {
       await collect(this);
     } catch (err) {
-      this.reset(); // Values with labels,
+      this.reset(); // The values with labels,
       this.remove(); // and the value without.
       log.warn({ err }, "backlog metric not read");
     }
   };
 
-/** Calls during a running read share its result. */
+/** Calls during a read share its result. */
 function sharedWhileRunning<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   return () => {
