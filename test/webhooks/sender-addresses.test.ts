@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LookupFailedError, NoSuchNameError } from "../../src/webhooks/dispatch/names/lookup-errors.ts";
+import type { Resolve } from "../../src/webhooks/dispatch/names/name-lookup.ts";
 import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
-import { endpointUrlError, type Resolve } from "../../src/webhooks/endpoints/public-address.ts";
+import { endpointUrlError } from "../../src/webhooks/endpoints/public-address.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { accept, type Receiver, startReceiver } from "../support/receivers.ts";
 
 const PUBLIC = "93.184.216.34";
 const NOT_PUBLIC = { responseStatus: null, responseBody: null, error: "address is not public" };
+const NAME_NOT_PUBLIC = { ...NOT_PUBLIC, error: "name has no public address" };
 
 /** Represents any server inside our own network. */
 let inside: Receiver;
@@ -52,7 +55,7 @@ describe("a connection", () => {
   });
 
   it("is not opened to localhost", async () => {
-    expect(await send(insideAs("localhost"))).toMatchObject(NOT_PUBLIC);
+    expect(await send(insideAs("localhost"))).toMatchObject(NAME_NOT_PUBLIC);
     expect(inside.connectionCount()).toBe(0);
   });
 
@@ -64,17 +67,17 @@ describe("a connection", () => {
     [["fd00::1", PUBLIC]],
   ])("is not opened to a name with the addresses %j", async (list) => {
     const outcome = await send(insideAs("partner.example"), async () => addresses(...list));
-    expect(outcome).toMatchObject(NOT_PUBLIC);
+    expect(outcome).toMatchObject(NAME_NOT_PUBLIC);
     expect(inside.connectionCount()).toBe(0);
   });
 
   it("is not opened to a name that was public at registration and is private now", async () => {
-    const answers = [addresses(PUBLIC), addresses("127.0.0.1")];
+    const answers = [addresses(PUBLIC, "127.0.0.1"), addresses("127.0.0.1")];
     const changing: Resolve = async () => answers.shift() ?? [];
     const url = insideAs("partner.example");
     const httpsUrl = url.replace("http:", "https:");
-    expect(await endpointUrlError(httpsUrl, { allowPrivateNetworks: false, resolve: changing })).toBeNull();
-    expect(await send(url, changing)).toMatchObject(NOT_PUBLIC);
+    expect(endpointUrlError(httpsUrl, false)).toBeNull();
+    for (const _ of answers.slice()) expect(await send(url, changing)).toMatchObject(NAME_NOT_PUBLIC);
     expect(inside.connectionCount()).toBe(0);
   });
 
@@ -84,7 +87,7 @@ describe("a connection", () => {
       asked += 1;
       return addresses(asked === 1 ? "127.0.0.1" : PUBLIC);
     });
-    expect(outcome).toMatchObject(NOT_PUBLIC);
+    expect(outcome).toMatchObject(NAME_NOT_PUBLIC);
     expect(asked).toBe(1);
   });
 
@@ -105,19 +108,26 @@ describe("a connection", () => {
       };
     };
     const url = target.url.replace("127.0.0.1", "partner.example");
-    expect(await send(url, async () => [cheating()])).toMatchObject(NOT_PUBLIC);
+    expect(await send(url, async () => [cheating()])).toMatchObject(NAME_NOT_PUBLIC);
     await target.close();
     expect(target.connectionCount()).toBe(1);
     expect(target.bytesReceived()).toBe(0);
   });
 
-  it("that cannot be resolved says so", async () => {
+  it("to a name that does not exist fails like one to a private name, so that nothing tells which names exist", async () => {
     const failing: Resolve = async () => {
-      throw Object.assign(new Error("getaddrinfo ENOTFOUND partner.example"), { code: "ENOTFOUND" });
+      throw new NoSuchNameError();
+    };
+    const url = insideAs("internal.partner.example");
+    expect(await send(url, failing)).toMatchObject(NAME_NOT_PUBLIC);
+    expect(await send(url, async () => [])).toMatchObject(NAME_NOT_PUBLIC);
+    expect(await send(url, async () => addresses("10.0.0.1"))).toMatchObject(NAME_NOT_PUBLIC);
+  });
+
+  it("to a name that cannot be looked up says so", async () => {
+    const failing: Resolve = async () => {
+      throw new LookupFailedError();
     };
     expect(await send(insideAs("partner.example"), failing)).toMatchObject({ error: "DNS lookup failed" });
-    expect(await send(insideAs("partner.example"), async () => [])).toMatchObject({
-      error: "DNS lookup failed",
-    });
   });
 });

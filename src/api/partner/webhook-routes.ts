@@ -71,7 +71,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       },
     },
     problems: ["endpoint-limit-reached", "validation-failed"],
-    bodyErrors: ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, body }, { context }) => {
       const created = await createEndpoint(context, caller, newSettings(body));
       if (isProblem(created)) return created;
@@ -128,7 +128,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     body: EndpointChangeSchema,
     responses: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
     problems: ["not-found", "validation-failed"],
-    bodyErrors: ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, params, body }, { context }) => {
       const key = endpointKey(caller, params);
       const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body));

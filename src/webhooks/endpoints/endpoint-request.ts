@@ -101,9 +101,9 @@ export const changedSettings = ({
 });
 
 /** The errors of a URL that a schema cannot find. */
-export async function urlErrors(body: unknown, allowPrivateNetworks: boolean): Promise<ValidationError[]> {
+export function urlErrors(body: unknown, allowPrivateNetworks: boolean): ValidationError[] {
   const { url } = (body ?? {}) as { url?: unknown }; // The body may have any form; a missing member is undefined.
-  const detail = typeof url === "string" ? await endpointUrlError(url, { allowPrivateNetworks }) : null;
+  const detail = typeof url === "string" ? endpointUrlError(url, allowPrivateNetworks) : null;
   return detail === null ? [] : [{ pointer: "/url", detail }];
 }
 

@@ -1,11 +1,5 @@
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-
-/** Returns all addresses of a name, as `dns.promises.lookup` does with `all`. */
-export type Resolve = (name: string) => Promise<readonly { address: string; family: number }[]>;
-
-export const resolveAll: Resolve = (name) => lookup(name, { all: true });
 
 const URL_LENGTH_MAX = 2_048;
 
@@ -35,24 +29,19 @@ export function literalAddress(hostname: string): string | null {
   return isIP(bare) === 0 ? null : bare;
 }
 
-type Rules = {
-  /** Lifts the need for https and for public addresses, and nothing else. */
-  allowPrivateNetworks: boolean;
-  resolve?: Resolve;
-};
-
 /**
  * Returns what is wrong with the URL of an endpoint, as a message that follows the name of the field. Null if nothing is.
- * A name that cannot be resolved now is accepted: the same rule is checked again at every connection, also because the
- * addresses of a name may change.
+ * No name is looked up (decision 0062): the response would tell which names exist in our own network, and the addresses
+ * of a name may change. They are checked at every connection.
+ * @param allowPrivateNetworks lifts the need for https and for a public address, and nothing else
  */
-export async function endpointUrlError(
-  text: string,
-  { allowPrivateNetworks, resolve = resolveAll }: Rules,
-): Promise<string | null> {
+export function endpointUrlError(text: string, allowPrivateNetworks: boolean): string | null {
   const form = formError(text, allowPrivateNetworks);
   if (form !== null || allowPrivateNetworks) return form;
-  return (await isPublicHost(new URL(text).hostname, resolve)) ? null : "must be a public address";
+  const { hostname } = new URL(text);
+  const literal = literalAddress(hostname);
+  const isPublic = literal === null ? !isLocalName(hostname) : isPublicAddress(literal);
+  return isPublic ? null : "must be a public address";
 }
 
 function formError(text: string, allowHttp: boolean): string | null {
@@ -67,21 +56,11 @@ function formError(text: string, allowHttp: boolean): string | null {
   return null;
 }
 
-/** @param hostname as the URL parser returns it: lower case, and every IPv4 address as four decimal numbers */
-async function isPublicHost(hostname: string, resolve: Resolve): Promise<boolean> {
-  const literal = literalAddress(hostname);
-  if (literal !== null) return isPublicAddress(literal);
-  if (isLocalName(hostname)) return false;
-  try {
-    const addresses = await resolve(hostname);
-    return addresses.every(({ address }) => isPublicAddress(address));
-  } catch {
-    return true; // It cannot be resolved now; see above.
-  }
-}
-
-/** Whether a name has a meaning only on this machine or in its network. */
-function isLocalName(hostname: string): boolean {
+/**
+ * Whether a name has a meaning only on this machine or in its network.
+ * @param hostname as the URL parser returns it, in lower case
+ */
+export function isLocalName(hostname: string): boolean {
   const name = hostname.replace(/\.+$/, "");
   return !name.includes(".") || /\.(localhost|local|internal)$/.test(name);
 }

@@ -1,12 +1,15 @@
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
-import { isPublicAddress, literalAddress, type Resolve } from "../../endpoints/public-address.ts";
-import { AddressNotPublicError, NotHttpsError } from "./send-failure.ts";
+import { isPublicAddress, literalAddress } from "../../endpoints/public-address.ts";
+import { NoSuchNameError } from "../names/lookup-errors.ts";
+import type { Resolve } from "../names/name-lookup.ts";
+import { AddressNotPublicError, NoPublicAddressError, NotHttpsError } from "./send-failure.ts";
 
 type Connection = {
   timeoutMs: number;
   allowPrivateNetworks: boolean;
-  lookup: Resolve;
+  /** Called during the call of the connector. */
+  lookup: (name: string) => ReturnType<Resolve>;
 };
 
 /**
@@ -15,12 +18,13 @@ type Connection = {
  * because a partner could repeat the request until the private one comes first; and the address of the connection, before
  * a byte is sent.
  */
-export function createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup }: Connection) {
+export function createGuardedConnector(connection: Connection) {
+  const { timeoutMs, allowPrivateNetworks } = connection;
   const isAllowed = (address: string) => allowPrivateNetworks || isPublicAddress(address);
   const connect = buildConnector({
     allowH2: false, // One request at a time on each connection, so that none waits for another.
     timeout: timeoutMs,
-    lookup: guardedLookup(lookup, isAllowed),
+    lookup: guardedLookup(connection),
   });
 
   return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
@@ -34,28 +38,32 @@ export function createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup
     const socket = connect(options, callback) as unknown as Socket;
     // Before the existing listeners: with TLS, the first of them begins the handshake.
     socket.prependOnceListener("connect", () => {
-      if (!isAllowed(socket.remoteAddress ?? "")) socket.destroy(new AddressNotPublicError());
+      if (!isAllowed(socket.remoteAddress ?? ""))
+        socket.destroy(literal === null ? new NoPublicAddressError() : new AddressNotPublicError());
       // The endpoint may have been registered while private networks were allowed.
       else if (!allowPrivateNetworks && options.protocol !== "https:") socket.destroy(new NotHttpsError());
     });
   };
 }
 
-function guardedLookup(lookup: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
+/**
+ * Where private networks are not allowed, a name that does not exist and one with a private address are the same, because
+ * the partner reads the error.
+ */
+function guardedLookup({ lookup, allowPrivateNetworks }: Connection): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname).then(
       (addresses) => {
         const [first] = addresses;
-        if (first === undefined) return callback(notFound(hostname), "");
-        if (!addresses.every(({ address }) => isAllowed(address)))
-          return callback(new AddressNotPublicError(), "");
+        const isAllowed = allowPrivateNetworks || addresses.every(({ address }) => isPublicAddress(address));
+        if (first === undefined || !isAllowed) return callback(new NoPublicAddressError(), "");
         if (options.all) return callback(null, [...addresses]);
         callback(null, first.address, isIP(first.address));
       },
-      (error) => callback(error, ""),
+      (error) => {
+        const isHidden = error instanceof NoSuchNameError && !allowPrivateNetworks;
+        callback(isHidden ? new NoPublicAddressError() : error, "");
+      },
     );
   };
 }
-
-const notFound = (hostname: string): NodeJS.ErrnoException =>
-  Object.assign(new Error(`${hostname} has no address.`), { code: "ENOTFOUND" });

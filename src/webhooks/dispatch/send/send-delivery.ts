@@ -36,7 +36,7 @@ export async function sendDelivery(
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return released(delivery);
   const { wireId: id, body } = event;
   const headers = signedHeaders({ id, timestamp: startedAt, body, keys });
-  const result = await sender.send({ url, headers, body });
+  const result = await sender.send({ connectionId: delivery.connectionId, url, headers, body });
   return {
     delivery,
     attempt: attemptOf(startedAt, result),

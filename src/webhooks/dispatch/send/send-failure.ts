@@ -1,4 +1,5 @@
 import { errors } from "undici";
+import { LookupFailedError, NoSuchNameError } from "../names/lookup-errors.ts";
 
 /** Certificate errors that the partner can fix. All others are `invalid certificate`. */
 const TLS_REASONS: Readonly<Record<string, string>> = {
@@ -14,12 +15,6 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
 };
 
 const FAILURES: Readonly<Record<string, string>> = {
-  ENOTFOUND: "DNS lookup failed",
-  ENODATA: "DNS lookup failed",
-  EAI_AGAIN: "DNS lookup failed",
-  EAI_FAIL: "DNS lookup failed",
-  EAI_NODATA: "DNS lookup failed",
-  EAI_NONAME: "DNS lookup failed",
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection reset",
   EPIPE: "connection reset",
@@ -39,11 +34,22 @@ const FAILURES: Readonly<Record<string, string>> = {
   UND_ERR_ABORTED: "canceled",
 };
 
-/** Our own rule rejected the connection; see public-address.ts. */
+/** Our own rule rejected the connection to an address that the URL contains; see public-address.ts. */
 export class AddressNotPublicError extends Error {
   constructor() {
     super("address is not public");
     this.name = "AddressNotPublicError";
+  }
+}
+
+/**
+ * A name has no address, or one that is not public. One error for both: from two the partner would learn which names exist
+ * in our own network (decision 0062).
+ */
+export class NoPublicAddressError extends Error {
+  constructor() {
+    super("name has no public address");
+    this.name = "NoPublicAddressError";
   }
 }
 
@@ -55,12 +61,16 @@ export class NotHttpsError extends Error {
   }
 }
 
+/** Errors whose message is meant for the partner. */
+const OWN_ERRORS = [AddressNotPublicError, NoPublicAddressError, NotHttpsError];
+
 /**
  * Why an attempt failed, in a few fixed phrases for the partner. They reveal nothing about this machine, and never contain
  * a library's own text.
  */
 export function failureOf(error: Error): string {
-  if (error instanceof AddressNotPublicError || error instanceof NotHttpsError) return error.message;
+  if (OWN_ERRORS.some((type) => error instanceof type)) return error.message;
+  if (error instanceof NoSuchNameError || error instanceof LookupFailedError) return "DNS lookup failed";
   const code = "code" in error ? String(error.code) : "";
   const known = FAILURES[code];
   // The client uses one code for a connection that ended and for a response that made it end the connection.

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
 import { readVersion } from "../../../platform/config.ts";
-import { type Resolve, resolveAll } from "../../endpoints/public-address.ts";
+import { NameLookup, type Resolve } from "../names/name-lookup.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
 import { failureOf } from "./send-failure.ts";
 
@@ -8,6 +8,8 @@ const READ_MAX_BYTES = 16 * 1_024;
 const KEPT_BYTES = 1_024;
 
 export type SendRequest = {
+  /** The connection for which it is sent. Absent: for no one in particular. */
+  connectionId?: string;
   url: string;
   /** In addition to `content-type` and `user-agent`, which every request has. */
   headers: Readonly<Record<string, string>>;
@@ -44,6 +46,7 @@ type SenderSettings = {
   /** One deadline for lookup, connection, request and response. */
   timeoutMs: number;
   allowPrivateNetworks: boolean;
+  /** For tests. Otherwise names are looked up in the DNS. */
   lookup?: Resolve;
 };
 
@@ -52,13 +55,17 @@ type SenderSettings = {
  * number of concurrent requests to an origin is not limited here: many endpoints may share an origin, and the limit is one
  * of the endpoint.
  */
-export function createSender({
-  timeoutMs,
-  allowPrivateNetworks,
-  lookup = resolveAll,
-}: SenderSettings): Sender {
+export function createSender({ timeoutMs, allowPrivateNetworks, lookup }: SenderSettings): Sender {
+  const names = new NameLookup({ allowPrivateNetworks });
+  const resolve = lookup ?? names.resolve;
+  /** The connection whose request is being dispatched: the client opens a socket for it within that call. */
+  let dispatchingFor = "";
   const agent = new Agent({
-    connect: createGuardedConnector({ timeoutMs, allowPrivateNetworks, lookup }),
+    connect: createGuardedConnector({
+      timeoutMs,
+      allowPrivateNetworks,
+      lookup: (name) => resolve(name, dispatchingFor),
+    }),
     allowH2: false,
     pipelining: 1,
     // The deadline takes their place. They start again with every byte, so a slow response would never end.
@@ -71,7 +78,7 @@ export function createSender({
   let whenIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
 
-  function send({ url, headers, body }: SendRequest): Promise<SendResult> {
+  function send({ connectionId = "", url, headers, body }: SendRequest): Promise<SendResult> {
     return new Promise((resolve) => {
       const finish = (result: SendResult) => {
         inFlight.delete(exchange);
@@ -86,10 +93,12 @@ export function createSender({
       const { origin, pathname, search } = target;
       const allHeaders = commonHeaders.slice();
       for (const name in headers) allHeaders.push(name, headers[name] ?? "");
+      dispatchingFor = connectionId;
       agent.dispatch(
         { origin, path: pathname + search, method: "POST", headers: allHeaders, body },
         exchange,
       );
+      dispatchingFor = "";
     });
   }
 
@@ -98,6 +107,7 @@ export function createSender({
       whenIdle = resolve;
       if (inFlight.size === 0) resolve();
     });
+    names.close();
     await agent.destroy(); // `close` would wait for idle connections.
   }
 

@@ -1,0 +1,31 @@
+type Line = { underWay: number; readonly waiting: (() => void)[] };
+
+/** Lets each key have a limited number of tasks under way. Its others wait in line. Keys do not wait for each other. */
+export class LookupTurns {
+  readonly #underWayMax: number;
+  readonly #lines = new Map<string, Line>();
+
+  constructor(underWayMax: number) {
+    this.#underWayMax = underWayMax;
+  }
+
+  async run<T>(key: string, task: () => T | Promise<T>): Promise<T> {
+    const line = this.#lines.get(key) ?? { underWay: 0, waiting: [] };
+    this.#lines.set(key, line);
+    if (line.underWay >= this.#underWayMax) await new Promise<void>((resolve) => line.waiting.push(resolve));
+    else line.underWay += 1;
+    try {
+      return await task();
+    } finally {
+      this.#end(key, line);
+    }
+  }
+
+  /** The next in line takes over the turn, so that no other can take it in between. */
+  #end(key: string, line: Line): void {
+    const next = line.waiting.shift();
+    if (next === undefined) line.underWay -= 1;
+    else next();
+    if (line.underWay === 0) this.#lines.delete(key);
+  }
+}
