@@ -80,6 +80,7 @@ export async function startService(
     stdio: ["ignore", "ignore", "inherit"],
     env: {
       ...process.env,
+      BASE_URL: undefined, // Vitest sets it for its own purpose.
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,
       PORT: String(port),

@@ -34,7 +34,7 @@ await attack.run({
       void request(count);
     }
   },
-  receiver: startHostileReceiver,
+  receiver: async (behavior) => (await startHostileReceiver(behavior)).url,
 });
 // An attack that only had to prepare something lasts until it is stopped.
 setInterval(() => undefined, 1_000);

@@ -12,15 +12,15 @@ import { orderBody } from "./partner-client.ts";
 /** What an attack gets: a partner with one key, within the allowance of its connection. */
 export type Attacker = PartnerAccess & {
   client: PartnerClient;
-  /** Calls `request` a hundred times at once, then ten times a second, until the attack ends. */
+  /** Calls `request` a hundred times at once, then ten times a second, until the attack ends; returns when all is answered. */
   attack(request: (count: number) => Promise<unknown>): Promise<void>;
   receiver(behavior: HostileReceiver): Promise<string>;
 };
 
 export type Attack = {
   name: string;
-  /** Changes that the database gets first, in place of hours of requests. `$1` and `$2`: the attacker's merchant and connection. */
-  seed?: string;
+  /** Rows that the database gets first, in place of hours of requests. `$1` and `$2`: the attacker's merchant and connection; `$3`: how many. */
+  seed?: { text: string; rows: number };
   run(attacker: Attacker): Promise<void>;
 };
 
@@ -46,13 +46,13 @@ const LONG_LOG = `
   insert into deliveries (merchant_id, connection_id, id, endpoint_id, event_id, event_type, stream_id, status)
   select $1, $2, e.id, '019a0000-0000-7000-8000-000000000001', e.id, 'order.created', e.id, 'succeeded'
   from (select (lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid as id
-        from generate_series(1, 300000) n) e;
+        from generate_series(1, $3) n) e;
   analyze deliveries`;
 
 const DELETED_ENDPOINTS = `
   insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
   select $1, $2, gen_random_uuid(), 1000 + n, 'http://127.0.0.1:9/', '{order.created}', 'deleted', 8, now(), now()
-  from generate_series(1, 200000) n`;
+  from generate_series(1, $3) n`;
 
 export const ATTACKS: readonly Attack[] = [
   { name: "nothing", run: () => Promise.resolve() },
@@ -98,7 +98,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "a long delivery log by status",
-    seed: LONG_LOG,
+    seed: { text: LONG_LOG, rows: 300_000 },
     run: (attacker) => attacker.attack(() => attacker.client("GET", "/v1/deliveries?status=failed&limit=1")),
   },
   {
@@ -109,7 +109,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "two hundred thousand deleted endpoints",
-    seed: DELETED_ENDPOINTS,
+    seed: { text: DELETED_ENDPOINTS, rows: 200_000 },
     run: (attacker) => orders(attacker),
   },
   {
@@ -193,3 +193,13 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
 ];
+
+/** The statement that stores the rows of an attack. */
+export const seedOf = (
+  { text, rows }: { text: string; rows: number },
+  { merchantId, connectionId }: { merchantId: string; connectionId: string },
+): string =>
+  text
+    .replaceAll("$1", `'${merchantId}'`)
+    .replaceAll("$2", `'${connectionId}'`)
+    .replaceAll("$3", String(rows));

@@ -33,15 +33,23 @@ export const endlessChunkExtension: HostileReceiver = (socket) => {
   forever(socket, Buffer.alloc(1 << 16, "x"));
 };
 
-/** Starts a receiver and returns its address. */
-export async function startHostileReceiver(behave: HostileReceiver): Promise<string> {
+export type Started = { url: string; close(): void };
+
+export async function startHostileReceiver(behave: HostileReceiver): Promise<Started> {
+  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    socket.on("error", () => undefined);
+    sockets.add(socket.on("close", () => sockets.delete(socket)).on("error", () => undefined));
     socket.on("data", (bytes) => {
       if (bytes.includes("POST ")) behave(socket);
     });
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }

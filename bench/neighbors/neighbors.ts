@@ -12,7 +12,7 @@ import {
   residentMiB,
   type Site,
 } from "../site.ts";
-import { ATTACKS, type Attack } from "./attacks.ts";
+import { ATTACKS, type Attack, seedOf } from "./attacks.ts";
 import type { PartnerAccess } from "./partner-client.ts";
 import type { Sample, VictimReport } from "./victim.ts";
 
@@ -52,7 +52,7 @@ async function measureAttack(
 ): Promise<Figure[]> {
   const [attacker] = await addPartners(site, 1);
   if (attacker === undefined) throw new Error("There is no attacker.");
-  await seed(site, attack, attacker);
+  if (attack.seed !== undefined) await site.db.runScript(seedOf(attack.seed, attacker.connection));
   const victim = await startVictim(site);
   await pause(1_000);
   const startedAt = Date.now();
@@ -108,12 +108,6 @@ const accessOf = (site: Site, { key, productIds }: Partner): PartnerAccess => ({
   key,
   productIds,
 });
-
-async function seed({ db }: Site, { seed: text = "" }: Attack, { connection }: Partner): Promise<void> {
-  await db.runScript(
-    text.replaceAll("$1", `'${connection.merchantId}'`).replaceAll("$2", `'${connection.connectionId}'`),
-  );
-}
 
 /** The most memory that the service had during some time, in MiB. */
 async function watchMemory(site: Site, forMs: number): Promise<number> {
