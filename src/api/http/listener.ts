@@ -22,7 +22,14 @@ import {
 import { errorsOf } from "../../platform/wire/validation.ts";
 import type { RouteDescription } from "../route-description.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
-import { type ProblemWriter, problemOf, problemWriter, requestIdOf, UNSUPPORTED_VERSION } from "./replies.ts";
+import {
+  type ProblemWriter,
+  problemOf,
+  problemWriter,
+  requestIdOf,
+  setCommonFields,
+  UNSUPPORTED_VERSION,
+} from "./replies.ts";
 import type { Route } from "./route.ts";
 import { unparsedInput } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
@@ -66,7 +73,7 @@ export function createListener<Operations, Caller extends object>(
   addBodyParsers(app);
   // Hooks of every request create no promises, and request nothing from Fastify that it would have to assemble.
   app.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-request-id", request.id);
+    setCommonFields(reply, request.id);
     if (request.is404) problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     else done();
   });
@@ -124,7 +131,7 @@ function createApp<Operations, Caller>(
     http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS },
     // A path that cannot be decoded names nothing: it matches no route.
     frameworkErrors: (_error, request, reply) => {
-      reply.header("x-request-id", request.id);
+      setCommonFields(reply, request.id);
       return problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     },
     // Fastify types the socket of HTTP/2 as well, and the error without what the parser adds.

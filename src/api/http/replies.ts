@@ -18,6 +18,18 @@ import { errorsOf, type RequestPart } from "../../platform/wire/validation.ts";
 
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
+/**
+ * Fields of every response. Responses have keys, secrets and addresses in them, so no proxy and no browser may keep one
+ * (RFC 9111, section 5.2.2.5), and no browser may take text of a partner for a page.
+ */
+const PROTECTIVE_FIELDS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+/** Sets the fields of every response that begins as a request. */
+export function setCommonFields(reply: FastifyReply, requestId: string): void {
+  reply.header("x-request-id", requestId);
+  reply.headers(PROTECTIVE_FIELDS);
+}
+
 /** Writes problem documents: the only place that does. */
 export type ProblemWriter = {
   send(reply: FastifyReply, problem: Problem): FastifyReply;
@@ -43,6 +55,7 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
           `content-type: ${PROBLEM_TYPE}`,
           `content-length: ${Buffer.byteLength(body)}`,
           `x-request-id: ${randomUUID()}`,
+          ...Object.entries(PROTECTIVE_FIELDS).map(([name, value]) => `${name}: ${value}`),
           "connection: close",
           "",
           body,
