@@ -1,4 +1,5 @@
 import type { Order, Shipment } from "../../lifecycle/order.ts";
+import { oneLine, subjectWith } from "../../mail/one-line.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { counted } from "../../platform/wire/text.ts";
 
@@ -19,14 +20,14 @@ export function trackingMail(order: Order, shipment: Shipment): { subject: strin
   const pieces = covered.reduce((sum, { quantity }) => sum + quantity, 0);
   const facts = [
     `Order: ${wireOrderId(order)}`,
-    ...(order.externalOrderId === null ? [] : [`Partner's order id: ${order.externalOrderId}`]),
-    ...(shipment.carrier === null ? [] : [`Carrier: ${shipment.carrier}`]),
-    ...(shipment.trackingNumber === null ? [] : [`Tracking number: ${shipment.trackingNumber}`]),
-    ...(shipment.trackingUrl === null ? [] : [`Tracking: ${shipment.trackingUrl}`]),
+    ...(order.externalOrderId === null ? [] : [`Partner's order id: ${oneLine(order.externalOrderId)}`]),
+    ...(shipment.carrier === null ? [] : [`Carrier: ${oneLine(shipment.carrier)}`]),
+    ...(shipment.trackingNumber === null ? [] : [`Tracking number: ${oneLine(shipment.trackingNumber)}`]),
+    ...(shipment.trackingUrl === null ? [] : [`Tracking: ${oneLine(shipment.trackingUrl)}`]),
     `Order lines in this shipment: ${covered.length} of ${order.lines.length} (${counted(pieces, "piece")})`,
   ];
   return {
-    subject: `Order ${name} is on its way`,
+    subject: subjectWith("Order ", name, " is on its way"),
     body: `A shipment of one of your orders was handed to the carrier.\n\n${facts.join("\n")}\n`,
   };
 }

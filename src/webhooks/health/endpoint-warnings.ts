@@ -1,3 +1,4 @@
+import { oneLine, subjectWith } from "../../mail/one-line.ts";
 import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
 import { before } from "../../platform/time.ts";
 
@@ -28,7 +29,7 @@ export function warningMail(facts: WarningFacts): { subject: string; body: strin
     [`Written at ${utc(facts.now)}.`],
   ];
   return {
-    subject: `${SUBJECTS[facts.stage]}: ${name}`,
+    subject: subjectWith(`${SUBJECTS[facts.stage]}: `, name),
     body: `${paragraphs.map((lines) => lines.join("\n")).join("\n\n")}\n`,
   };
 }
@@ -69,9 +70,6 @@ function paused({ failingSince, now }: WarningFacts): string[][] {
 }
 
 const utc = (moment: Date): string => `${moment.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-
-/** A name is free text; a subject is one line. */
-const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 
 /** Partners put tokens into user names and queries. The rest identifies the endpoint well enough. */
 function withoutSecrets(url: string): string {

@@ -42,6 +42,30 @@ describe("the mail to the merchant", () => {
   ];
   const id = wireOrderId({ id: ORDER_ID, testMode: false });
 
+  const hostile =
+    "1\r\n\r\nYour account is locked.\u2028\nPay at https://evil.example\u0000\u001b[2J\u202egpj.exe\r\nBcc: all@shop.example";
+
+  it("takes each text of others on one line, so that none can pass for the mail's own", () => {
+    const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: hostile, lines });
+    const plain = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "1", lines });
+    const shipment = parcel({ carrier: hostile, trackingNumber: hostile, trackingUrl: `${URL}\n${hostile}` });
+    const { subject, body } = trackingMail(order, shipment);
+    const usual = trackingMail(plain, parcel({ carrier: "A", trackingNumber: "B", trackingUrl: URL }));
+    expect(body.split(/[\n\u2028]/)).toHaveLength(usual.body.split("\n").length);
+    expect(subject + body.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
+  });
+
+  it.each(["x", "😀"])("has a subject of at most 80 characters: %s", (character) => {
+    const subjectOf = (length: number) =>
+      trackingMail(
+        anOrder({ ...REAL, id: ORDER_ID, externalOrderId: character.repeat(length), lines }),
+        parcel(),
+      ).subject;
+    expect(subjectOf(60)).toBe(`Order ${character.repeat(60)} is on its way`);
+    expect(subjectOf(61)).toBe(`Order ${character.repeat(59)}… is on its way`);
+    expect([...subjectOf(200)]).toHaveLength(80);
+  });
+
   it("names the order as the partner does, and gives all that is known", () => {
     const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "P-7", lines });
     const shipment = parcel({ carrier: "DHL", trackingNumber: "N1", trackingUrl: URL });

@@ -59,6 +59,11 @@ describe("a warning about an endpoint", () => {
     expect(subject + body).not.toMatch(/user:|password|token|secret|fragment|whsec_/);
   });
 
+  it("has a subject of at most 80 characters, whatever the connection's name", () => {
+    for (const stage of STAGES)
+      expect([...mail({ stage, connectionName: "😀".repeat(255) }).subject]).toHaveLength(80);
+  });
+
   it("has a subject of one line, whatever the connection's name", () => {
     const { subject } = mail({ connectionName: " Web\r\nBcc: all@shop.example\u0000 " });
     expect(subject).toMatch(/: Web Bcc: all@shop.example$/);
