@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anOrder, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { type CliTest, startCliTest } from "../support/cli.ts";
@@ -9,6 +10,13 @@ beforeAll(async () => {
 afterAll(() => at.test.close());
 
 const cli = (args: string, input?: string) => at.cli(args, input);
+
+/** Each is a formula to some spreadsheet. */
+const FORMULAS = [
+  ...["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1+1", "\u00a0=1", "\ufeff=1", "\u200b=1"],
+  ...["x;=cmd|' /C calc'!A0;y", "x\t=1+1\ty", "x; =1", "x\n=1", 'x\n"=1', 'x;"=1"', "x;;=1", "a,b;@SUM(1)"],
+  ...["＝1+1", "＋1", "－1", "＠SUM(1)", "x;＝1"],
+];
 
 describe("order export", () => {
   let shop: Partner;
@@ -47,6 +55,21 @@ describe("order export", () => {
       expect(row).toContain(",'+44 1,line_");
       expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,$/);
     }
+  });
+
+  it.each([
+    ["commas", ","],
+    ["semicolons, as Excel does in many countries", ";"],
+    ["tabs", "\t"],
+  ])("has no formulas for a spreadsheet that reads it with %s", async (_name, delimiter) => {
+    const target = await createPartner(at.test);
+    const { shippingAddress } = anOrder(target);
+    for (const city of FORMULAS) await placeOrder(target, { shippingAddress: { ...shippingAddress, city } });
+    const { output } = await cli(`order export --connection ${target.connectionId}`);
+    const rows: string[][] = parse(output, { delimiter, relax_column_count: true, relax_quotes: true });
+    const cells = rows.flat().map((cell) => cell.replace(/^[\s\p{Cf}"]+/u, ""));
+    expect(cells.filter((cell) => /^[=+\-@＝＋－＠]/.test(cell))).toEqual([]);
+    expect(cells.length).toBeGreaterThan(FORMULAS.length);
   });
 
   it("writes an object per order as it is, for programs", async () => {

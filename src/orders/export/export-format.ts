@@ -14,6 +14,14 @@ const COLUMNS = [
 ] as const;
 type Cells = Readonly<Record<(typeof COLUMNS)[number], unknown>>;
 
+/**
+ * Partners write these texts, and spreadsheets run a cell that begins with one of these signs, or its wide or small
+ * form, as a formula. Some read the file with semicolons or tabs between cells, and quotes then protect nothing: a cell
+ * also begins behind each of those, and behind a line break. Spaces, invisible characters and quotes before a sign are
+ * skipped.
+ */
+const FORMULA = /(^|[;\t\r\n])(?=[\s\p{Cf}"]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/gu;
+
 /** CSV for spreadsheets (RFC 4180): one row per order line. Decision 0049. */
 export const csvFormat: ExportFormat = {
   head: csvRow(COLUMNS),
@@ -82,10 +90,7 @@ function csvCell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/**
- * Partners write these texts, and spreadsheets run a cell that begins with one of these characters as a formula. An
- * apostrophe in front makes it text (decision 0049).
- */
+/** An apostrophe in front of a formula makes it text (decision 0049). */
 function withoutFormula(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return text.replace(/^(?=[\t\r])/, "'").replace(FORMULA, "$1'");
 }
