@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashKey, isLive } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
@@ -7,6 +7,7 @@ import { createMerchant } from "../merchants/create-merchant.ts";
 import { issueKey } from "../merchants/issue-key.ts";
 import { readKeys } from "../merchants/keys-sql.ts";
 import type { Context } from "../platform/context.ts";
+import { makeDataDir } from "../platform/data-dir.ts";
 import { createProduct } from "../products/create-product.ts";
 import type { ProductDetails } from "../products/product.ts";
 import { publishProduct } from "../products/publish-product.ts";
@@ -34,7 +35,7 @@ export async function ensureDemo(context: Context): Promise<Demo> {
   const file = join(context.config.dataDir, "demo.json");
   const kept = await readDemo(file);
   if (kept !== null && (await isUsable(context, kept.key))) return kept;
-  await mkdir(context.config.dataDir, { recursive: true });
+  await makeDataDir(context.config.dataDir);
   const made = await makeDemo(context);
   await writeFile(`${file}.new`, JSON.stringify(made), { mode: 0o600 });
   await rename(`${file}.new`, file);

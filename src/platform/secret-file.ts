@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDataDir } from "./data-dir.ts";
 
 /**
  * A secret that the service makes for itself at its first start and keeps in a file that only its user may read.
@@ -10,7 +11,7 @@ export async function readOrMakeSecret(dataDir: string, name: string): Promise<s
   const file = join(dataDir, name);
   const kept = await readSecret(file);
   if (kept !== null) return kept;
-  await mkdir(dataDir, { recursive: true });
+  await makeDataDir(dataDir);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
     await writeFile(draft, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx", flush: true });

@@ -1,6 +1,6 @@
-import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { makeDataDir } from "../data-dir.ts";
 import { lockFile } from "./file-lock.ts";
 import { postgresAccount } from "./postgres-account.ts";
 import { findBinaries } from "./postgres-binaries.ts";
@@ -59,7 +59,7 @@ export async function startEmbeddedPostgres(options: {
     throw new Error(
       `There is no database in ${cluster.directory}: start the service, or run: npm run cli -- migrate`,
     );
-  await mkdir(cluster.dataDir, { recursive: true });
+  await makeDataDir(cluster.dataDir);
 
   const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_MS);
   if (unlock === undefined) {

@@ -1,3 +1,4 @@
+import { chmod, open } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -7,12 +8,13 @@ const SQLITE_BUSY = 5;
 /**
  * Locks `path` against all other callers, in this and in other processes, until the returned function is called.
  * Returns undefined if another caller keeps the lock for longer than `timeoutMs`. The file is created if missing and
- * stays empty.
+ * stays empty. Only its owner can open it: a reader could keep the lock as well.
  */
 export async function lockFile(path: string, timeoutMs: number): Promise<(() => void) | undefined> {
   // Node has no file locks. But SQLite gets one from the operating system, which releases it when the process ends,
   // even after kill -9. A file with a process id could not distinguish a dead owner from a new process with the same
   // id, and breaking such a lock is itself a race.
+  await makePrivate(path);
   const file = new DatabaseSync(path, { timeout: 0 });
   const deadline = Date.now() + timeoutMs;
   while (!tryLock(file)) {
@@ -34,4 +36,10 @@ function tryLock(file: DatabaseSync): boolean {
     file.close();
     throw error;
   }
+}
+
+/** Also a file that an earlier version has made for all to read. */
+async function makePrivate(path: string): Promise<void> {
+  await (await open(path, "a", 0o600)).close();
+  await chmod(path, 0o600).catch(() => undefined); // Another user's file, such as root's, stays as it is.
 }

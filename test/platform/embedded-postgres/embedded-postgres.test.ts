@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
@@ -42,6 +43,32 @@ describe("startEmbeddedPostgres", () => {
     );
     expect((await stat(join(dataDir, "postgres-password"))).mode & 0o777).toBe(0o600);
   });
+
+  it("makes a folder and a lock that no other user can open, or could keep every start waiting", async () => {
+    await rm(dataDir, { recursive: true, force: true });
+    await start();
+    const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+    expect([await modeOf(dataDir), await modeOf(join(dataDir, "postgres.lock"))]).toEqual([0o700, 0o600]);
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    "starts although another user tries to keep the lock of a folder that all may enter",
+    async () => {
+      await emptyDataDir();
+      await chmod(dataDir, 0o755);
+      await writeFile(join(dataDir, "postgres.lock"), "", { mode: 0o644 }); // As an earlier version has made it.
+      const first = await start();
+      await first.stop();
+      const script = `
+        const { DatabaseSync } = require("node:sqlite");
+        new DatabaseSync(process.argv[1], { readOnly: true }).exec("begin; select * from sqlite_schema");
+      `;
+      const other = spawnSync(process.execPath, ["-e", script, join(dataDir, "postgres.lock")], {
+        ...{ uid: 65_534, gid: 65_534, cwd: "/", encoding: "utf8" },
+      });
+      expect(other.stderr).toContain("unable to open database file");
+    },
+  );
 
   it("takes further settings", async () => {
     const { url } = await start({ settings: { fsync: "off", work_mem: "5MB" } });
