@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { placeOrder } from "../support/builders.ts";
 import { cancelOrder } from "../support/orders.ts";
 import { ledgerOf, moves, readDuePayments } from "../support/payments.ts";
-import { intentsOf, post, postEvent, processStripe, startWorld } from "../support/stripe-world.ts";
+import {
+  intentsOf,
+  post,
+  postContent,
+  postEvent,
+  processStripe,
+  startWorld,
+} from "../support/stripe-world.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 describe("a charge that Stripe is still processing", () => {
@@ -88,6 +95,23 @@ describe("POST /stripe/webhook", () => {
     const world = await startWorld();
     for (const object of [{}, { metadata: null }, { metadata: { ledger_entry: "x", order: 1 } }])
       expect((await postEvent(world, "invoice.paid", object)).status).toBe(200);
+  });
+
+  it.each([
+    ["no data, as a thin event", {}],
+    ["null as its data", { data: null }],
+    ["data without an object", { data: {} }],
+    ["null as its object", { data: { object: null } }],
+    ["text as its object", { data: { object: "pi_1" } }],
+  ])("accepts an event with %s, so that Stripe does not send it for days", async (_name, content) => {
+    const world = await startWorld();
+    const event = {
+      id: "evt_1",
+      object: "event",
+      type: "v1.billing.meter.error_report_triggered",
+      ...content,
+    };
+    expect((await postContent(world, event)).status).toBe(200);
   });
 
   it("is no route where no secret is configured", async () => {

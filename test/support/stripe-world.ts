@@ -62,12 +62,21 @@ export async function post(
 
 /** Posts an event as Stripe does; its signature can be spoilt. */
 export async function postEvent(
-  { test }: Pick<World, "test">,
+  world: Pick<World, "test">,
   type: string,
   object: object,
+  options: Parameters<typeof postContent>[2] = {},
+): Promise<Posted> {
+  return postContent(world, { id: "evt_1", object: "event", type, data: { object } }, options);
+}
+
+/** Signs and posts what need not be an event as Stripe's types have it. */
+export async function postContent(
+  { test }: Pick<World, "test">,
+  content: object,
   { secret = WEBHOOK_SECRET, ageSeconds = 0, spoil = (body: string) => body } = {},
 ): Promise<Posted> {
-  const payload = JSON.stringify({ id: "evt_1", object: "event", type, data: { object } });
+  const payload = JSON.stringify(content);
   const timestamp = Math.floor(test.clock.now().getTime() / 1_000) - ageSeconds;
   const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
   return post(test, spoil(payload), { "stripe-signature": signature });

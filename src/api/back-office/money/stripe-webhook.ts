@@ -49,9 +49,12 @@ function verifiedEvent(
   }
 }
 
-async function handleEvent({ db, clock, log }: Context, { id, type, data }: Stripe.Event): Promise<void> {
-  const { metadata } = data.object as { metadata?: Record<string, unknown> | null }; // Not every object has it.
-  const entry = entryNamedBy(metadata ?? {});
+/** The event as it was sent: Stripe's types promise an object in it, but thin events have none. */
+type SentEvent = { data?: { object?: { metadata?: Record<string, unknown> | null } | null } | null };
+
+async function handleEvent({ db, clock, log }: Context, event: Stripe.Event): Promise<void> {
+  const { id, type } = event;
+  const entry = entryNamedBy((event as SentEvent).data?.object?.metadata ?? {});
   if (entry === null) return; // About something else in the same Stripe account.
   const isUnderWay = await requestRecheck(db, entry, clock.now());
   if (!isUnderWay && type === "refund.failed")
