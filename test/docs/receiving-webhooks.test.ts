@@ -13,6 +13,7 @@ import { freePort } from "../support/main-process.ts";
 import { startPartnerListener } from "../support/partner-listener.ts";
 import type { ReceivedRequest } from "../support/receivers.ts";
 import { applied } from "../support/sandbox.ts";
+import { exchange, requestText } from "../support/sockets.ts";
 import { createEndpoint, endpointPath } from "../support/webhooks.ts";
 
 const EXAMPLES = new URL("../../docs/examples/", import.meta.url);
@@ -56,6 +57,14 @@ it("a request that the service did not send, or that was changed on the way, is 
   expect(inbox.next()).toBeNull();
   expect(await send(body, signed)).toBe(204);
   expect(inbox.next()).toEqual(JSON.parse(body));
+});
+
+it("a body without end is rejected before it is in memory", async () => {
+  const { inbox, url } = await startPartner();
+  const endless = requestText("POST /webhooks HTTP/1.1", { "content-length": "1000000000" });
+  const { status } = await exchange(url, Buffer.concat([endless, Buffer.alloc(2 * 1_048_576, "x")]));
+  expect(status).toBe(413);
+  expect(inbox.next()).toBeNull();
 });
 
 it("an inbox that cannot store an event has it sent again", async () => {
