@@ -7,7 +7,7 @@ import { createMerchant } from "../merchants/create-merchant.ts";
 import { issueKey } from "../merchants/issue-key.ts";
 import { readKeys } from "../merchants/keys-sql.ts";
 import type { Context } from "../platform/context.ts";
-import { makeDataDir } from "../platform/data-dir.ts";
+import { makeDataDir } from "../platform/data-dir/data-dir.ts";
 import { createProduct } from "../products/create-product.ts";
 import type { ProductDetails } from "../products/product.ts";
 import { publishProduct } from "../products/publish-product.ts";

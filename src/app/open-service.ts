@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
+import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
 import { type Database, openDatabase } from "../platform/database/database.ts";
 import { ensureDayPartitions } from "../platform/database/day-partitions.ts";
 import { migrate, pendingMigrations } from "../platform/database/migrate.ts";
 import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
 import { newIdsFrom } from "../platform/ids.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
-import { readOrMakeSecret } from "../platform/secret-file.ts";
 import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { makeDataDir } from "../data-dir.ts";
+import { makeDataDir } from "../data-dir/data-dir.ts";
 import { lockFile } from "./file-lock.ts";
 import { postgresAccount } from "./postgres-account.ts";
 import { findBinaries } from "./postgres-binaries.ts";
