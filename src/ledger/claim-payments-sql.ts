@@ -1,17 +1,19 @@
-import type { ConnectionKey } from "../platform/connection-key.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { EntryKind, GatewayName } from "./ledger.ts";
-
-/** A connection with payments to be sent to a gateway. */
-export type Payer = ConnectionKey & { readonly gateway: GatewayName };
 
 /** SQL condition: the payment `d` can be claimed at a time. */
 const claimableAt = (now: string): string =>
   `d.due_at <= ${now} and (d.leased_until is null or d.leased_until <= ${now})`;
 
 /** Connections with payments due at a gateway, the longest waiting first. A scan over all shards. */
-export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<Payer[]> {
-  const rows = await db.query<{ connection_id: string; merchant_id: string }>({
+export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
     name: "list-payers",
     text: `
       select c.id as connection_id, c.merchant_id
@@ -27,11 +29,7 @@ export async function listPayers(db: Queryable, gateway: GatewayName, now: Date)
       order by due.due_at`,
     values: [now, gateway],
   });
-  return rows.map((row) => ({
-    connectionId: row.connection_id,
-    merchantId: row.merchant_id,
-    gateway,
-  }));
+  return rows.map(toConnectionKey);
 }
 
 /** An entry that this worker sends to a gateway. */
@@ -57,7 +55,7 @@ export type ClaimedPayment = {
   readonly stripeMethod: { readonly customerId: string; readonly paymentMethodId: string } | null;
 };
 
-type ClaimedRow = {
+type ClaimedRow = ConnectionKeyRow & {
   order_id: string;
   entry_id: string;
   kind: EntryKind;
@@ -71,53 +69,67 @@ type ClaimedRow = {
   payment_method_id: string | null;
 };
 
+type Claim = {
+  readonly claimId: string;
+  readonly now: Date;
+  readonly leasedUntil: Date;
+  /** Of each connection, so many payments at most. */
+  readonly share: number;
+};
+
 /**
- * Claims the payments that have been due longest at one gateway; no other worker sends them before `leasedUntil`. The
- * first claim decides permanently which gateway, and which method there, an entry belongs to. So it uses the merchant's
- * current method, which may differ from the one seen when payers were listed. Uses due_payments_due_idx.
+ * Claims payments of these connections at one gateway, of each its share of those that have been due longest; no other
+ * worker sends them before `leasedUntil`. The first claim decides permanently which gateway, and which method there, an
+ * entry belongs to. So it uses the merchant's current method, which may differ from the one seen when payers were listed.
+ * Uses due_payments_due_idx.
  */
 export async function claimPayments(
-  db: Queryable,
-  { connectionId, merchantId, gateway }: Payer,
-  { claimId, now, leasedUntil, limit }: { claimId: string; now: Date; leasedUntil: Date; limit: number },
+  tx: Queryable,
+  gateway: GatewayName,
+  payers: readonly ConnectionKey[],
+  { claimId, now, leasedUntil, share }: Claim,
 ): Promise<ClaimedPayment[]> {
-  const rows = await db.query<ClaimedRow>({
+  const rows = await tx.query<ClaimedRow>({
     name: "claim-payments",
     text: `
-      with in_use as materialized (
-        select id
-        from stripe_methods
-        where merchant_id = $1 and ended_at is null
+      with payer as materialized (
+        select listed.merchant_id, listed.connection_id, m.id as method_id
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+        left join stripe_methods m on m.merchant_id = listed.merchant_id and m.ended_at is null
       ), due as (
-        select d.ctid as row_position
-        from due_payments d
-        where d.merchant_id = $1 and d.connection_id = $2 and ${claimableAt("$3")}
-          and coalesce(d.gateway, case when exists (select from in_use) then 'stripe' else 'account' end) = $5
-        order by d.due_at
-        limit $6
-        for update skip locked -- Another worker's claims are skipped, not waited for.
+        select payer.merchant_id, payer.method_id, claimable.row_position
+        from payer
+        cross join lateral (
+          select d.ctid as row_position
+          from due_payments d
+          where d.merchant_id = payer.merchant_id and d.connection_id = payer.connection_id and ${claimableAt("$3")}
+            and coalesce(d.gateway, case when payer.method_id is null then 'account' else 'stripe' end) = $5
+          order by d.due_at
+          limit $6
+          for update skip locked) as claimable -- Another worker's claims are skipped, not waited for.
       ), claimed as (
         update due_payments d
         set attempt_count = d.attempt_count + 1, claim_id = $7, leased_until = $4, recheck_requested = false,
             first_attempted_at = coalesce(d.first_attempted_at, $3), gateway = $5,
-            stripe_method_id = case when d.gateway is null then (select id from in_use) else d.stripe_method_id end
+            stripe_method_id = case when d.gateway is null then due.method_id else d.stripe_method_id end
         from due
-        where d.merchant_id = $1 and d.ctid = due.row_position -- Locked just before, so it has not moved.
-        returning d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at, d.gateway_reference, d.stripe_method_id
+        where d.merchant_id = due.merchant_id and d.ctid = due.row_position -- Locked just before, so it has not moved.
+        returning d.merchant_id, d.connection_id, d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at,
+                  d.gateway_reference, d.stripe_method_id
       )
-      select c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.attempt_count, c.first_attempted_at, c.gateway_reference,
-             x.gateway_reference as charge_reference, m.customer_id, m.payment_method_id
+      select c.merchant_id, c.connection_id, c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.attempt_count,
+             c.first_attempted_at, c.gateway_reference, x.gateway_reference as charge_reference, m.customer_id,
+             m.payment_method_id
       from claimed c
-      join ledger_entries e on e.merchant_id = $1 and e.order_id = c.order_id and e.id = c.entry_id
-      join orders o on o.merchant_id = $1 and o.id = c.order_id
-      left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = c.order_id and x.entry_id = e.refund_of
-      left join stripe_methods m on m.merchant_id = $1 and m.id = c.stripe_method_id
+      join ledger_entries e on e.merchant_id = c.merchant_id and e.order_id = c.order_id and e.id = c.entry_id
+      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
+      left join ledger_outcomes x on x.merchant_id = c.merchant_id and x.order_id = c.order_id and x.entry_id = e.refund_of
+      left join stripe_methods m on m.merchant_id = c.merchant_id and m.id = c.stripe_method_id
       order by c.due_at, c.entry_id`,
-    values: [merchantId, connectionId, now, leasedUntil, gateway, limit, claimId],
+    values: [...connectionColumns(payers), now, leasedUntil, gateway, share, claimId],
   });
   return rows.map((row) => ({
-    connectionId,
-    merchantId,
+    ...toConnectionKey(row),
     gateway,
     orderId: row.order_id,
     entryId: row.entry_id,

@@ -10,13 +10,9 @@ export type PaymentOutcome = {
   readonly reason: string | null;
 };
 
-/**
- * Removes payments of one claim from the due list; returns those whose claim was still held. Uses lists instead of a
- * join: the table is empty at one moment and full at the next, and a plan for one would be quadratic for the other.
- */
+/** Removes payments of one claim from the due list; returns those whose claim was still held. */
 export async function endClaims(
   tx: Queryable,
-  connection: ConnectionKey,
   outcomes: readonly PaymentOutcome[],
 ): Promise<PaymentOutcome[]> {
   const [first] = outcomes;
@@ -24,12 +20,13 @@ export async function endClaims(
   const rows = await tx.query<{ entry_id: string }>({
     name: "end-payment-claims",
     text: `
-      delete from due_payments
-      where merchant_id = $1 and connection_id = $2 and order_id = any($3::uuid[]) and entry_id = any($4::uuid[]) and claim_id = $5
-      returning entry_id`,
+      delete from due_payments d
+      using unnest($1::uuid[], $2::uuid[], $3::uuid[]) as ended (merchant_id, order_id, entry_id)
+      where d.merchant_id = ended.merchant_id and d.order_id = ended.order_id and d.entry_id = ended.entry_id
+        and d.claim_id = $4
+      returning d.entry_id`,
     values: [
-      connection.merchantId,
-      connection.connectionId,
+      outcomes.map(({ payment }) => payment.merchantId),
       outcomes.map(({ payment }) => payment.orderId),
       outcomes.map(({ payment }) => payment.entryId),
       first.payment.claimId,
@@ -39,10 +36,9 @@ export async function endClaims(
   return outcomes.filter(({ payment }) => ended.has(payment.entryId));
 }
 
-/** Records outcomes of one connection, of payments whose claims this transaction has ended. */
+/** Records outcomes of payments whose claims this transaction has ended. */
 export async function insertOutcomes(
   tx: Queryable,
-  connection: ConnectionKey,
   outcomes: readonly PaymentOutcome[],
   now: Date,
 ): Promise<void> {
@@ -52,11 +48,11 @@ export async function insertOutcomes(
     text: `
       insert into ledger_outcomes (
         merchant_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
-      select $1, order_id, entry_id, outcome, gateway, reference, reason, $8
-      from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
-        as input (order_id, entry_id, outcome, gateway, reference, reason)`,
+      select merchant_id, order_id, entry_id, outcome, gateway, reference, reason, $8
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
+        as input (merchant_id, order_id, entry_id, outcome, gateway, reference, reason)`,
     values: [
-      connection.merchantId,
+      outcomes.map(({ payment }) => payment.merchantId),
       outcomes.map(({ payment }) => payment.orderId),
       outcomes.map(({ payment }) => payment.entryId),
       outcomes.map(({ outcome }) => outcome),
@@ -76,12 +72,8 @@ export type Postponement = {
   readonly reference: string | null;
 };
 
-/** Ends the claims of payments of one connection and postpones them. A payment whose gateway has sent an event stays due. */
-export async function postponePayments(
-  tx: Queryable,
-  connection: ConnectionKey,
-  postponements: readonly Postponement[],
-): Promise<void> {
+/** Ends the claims of payments and postpones them. A payment whose gateway has sent an event stays due. */
+export async function postponePayments(tx: Queryable, postponements: readonly Postponement[]): Promise<void> {
   if (postponements.length === 0) return;
   await tx.query({
     name: "postpone-payments",
@@ -89,13 +81,12 @@ export async function postponePayments(
       update due_payments d
       set leased_until = null, due_at = case when d.recheck_requested then d.due_at else input.due_at end,
           gateway_reference = coalesce(input.reference, d.gateway_reference)
-      from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::text[])
-        as input (order_id, entry_id, claim_id, due_at, reference)
-      where d.merchant_id = $1 and d.connection_id = $2 and d.order_id = any($3::uuid[]) -- A list as well, for the reason above.
-        and d.order_id = input.order_id and d.entry_id = input.entry_id and d.claim_id = input.claim_id`,
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[])
+        as input (merchant_id, order_id, entry_id, claim_id, due_at, reference)
+      where d.merchant_id = input.merchant_id and d.order_id = input.order_id and d.entry_id = input.entry_id
+        and d.claim_id = input.claim_id`,
     values: [
-      connection.merchantId,
-      connection.connectionId,
+      postponements.map(({ payment }) => payment.merchantId),
       postponements.map(({ payment }) => payment.orderId),
       postponements.map(({ payment }) => payment.entryId),
       postponements.map(({ payment }) => payment.claimId),

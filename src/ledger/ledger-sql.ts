@@ -18,24 +18,11 @@ export async function readLedgers(
   db: Queryable,
   connection: ConnectionKey,
   orderIds: readonly string[],
-): Promise<(orderId: string) => readonly LedgerEntry[]> {
-  const rows = await db.query<{
-    order_id: string;
-    id: string;
-    kind: EntryKind;
-    attempt: number;
-    refund_of: string | null;
-    amount_minor: bigint;
-    currency: string;
-    status: EntryStatus;
-    gateway: GatewayName | null;
-    reason: string | null;
-    created_at: Date;
-  }>({
+): Promise<LedgerOf> {
+  const rows = await db.query<LedgerRow>({
     name: "read-ledgers",
     text: `
-      select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.amount_minor, o.currency,
-             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.created_at
+      select ${LEDGER_ENTRY}
       from ledger_entries e
       join orders o on o.merchant_id = $1 and o.id = e.order_id
       left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = e.order_id and x.entry_id = e.id
@@ -43,6 +30,46 @@ export async function readLedgers(
       order by e.id`,
     values: [connection.merchantId, orderIds],
   });
+  return toLedgers(rows);
+}
+
+/** The ledgers of orders of many merchants, each oldest entry first. */
+export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[]): Promise<LedgerOf> {
+  const rows = await db.query<LedgerRow>({
+    name: "read-ledgers-by-key",
+    text: `
+      select ${LEDGER_ENTRY}
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
+      join ledger_entries e on e.merchant_id = listed.merchant_id and e.order_id = listed.order_id
+      join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
+      left join ledger_outcomes x on x.merchant_id = e.merchant_id and x.order_id = e.order_id and x.entry_id = e.id
+      order by e.id`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
+  });
+  return toLedgers(rows);
+}
+
+/** The columns that `toLedgers` reads. */
+const LEDGER_ENTRY = `e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.amount_minor, o.currency,
+             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.created_at`;
+
+type LedgerRow = {
+  order_id: string;
+  id: string;
+  kind: EntryKind;
+  attempt: number;
+  refund_of: string | null;
+  amount_minor: bigint;
+  currency: string;
+  status: EntryStatus;
+  gateway: GatewayName | null;
+  reason: string | null;
+  created_at: Date;
+};
+
+type LedgerOf = (orderId: string) => readonly LedgerEntry[];
+
+function toLedgers(rows: readonly LedgerRow[]): LedgerOf {
   const entries = Map.groupBy(rows, (row) => row.order_id);
   return (orderId) =>
     (entries.get(orderId) ?? []).map((row) => ({

@@ -17,9 +17,9 @@ export type GatewayResponse =
  */
 export type Gateway = {
   readonly name: GatewayName;
-  /** Payments sent at the same time for one connection. */
+  /** Payments in one batch, which are sent at the same time. Connections share it. */
   readonly batchSize: number;
-  /** Connections whose payments are sent at the same time. */
+  /** Batches that are sent at the same time. */
   readonly concurrency: number;
   charge(payment: ClaimedPayment): Promise<GatewayResponse>;
   refund(payment: ClaimedPayment): Promise<GatewayResponse>;

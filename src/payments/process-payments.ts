@@ -1,6 +1,8 @@
-import { type ClaimedPayment, claimPayments, listPayers, type Payer } from "../ledger/claim-payments-sql.ts";
-import type { Context } from "../platform/context.ts";
-import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
+import { type ClaimedPayment, claimPayments, listPayers } from "../ledger/claim-payments-sql.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import { planEachTime } from "../platform/database/plan-each-time.ts";
+import { eachUntilDone, inBatches, runInTurn, shareOf } from "../platform/run-in-turn.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import type { RespondedPayment } from "./evaluate-responses.ts";
 import type { Gateway } from "./gateway.ts";
@@ -10,12 +12,15 @@ import { recordResponses } from "./record-responses.ts";
 const LEASE_MS = MINUTE_MS;
 
 /**
- * Batches of one connection in a run: with the built-in gateway 2 000 payments a second. When orders arrive faster than
- * that, creating them matters more than charging them at once, because there are hours for it.
+ * Batches that one connection can fill in a run: with the built-in gateway 2 000 payments a second. When orders arrive
+ * faster than that, creating them matters more than charging them at once, because there are hours for it.
  */
 const BATCHES_MAX = 2;
 
-/** Sends due payments to one gateway and records its responses; returns how many payments it sent. */
+/**
+ * Sends due payments to one gateway and records its responses; returns how many payments it sent. Connections share the
+ * batches (decision 0069).
+ */
 export async function processPayments(
   context: Context,
   gateway: Gateway,
@@ -28,8 +33,8 @@ export async function processPayments(
   const ends = await Promise.allSettled(
     shares.map((share) =>
       runInTurn(
-        eachUntilDone(share.map(newTurn)),
-        (turn) => processNextBatch(context, gateway, turn),
+        eachUntilDone(inBatches(share, gateway.batchSize).map((batch) => newTurn(gateway, batch))),
+        (turn, failures) => processBatch(context, gateway, turn, failures),
         stopping,
       ),
     ),
@@ -39,29 +44,52 @@ export async function processPayments(
   return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
 }
 
-type Turn = { readonly payer: Payer; batchesLeft: number };
-const newTurn = (payer: Payer): Turn => ({ payer, batchesLeft: BATCHES_MAX });
+/** A connection, and how many more of its payments the run sends. */
+type Payer = ConnectionKey & { readonly paymentsLeft: number };
 
-async function processNextBatch(context: Context, gateway: Gateway, turn: Turn): Promise<number> {
-  if (turn.batchesLeft === 0) return 0;
-  turn.batchesLeft -= 1;
-  return processBatch(context, gateway, turn.payer);
-}
+/** Connections that share their batches, as long as they have due payments. */
+type Turn = { payers: readonly Payer[] };
+
+const newTurn = ({ batchSize }: Gateway, connections: readonly ConnectionKey[]): Turn => ({
+  payers: connections.map((connection) => ({ ...connection, paymentsLeft: BATCHES_MAX * batchSize })),
+});
 
 /** Claims, sends and records in separate transactions, so that none waits for a gateway. */
-async function processBatch(context: Context, gateway: Gateway, payer: Payer): Promise<number> {
-  const { db, clock, newId } = context;
-  const now = clock.now();
-  const payments = await claimPayments(db, payer, {
-    claimId: newId(),
+async function processBatch(
+  context: Context,
+  gateway: Gateway,
+  turn: Turn,
+  failures: unknown[],
+): Promise<number> {
+  if (turn.payers.length === 0) return 0;
+  const payments = await claimBatch(context, gateway, turn.payers);
+  const byConnection = Map.groupBy(payments, ({ connectionId }) => connectionId);
+  turn.payers = turn.payers.flatMap((payer) => {
+    const claimed = byConnection.get(payer.connectionId)?.length ?? 0;
+    const paymentsLeft = payer.paymentsLeft - claimed;
+    return claimed === 0 || paymentsLeft <= 0 ? [] : [{ ...payer, paymentsLeft }];
+  });
+  const responded = await Promise.all(payments.map((payment) => sendPayment(context, gateway, payment)));
+  await recordResponses(context, responded, failures);
+  return payments.length;
+}
+
+async function claimBatch(
+  context: Context,
+  gateway: Gateway,
+  payers: readonly ConnectionKey[],
+): Promise<ClaimedPayment[]> {
+  const now = context.clock.now();
+  const claim = {
+    claimId: context.newId(),
     now,
     leasedUntil: new Date(now.getTime() + LEASE_MS),
-    limit: gateway.batchSize,
+    share: shareOf(gateway.batchSize, payers.length),
+  };
+  return inTransaction(context, async (tx) => {
+    await planEachTime(tx);
+    return claimPayments(tx, gateway.name, payers, claim);
   });
-  if (payments.length === 0) return 0;
-  const responded = await Promise.all(payments.map((payment) => sendPayment(context, gateway, payment)));
-  await recordResponses(context, payer, responded);
-  return payments.length;
 }
 
 async function sendPayment(

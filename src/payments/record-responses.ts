@@ -4,17 +4,20 @@ import {
   type PaymentOutcome,
   postponePayments,
 } from "../ledger/due-payments-sql.ts";
-import { insertEntries, readLedgers } from "../ledger/ledger-sql.ts";
+import { insertEntries, readLedgersByKey } from "../ledger/ledger-sql.ts";
 import { appliedTransitions, type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
 import { PAYMENT_FAILED } from "../lifecycle/hold-reasons.ts";
 import { applyTransition, hasFailedPayment, wasCanceled } from "../lifecycle/lifecycle.ts";
-import type { OrderState } from "../lifecycle/order.ts";
+import type { OrderKey, OrderState } from "../lifecycle/order.ts";
 import { lockFreeOrders, lockOrderState } from "../orders/changes/lock-orders-sql.ts";
 import { storeTransitions } from "../orders/changes/store-transitions.ts";
-import { readOrders } from "../orders/orders-sql.ts";
-import type { ConnectionKey } from "../platform/connection-key.ts";
+import { readOrdersByKey } from "../orders/orders-sql.ts";
+import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import type { Queryable } from "../platform/database/database.ts";
+import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
+import { planEachTime } from "../platform/database/plan-each-time.ts";
+import { toTypeId } from "../platform/ids.ts";
+import { inBatches, inParts } from "../platform/run-in-turn.ts";
 import { findPayable } from "./account/find-payable.ts";
 import { consequencesOf } from "./evaluate-outcomes.ts";
 import { evaluateResponses, isDeclined, type RespondedPayment } from "./evaluate-responses.ts";
@@ -22,39 +25,75 @@ import { evaluateResponses, isDeclined, type RespondedPayment } from "./evaluate
 /** Declines in one transaction. Each needs several statements for its order, and a partner's cancel waits for all of them. */
 const DECLINES_MAX = 50;
 
+/** The outcome of an order's payments that could not be recorded. They are sent again when the claim expires. */
+class RecordFailure extends Error {
+  constructor(orderId: string, cause: unknown) {
+    super(`Payments of order ${toTypeId("ord", orderId)} could not be recorded.`, { cause });
+  }
+}
+
+/** The responses to all payments of one order in a batch. */
+type OrderResponses = { readonly order: OrderKey; readonly responded: readonly RespondedPayment[] };
+
 /**
  * Records a gateway's responses to payments of one claim, with all their consequences for the orders. A worker that has
- * lost the claim changes nothing.
+ * lost the claim changes nothing. What could not be recorded is skipped and added to the run's failures.
  */
 export async function recordResponses(
   context: Context,
-  connection: ConnectionKey,
   responded: readonly RespondedPayment[],
+  failures: unknown[],
 ): Promise<void> {
   const others = responded.filter((each) => !isDeclined(each));
-  if (others.length > 0) await recordBatch(context, connection, others);
   const declined = responded.filter(isDeclined);
-  for (let start = 0; start < declined.length; start += DECLINES_MAX)
-    await recordBatch(context, connection, declined.slice(start, start + DECLINES_MAX));
+  for (const batch of [others, ...inBatches(declined, DECLINES_MAX)])
+    await recordBatch(context, byOrder(batch), failures);
 }
+
+const byOrder = (responded: readonly RespondedPayment[]): OrderResponses[] =>
+  [...Map.groupBy(responded, ({ payment }) => payment.orderId)].flatMap(([id, ofOrder]) => {
+    const [first] = ofOrder;
+    return first === undefined ? [] : [{ order: { ...keyOf(first.payment), id }, responded: ofOrder }];
+  });
+
+const keyOf = ({ merchantId, connectionId }: ConnectionKey): ConnectionKey => ({ merchantId, connectionId });
 
 /**
  * Records the responses for all orders that are not locked in one transaction, and for each locked order in a transaction
- * of its own, so that no order stays locked while another one is waited for.
+ * of its own, so that no order stays locked while another one is waited for. If the transaction fails, records the
+ * responses in smaller parts, and at last for each order alone (decision 0069).
  */
 async function recordBatch(
   context: Context,
-  connection: ConnectionKey,
-  responded: readonly RespondedPayment[],
+  orders: readonly OrderResponses[],
+  failures: unknown[],
 ): Promise<void> {
-  const byOrder = Map.groupBy(responded, ({ payment }) => payment.orderId);
-  const recorded = await recordUnderLock(context, connection, responded, (tx) =>
-    lockFreeOrders(tx, connection, [...byOrder.keys()]),
-  );
-  for (const [orderId, ofOrder] of byOrder)
-    if (!recorded.has(orderId))
-      await recordUnderLock(context, connection, ofOrder, (tx) => lockOrderState(tx, connection, orderId));
+  if (orders.length === 0) return;
+  let recorded: OrderStates;
+  try {
+    recorded = await recordUnderLock(context, orders, (tx) => lockFreeOrders(tx, orders.map(orderOf)));
+  } catch (error) {
+    if (isOutOfReach(error)) throw error;
+    const [first] = orders;
+    if (orders.length > 1) for (const part of inParts(orders)) await recordBatch(context, part, failures);
+    else if (first !== undefined) failures.push(new RecordFailure(first.order.id, error));
+    return;
+  }
+  for (const each of orders) if (!recorded.has(each.order.id)) await recordLocked(context, each, failures);
 }
+
+/** Waits until an order is no longer locked. */
+async function recordLocked(context: Context, each: OrderResponses, failures: unknown[]): Promise<void> {
+  const { order } = each;
+  try {
+    await recordUnderLock(context, [each], (tx) => lockOrderState(tx, order, order.id));
+  } catch (error) {
+    if (isOutOfReach(error)) throw error;
+    failures.push(new RecordFailure(order.id, error));
+  }
+}
+
+const orderOf = ({ order }: OrderResponses): OrderKey => order;
 
 type OrderStates = ReadonlyMap<string, OrderState>;
 
@@ -64,23 +103,26 @@ type OrderStates = ReadonlyMap<string, OrderState>;
  */
 async function recordUnderLock(
   context: Context,
-  connection: ConnectionKey,
-  responded: readonly RespondedPayment[],
+  responses: readonly OrderResponses[],
   lock: (tx: Queryable) => Promise<OrderState[]>,
 ): Promise<OrderStates> {
-  const { orders, hasTransitions } = await inTransaction(context, async (tx) => {
+  const { orders, changed } = await inTransaction(context, async (tx) => {
+    await planEachTime(tx);
     const orders: OrderStates = new Map((await lock(tx)).map((order) => [order.id, order]));
     const at = { newId: context.newId, now: context.clock.now() };
-    const ofLocked = responded.filter(({ payment }) => orders.has(payment.orderId));
-    const { outcomes, postponements } = evaluateResponses(ofLocked, at.now);
-    const recorded = await endClaims(tx, connection, outcomes);
-    await insertOutcomes(tx, connection, recorded, at.now);
-    await postponePayments(tx, connection, postponements);
+    const ofLocked = responses.filter(({ order }) => orders.has(order.id));
+    const { outcomes, postponements } = evaluateResponses(
+      ofLocked.flatMap(({ responded }) => responded),
+      at.now,
+    );
+    const recorded = await endClaims(tx, outcomes);
+    await insertOutcomes(tx, recorded, at.now);
+    await postponePayments(tx, postponements);
     const concerning = recorded.filter((outcome) => concernsOrder(outcome, orders));
-    if (concerning.length > 0) await applyConsequences(tx, context, connection, concerning, at);
-    return { orders, hasTransitions: concerning.length > 0 };
+    if (concerning.length > 0) await applyConsequences(tx, context, concerning, at);
+    return { orders, changed: concerning.map(({ payment }) => keyOf(payment)) };
   });
-  if (hasTransitions) context.signals.send("deliveries_due", [connection]);
+  context.signals.send("deliveries_due", distinctConnections(changed));
   return orders;
 }
 
@@ -93,17 +135,18 @@ function concernsOrder({ outcome, payment }: PaymentOutcome, orders: OrderStates
 async function applyConsequences(
   tx: Queryable,
   context: Context,
-  connection: ConnectionKey,
   outcomes: readonly PaymentOutcome[],
   at: RecordContext,
 ): Promise<void> {
-  const byOrder = Map.groupBy(outcomes, ({ payment }) => payment.orderId);
-  const orderIds = [...byOrder.keys()];
+  const ofOrder = Map.groupBy(outcomes, ({ payment }) => payment.orderId);
+  const keys = [...ofOrder].flatMap(([id, [first]]) =>
+    first === undefined ? [] : [{ ...keyOf(first.payment), id }],
+  );
   const payableIds = await findPayable(tx, outcomes);
-  const ledgerOf = await readLedgers(tx, connection, orderIds);
-  const orders = await readOrders(tx, connection, orderIds);
+  const ledgerOf = await readLedgersByKey(tx, keys);
+  const orders = await readOrdersByKey(tx, keys);
   const consequences = orders.map((order) => {
-    const recorded = { ledger: ledgerOf(order.id), payableIds, ...summaryOf(byOrder.get(order.id) ?? []) };
+    const recorded = { ledger: ledgerOf(order.id), payableIds, ...summaryOf(ofOrder.get(order.id) ?? []) };
     return {
       order,
       ...consequencesOf(order, recorded, { retryMs: context.config.paymentRetryMs, now: at.now }),

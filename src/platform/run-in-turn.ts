@@ -93,6 +93,14 @@ export const inBatches = <Item>(items: readonly Item[], size: number): Item[][] 
     items.slice(index * size, (index + 1) * size),
   );
 
+/** A failed batch of no more items is repeated item by item, a larger one in parts first. */
+const ALONE_MAX = 16;
+const PARTS = 8;
+
+/** The parts in which a failed batch is repeated (decision 0068). */
+export const inParts = <Item>(items: readonly Item[]): Item[][] =>
+  inBatches(items, items.length <= ALONE_MAX ? 1 : Math.ceil(items.length / PARTS));
+
 /**
  * How much of a batch each connection gets, at least 1: an equal share, so that a connection alone fills the batch, and
  * one with a backlog delays none of the others (decision 0068).

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { lockMerchant, readMerchant } from "../../src/merchants/merchants-sql.ts";
 import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
-import { lockAccountShared } from "../../src/payments/account/account-sql.ts";
+import { lockAccountsShared } from "../../src/payments/account/account-sql.ts";
 import { setStripeMethod } from "../../src/payments/stripe/set-stripe-method.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
@@ -192,10 +192,10 @@ describe("orders that were given up", () => {
     const raise = () => test.backOffice.request("PATCH", `/api/merchants/${partner.merchantId}`, { body });
     let raised: ReturnType<typeof raise> | undefined;
     await test.db.transaction(async (tx) => {
-      const before = await lockAccountShared(tx, merchantId); // As a worker that records a decline does.
+      const before = await lockAccountsShared(tx, [merchantId]); // As a worker that records a decline does.
       raised = raise();
       await untilBlocked(test, 1);
-      expect(await lockAccountShared(tx, merchantId)).toEqual(before);
+      expect(await lockAccountsShared(tx, [merchantId])).toEqual(before);
     });
     expect((await raised)?.status).toBe(200);
   });

@@ -51,8 +51,8 @@ describe("DELETE /api/merchants/{id}/stripe", () => {
     const [payer] = await listPayers(test.db, "stripe", now);
     if (payer === undefined) throw new Error("The charge is due at Stripe.");
     expect((await test.backOffice.request("DELETE", methodPath(partner))).status).toBe(204);
-    const claim = { claimId: test.context.newId(), now, leasedUntil: now, limit: 10 };
-    expect(await claimPayments(test.db, payer, claim)).toEqual([]);
+    const claim = { claimId: test.context.newId(), now, leasedUntil: now, share: 10 };
+    expect(await claimPayments(test.db, "stripe", [payer], claim)).toEqual([]);
     expect(await readDuePayments(test)).toMatchObject([{ attempt_count: 0, leased_until: null }]);
     expect(await processDuePayments(test)).toBe(1);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);

@@ -1,5 +1,5 @@
-import type { OrderState, OrderStatus } from "../../lifecycle/order.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { OrderKey, OrderState, OrderStatus } from "../../lifecycle/order.ts";
+import { type ConnectionKey, connectionColumns } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** The columns of the order `o` that `toOrderState` reads. */
@@ -32,21 +32,19 @@ export const toOrderState = (row: OrderStateRow): OrderState => ({
   lastSequence: row.last_sequence,
 });
 
-/** Locks those of a connection's orders that no other transaction has locked; returns them as stored. */
-export async function lockFreeOrders(
-  tx: Queryable,
-  connection: ConnectionKey,
-  orderIds: readonly string[],
-): Promise<OrderState[]> {
+/** Locks those of some orders that no other transaction has locked (decision 0068); returns them as stored. */
+export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderState[]> {
   const rows = await tx.query<OrderStateRow>({
     name: "lock-free-orders",
     text: `
-      select ${ORDER_STATE}
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])
-      order by o.id
-      for no key update skip locked`,
-    values: [connection.merchantId, connection.connectionId, orderIds],
+      select free.*
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+      cross join lateral (
+        select ${ORDER_STATE}
+        from orders o
+        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+        for no key update skip locked) as free`,
+    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
   });
   return rows.map(toOrderState);
 }

@@ -3,8 +3,9 @@ import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
+import { planEachTime } from "../../platform/database/plan-each-time.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { inBatches, shareOf } from "../../platform/run-in-turn.ts";
+import { inParts, shareOf } from "../../platform/run-in-turn.ts";
 
 /** Which orders a transaction may lock. */
 export type OrderSelection = {
@@ -42,10 +43,6 @@ class OrderFailure extends Error {
     this.orderId = id;
   }
 }
-
-/** A failed batch of no more orders is repeated order by order, a larger one in parts first. */
-const ALONE_MAX = 16;
-const PARTS = 8;
 
 /**
  * Processes a batch of orders of many connections in one transaction, an equal share of each. If that fails, processes
@@ -89,8 +86,7 @@ async function processParts<Locked extends OrderKey>(
   orders: readonly OrderKey[],
   failures: unknown[],
 ): Promise<void> {
-  const size = orders.length <= ALONE_MAX ? 1 : Math.ceil(orders.length / PARTS);
-  for (const part of inBatches(orders, size)) {
+  for (const part of inParts(orders)) {
     const selection = {
       connections: distinctConnections(part),
       share: part.length,
@@ -117,6 +113,7 @@ async function processTogether<Locked extends OrderKey>(
   onLocked: (orders: readonly OrderKey[]) => void,
 ): Promise<void> {
   const processed = await inTransaction(context, async (tx) => {
+    await planEachTime(tx);
     const orders = await lock(tx, selection, again);
     onLocked(orders);
     const at = { newId: context.newId, now: context.clock.now() };

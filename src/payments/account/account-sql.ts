@@ -34,16 +34,7 @@ export async function lockAccounts(tx: Queryable, merchantIds: readonly string[]
     await makeAccounts(tx, merchantIds);
     await lockExisting(tx, merchantIds);
   }
-  const rows = await tx.query<AccountRow>({
-    name: "read-locked-accounts",
-    text: `
-      select a.merchant_id, a.balance_minor, m.credit_limit_minor
-      from merchant_accounts a
-      join merchants m on m.id = a.merchant_id
-      where a.merchant_id = any($1::uuid[])`,
-    values: [merchantIds],
-  });
-  return rows.map(toAccount);
+  return readLockedAccounts(tx, merchantIds);
 }
 
 async function lockExisting(tx: Queryable, merchantIds: readonly string[]): Promise<number> {
@@ -113,16 +104,36 @@ export async function insertDeclines(tx: Queryable, declined: readonly Booking[]
 }
 
 /**
- * Locks a merchant's account: until the transaction ends, no other books on it or changes its limit. Null if there is
- * none yet. Read it after the lock: a statement that waits for a lock still uses what it saw before.
+ * Locks the accounts of merchants, in the order of their ids: until the transaction ends, no other books on them or
+ * changes their limits. Accounts that there are not yet are left out. Read them after the lock: a statement that waits for
+ * a lock still uses what it saw before.
  */
-export async function lockAccountShared(tx: Queryable, merchantId: string): Promise<Account | null> {
-  const held = await tx.query({
-    name: "hold-account",
-    text: "select merchant_id from merchant_accounts where merchant_id = $1 for share",
-    values: [merchantId],
+export async function lockAccountsShared(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+  if (merchantIds.length === 0) return [];
+  await tx.query({
+    name: "hold-accounts",
+    text: `
+      select merchant_id
+      from merchant_accounts
+      where merchant_id = any($1::uuid[])
+      order by merchant_id
+      for share`,
+    values: [merchantIds],
   });
-  return held.length === 0 ? null : readAccount(tx, merchantId);
+  return readLockedAccounts(tx, merchantIds);
+}
+
+async function readLockedAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+  const rows = await tx.query<AccountRow>({
+    name: "read-locked-accounts",
+    text: `
+      select a.merchant_id, a.balance_minor, m.credit_limit_minor
+      from merchant_accounts a
+      join merchants m on m.id = a.merchant_id
+      where a.merchant_id = any($1::uuid[])`,
+    values: [merchantIds],
+  });
+  return rows.map(toAccount);
 }
 
 /** Stores bookings and their effect on the accounts, in one statement. The caller has locked the accounts. */

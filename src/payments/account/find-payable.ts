@@ -1,11 +1,11 @@
 import type { PaymentOutcome } from "../../ledger/due-payments-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { lockAccountShared } from "./account-sql.ts";
+import { lockAccountsShared } from "./account-sql.ts";
 import { CREDIT_LIMIT_EXCEEDED, isAffordable } from "./bookings.ts";
 
 /**
- * Returns the entry ids of those charges of one merchant that its account declined and could pay by now. Runs in the
- * transaction that records the declines, under a lock of the account: a payment to the account either is visible here, or
+ * Returns the entry ids of those charges that their merchants' accounts declined and could pay by now. Runs in the
+ * transaction that records the declines, under locks of the accounts: a payment to an account either is visible here, or
  * sees what is recorded here and retries it.
  */
 export async function findPayable(
@@ -15,11 +15,11 @@ export async function findPayable(
   const declined = outcomes
     .filter(({ payment, reason }) => payment.gateway === "account" && reason === CREDIT_LIMIT_EXCEEDED)
     .map(({ payment }) => payment);
-  const [first] = declined;
-  const account = first === undefined ? null : await lockAccountShared(tx, first.merchantId);
-  if (account === null) return new Set();
-  const payable = declined.filter(({ amountMinor }) =>
-    isAffordable(account, { kind: "charge", amountMinor }),
-  );
+  const locked = await lockAccountsShared(tx, [...new Set(declined.map(({ merchantId }) => merchantId))]);
+  const accounts = new Map(locked.map((account) => [account.merchantId, account]));
+  const payable = declined.filter(({ merchantId, amountMinor }) => {
+    const account = accounts.get(merchantId);
+    return account !== undefined && isAffordable(account, { kind: "charge", amountMinor });
+  });
   return new Set(payable.map(({ entryId }) => entryId));
 }
