@@ -15,13 +15,16 @@ type ConnectionRow = {
   created_at: Date;
 };
 
+/** Of the connection `c` and its merchant `m`. */
+const CONNECTION_COLUMNS = `c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at`;
+
 /** A connection of any merchant, by its id. Null if there is none. */
 export async function findConnectionById(db: Queryable, connectionId: string): Promise<Connection | null> {
   const [row] = await db.query<ConnectionRow>({
     name: "find-connection-by-id",
     text: `
-      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      select ${CONNECTION_COLUMNS}
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id = $1`,
@@ -34,8 +37,7 @@ export async function readConnection(db: Queryable, connection: ConnectionKey): 
   const [row] = await db.query<ConnectionRow>({
     name: "read-connection",
     text: `
-      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      select ${CONNECTION_COLUMNS}
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2`,
@@ -49,8 +51,7 @@ export async function lockConnection(tx: Queryable, connection: ConnectionKey): 
   const [row] = await tx.query<ConnectionRow>({
     name: "lock-connection",
     text: `
-      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      select ${CONNECTION_COLUMNS}
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2
@@ -73,8 +74,7 @@ export async function listConnections(
   const rows = await db.query<ConnectionRow>({
     name: "list-connections",
     text: `
-      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at
+      select ${CONNECTION_COLUMNS}
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)

@@ -18,6 +18,10 @@ type ProductRow = {
   updated_at: Date;
 };
 
+/** Of the product `p`. */
+const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at`;
+
 /**
  * Products exposed to a connection, oldest first. Product ids are made from the creation time, so their order is
  * the order of creation. One row more than the page, if there is one.
@@ -30,8 +34,7 @@ export async function listExposedProducts(
   const rows = await db.query<ProductRow>({
     name: "list-exposed-products",
     text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
-             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      select ${PRODUCT_COLUMNS}
       from exposed_products e
       join products p on p.merchant_id = $1 and p.id = e.product_id
       where e.merchant_id = $1 and e.connection_id = $2 and e.product_id > $3 and e.withdrawn_at is null
@@ -52,8 +55,7 @@ export async function listExposedProductsBySku(
   const rows = await db.query<ProductRow>({
     name: "list-exposed-products-by-sku",
     text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
-             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      select ${PRODUCT_COLUMNS}
       from products p
       join exposed_products e on e.product_id = p.id
       where p.merchant_id = $1 and p.sku = $5 and p.id > $3 and e.merchant_id = $1 and e.connection_id = $2 and e.withdrawn_at is null
@@ -72,8 +74,7 @@ export async function readExposedProduct(
   const [row] = await db.query<ProductRow>({
     name: "read-exposed-product",
     text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
-             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      select ${PRODUCT_COLUMNS}
       from exposed_products e
       join products p on p.merchant_id = $1 and p.id = e.product_id
       where e.merchant_id = $1 and e.connection_id = $2 and e.product_id = $3 and e.withdrawn_at is null`,
@@ -102,8 +103,7 @@ export async function listProducts(
   const rows = await db.query<ProductRow>({
     name: "list-products",
     text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
-             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+      select ${PRODUCT_COLUMNS}
       from products p
       where p.merchant_id = $1 and p.id > $2
         and ($4::text is null or p.sku = $4) and ($5::text is null or p.status = $5)
@@ -119,14 +119,13 @@ export async function listProducts(
 }
 
 /** A product by its id alone, of any merchant; null when there is none. */
-export async function readProduct(db: Queryable, productId: string): Promise<Product | null> {
+export async function findProductById(db: Queryable, productId: string): Promise<Product | null> {
   const [row] = await db.query<ProductRow>({
-    name: "read-product",
+    name: "find-product-by-id",
     text: `
-      select id, merchant_id, sku, name, description, image_url, weight_grams,
-             price_minor, currency, status, created_at, updated_at
-      from products
-      where id = $1`,
+      select ${PRODUCT_COLUMNS}
+      from products p
+      where p.id = $1`,
     values: [productId],
   });
   return row === undefined ? null : toProduct(row);
@@ -140,10 +139,9 @@ export async function lockProduct(
   const [row] = await tx.query<ProductRow>({
     name: "lock-product",
     text: `
-      select id, merchant_id, sku, name, description, image_url, weight_grams,
-             price_minor, currency, status, created_at, updated_at
-      from products
-      where merchant_id = $1 and id = $2
+      select ${PRODUCT_COLUMNS}
+      from products p
+      where p.merchant_id = $1 and p.id = $2
       for no key update`,
     values: [merchantId, id],
   });

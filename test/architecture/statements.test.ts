@@ -9,11 +9,12 @@ const DISTRIBUTED = readdirSync("migrations")
   .filter(([, table, columns = ""]) => table !== "api_keys" && /^ {2}merchant_id /m.test(columns))
   .map(([, table = ""]) => table);
 
-/** Statements that count over all merchants without naming any, each with its reason (decision 0054). */
+/** Statements over all merchants that name none, each with its reason (decision 0054). */
 const OVER_ALL_MERCHANTS: Readonly<Record<string, string>> = {
   "count-held-orders": "A metric.",
   "count-paused-endpoints": "A metric.",
   "count-queued-mails": "A metric.",
+  "find-product-by-id": "Finds the merchant of a product for the back office, by an index.",
   "list-key-ids-in-use": "A check at the start.",
   "read-oldest-due-mail": "A metric.",
   "read-oldest-due-payment": "A metric.",

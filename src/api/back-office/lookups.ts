@@ -7,7 +7,7 @@ import { type Merchant, readMerchant } from "../../merchants/merchants-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { fromTypeId, parseUuid } from "../../platform/ids.ts";
 import type { Product } from "../../products/product.ts";
-import { readProduct } from "../../products/products-sql.ts";
+import { findProductById } from "../../products/products-sql.ts";
 import { type BackOfficeCaller, maySee } from "./access.ts";
 
 // The resources that the paths of the back office name. A missing resource and one that the caller may not see are both
@@ -43,7 +43,7 @@ export async function findProduct(
   text: string,
 ): Promise<Product | null> {
   const id = parseUuid(text);
-  const product = id === null ? null : await readProduct(db, id);
+  const product = id === null ? null : await findProductById(db, id);
   return product !== null && maySee(caller, product.merchantId) ? product : null;
 }
 
