@@ -1,5 +1,6 @@
 import type { Queryable } from "../platform/database/database.ts";
 import { momentOf } from "../platform/ids.ts";
+import { isClaimable, isNotBackedOff, isRecoverable } from "./conditions-sql.ts";
 
 // The backlog of webhooks, for metrics and `doctor`. Scans over all shards, of small tables.
 
@@ -17,9 +18,9 @@ export async function readDueDeliveries(
       cross join lateral (
         select count(*) as count, min(d.due_at) as oldest_due_at
         from due_deliveries d
-        where d.merchant_id = w.merchant_id and d.connection_id = w.connection_id and d.endpoint_id = w.id and d.due_at <= $1
-          and (d.leased_until is null or d.leased_until <= $1)) as due
-      where w.status = 'active' and (s.backoff_until is null or s.backoff_until <= $1)`,
+        where d.merchant_id = w.merchant_id and d.connection_id = w.connection_id and d.endpoint_id = w.id
+          and ${isClaimable("$1")}) as due
+      where w.status = 'active' and ${isNotBackedOff("$1")}`,
     values: [now],
   });
   return { count: Number(row?.count ?? 0), oldestDueAt: row?.oldest_due_at ?? null };
@@ -41,7 +42,7 @@ export async function readOldestRecovery(db: Queryable, now: Date): Promise<Date
     text: `
       select id
       from webhook_recoveries
-      where finished_at is null and (pass = 1 or until <= $1)
+      where ${isRecoverable("$1")}
       order by id
       limit 1`,
     values: [now],

@@ -1,5 +1,6 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { isUnleased } from "../conditions-sql.ts";
 
 /** Connections with rows to purge. A scan over all shards; each condition uses an index or a small table. */
 export async function listConnectionsWithOldLog(
@@ -65,7 +66,7 @@ export async function lockExpiredHeads(
       from due_deliveries d
       join webhook_endpoints w on w.merchant_id = $1 and w.connection_id = $2 and w.id = d.endpoint_id
       where d.merchant_id = $1 and d.connection_id = $2 and d.event_id < $3
-        and (d.leased_until is null or d.leased_until <= $4)
+        and ${isUnleased("$4")}
       order by d.endpoint_id, d.stream_id
       limit $5
       for update of d skip locked`,

@@ -1,6 +1,7 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
+import { isRecoverable } from "../conditions-sql.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 
 /** A stored request to send deliveries of an endpoint again (decision 0029). */
@@ -50,7 +51,7 @@ export async function listConnectionsWithRecoveries(db: Queryable, now: Date): P
     text: `
       select distinct merchant_id, connection_id
       from webhook_recoveries
-      where finished_at is null and (pass = 1 or until <= $1)`,
+      where ${isRecoverable("$1")}`,
     values: [now],
   });
   return rows.map(toConnectionKey);
@@ -75,7 +76,7 @@ export async function lockRecovery(
     text: `
       select id, endpoint_id, includes_failed, since, until, position, pass
       from webhook_recoveries
-      where merchant_id = $1 and connection_id = $2 and finished_at is null and (pass = 1 or until <= $3)
+      where merchant_id = $1 and connection_id = $2 and ${isRecoverable("$3")}
       order by id
       limit 1
       for update skip locked`,

@@ -6,6 +6,7 @@ import {
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../../platform/ids.ts";
+import { isClaimable, isNotBackedOff } from "../../conditions-sql.ts";
 import type { EndpointKey } from "../../endpoints/endpoint.ts";
 import type { AttemptTrigger } from "../../log/delivery.ts";
 import type { ClaimedDelivery, LeasedEndpoint, SendableEvent } from "../claimed-delivery.ts";
@@ -24,11 +25,11 @@ export async function listConnectionsWithDueDeliveries(
       join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
       where w.status = 'active'
         and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
-        and (s.backoff_until is null or s.backoff_until <= $2)
+        and ${isNotBackedOff("$2")}
         and exists (
           select from due_deliveries d
           where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-            and d.due_at <= $2 and (d.leased_until is null or d.leased_until <= $2))`,
+            and ${isClaimable("$2")})`,
     values: [workerId, now],
   });
   return rows.map(toConnectionKey);
@@ -69,13 +70,13 @@ export async function leaseEndpoints(
       where s.merchant_id = $1 and s.connection_id = $2
         and w.merchant_id = $1 and w.id = s.endpoint_id and w.status = 'active'
         and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
-        and (s.backoff_until is null or s.backoff_until <= $4)
+        and ${isNotBackedOff("$4")}
         and (s.consecutive_failures = 0 or not $7)
         and s.endpoint_id <> all($6::uuid[])
         and (s.endpoint_id = any($8::uuid[]) or exists (
           select from due_deliveries d
-          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = s.endpoint_id and d.due_at <= $4
-            and (d.leased_until is null or d.leased_until <= $4)))
+          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = s.endpoint_id
+            and ${isClaimable("$4")}))
       returning w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since, s.last_failure_at,
                 s.last_success_at, s.backoff_until, s.warnings_sent,
                 array(
@@ -168,8 +169,8 @@ export async function claimDeliveries(
         cross join lateral (
           select d.ctid as row_position, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
-          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = room.endpoint_id and d.due_at <= $3
-            and (d.leased_until is null or d.leased_until <= $3)
+          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = room.endpoint_id
+            and ${isClaimable("$3")}
           order by d.due_at
           limit room.size
           for update skip locked) as due

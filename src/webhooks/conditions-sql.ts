@@ -1,0 +1,16 @@
+// SQL conditions that several statements share. `now` is the parameter that holds the time.
+
+/** No attempt of the due delivery `d` is in progress. */
+export const isUnleased = (now: `$${number}`): string =>
+  `(d.leased_until is null or d.leased_until <= ${now})`;
+
+/** The due delivery `d` can be claimed. */
+export const isClaimable = (now: `$${number}`): string => `d.due_at <= ${now} and ${isUnleased(now)}`;
+
+/** The endpoint of the state `s` is not backed off. */
+export const isNotBackedOff = (now: `$${number}`): string =>
+  `(s.backoff_until is null or s.backoff_until <= ${now})`;
+
+/** The recovery can be processed: a second pass begins when no earlier transaction is open any more. */
+export const isRecoverable = (now: `$${number}`): string =>
+  `finished_at is null and (pass = 1 or until <= ${now})`;
