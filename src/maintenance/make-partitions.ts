@@ -3,7 +3,7 @@ import { DAY_TABLES, ensureDayPartitions, partitionsAheadMs } from "../platform/
 import { DAY_MS, HOUR_MS } from "../platform/time.ts";
 
 /** If fewer days than this are ahead, creating partitions has failed for almost two weeks. */
-const AHEAD_MIN_MS = 2 * DAY_MS;
+export const PARTITIONS_AHEAD_MIN_MS = 2 * DAY_MS;
 
 /** Creates partitions ahead. If some are still missing, logs an error while rows can still be stored. */
 export async function makePartitions(context: Context): Promise<number> {
@@ -18,7 +18,7 @@ export async function makePartitions(context: Context): Promise<number> {
 async function checkPartitionsAhead({ db, clock, log }: Context): Promise<void> {
   for (const table of DAY_TABLES) {
     const aheadMs = await partitionsAheadMs(db, table, clock.now());
-    if (aheadMs >= AHEAD_MIN_MS) continue;
+    if (aheadMs >= PARTITIONS_AHEAD_MIN_MS) continue;
     log.error(
       { table, aheadHours: Math.floor(aheadMs / HOUR_MS) },
       "partitions missing: rows cannot be stored after the last one",

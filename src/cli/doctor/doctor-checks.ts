@@ -1,4 +1,6 @@
+import { PARTITIONS_AHEAD_MIN_MS } from "../../maintenance/make-partitions.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
+
 /** The result of a check. Only `fail` makes the exit code 1. */
 export type Finding = {
   readonly check: string;
@@ -18,7 +20,6 @@ const CLOCK_FAIL_MS = 30_000;
 /** A worker looks for due work about every second, so work that has waited for a minute indicates a problem. */
 const WAIT_WARN_MS = MINUTE_MS;
 const WAIT_FAIL_MS = 10 * MINUTE_MS;
-const PARTITIONS_MIN_MS = 2 * DAY_MS;
 
 /** @param versionNumber as PostgreSQL reports it: 180004 is 18.4 */
 export function checkVersion(versionNumber: number): Result {
@@ -56,7 +57,7 @@ export const checkPaused = (count: number): Result =>
 export function checkPartitions(aheadMs: number): Result {
   const message = `partitions exist for the next ${durationText(aheadMs)}`;
   if (aheadMs === 0) return fail("no partition for today: no row can be stored; check that a worker runs");
-  return aheadMs < PARTITIONS_MIN_MS ? warn(`${message}: check that a worker runs`) : ok(message);
+  return aheadMs < PARTITIONS_AHEAD_MIN_MS ? warn(`${message}: check that a worker runs`) : ok(message);
 }
 
 /** @param missing ids of keys that stored secrets are encrypted with, but that are not configured */
