@@ -4,21 +4,11 @@ import { sendDueMails } from "../mail/send-mails.ts";
 import { dropOldPartitions } from "../maintenance/drop-partitions.ts";
 import { gatherFirstStatistics } from "../maintenance/first-statistics.ts";
 import { makePartitions } from "../maintenance/make-partitions.ts";
-import { ACCEPTED_TOGETHER_MAX, acceptDueOrders } from "../orders/deadlines/accept-orders.ts";
-import { listConnectionsWithDueOrders } from "../orders/deadlines/acceptance-sql.ts";
-import {
-  COMPLETED_TOGETHER_MAX,
-  completeShippedOrders,
-} from "../orders/deadlines/complete-shipped-orders.ts";
-import {
-  eraseExpiredTestOrders,
-  listConnectionsWithExpiredOrders,
-} from "../orders/deadlines/erase-test-orders.ts";
-import { listConnectionsWithShippedOrders } from "../orders/deadlines/shipped-orders-sql.ts";
-import { accountGateway } from "../payments/account/account-gateway.ts";
-import { processPayments } from "../payments/process-payments.ts";
+import { acceptAllDueOrders } from "../orders/deadlines/accept-orders.ts";
+import { completeAllShippedOrders } from "../orders/deadlines/complete-shipped-orders.ts";
+import { eraseAllExpiredTestOrders } from "../orders/deadlines/erase-test-orders.ts";
+import { processAccountPayments } from "../payments/account/process-account-payments.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
-import { inBatches, listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
 import { HOUR_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
@@ -41,7 +31,7 @@ export const JOBS: readonly Job[] = [
   { name: "complete-shipped-orders", everyMs: 5_000, run: completeAllShippedOrders },
   { name: "process-payments", everyMs: 500, run: processAccountPayments },
   { name: "process-stripe-payments", everyMs: 1_000, run: processStripePayments },
-  { name: "erase-test-orders", everyMs: 1_000, run: eraseExpiredOrders },
+  { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },
   { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },
@@ -51,35 +41,3 @@ export const JOBS: readonly Job[] = [
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];
-
-async function acceptAllDueOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
-  return runInTurn(
-    listedEachPass(async () =>
-      inBatches(await listConnectionsWithDueOrders(context.db, context.clock.now()), ACCEPTED_TOGETHER_MAX),
-    ),
-    (connections, failures) => acceptDueOrders(context, connections, failures),
-    stopping,
-  );
-}
-
-async function processAccountPayments(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
-  return processPayments(context, accountGateway(context), stopping);
-}
-
-async function completeAllShippedOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
-  return runInTurn(
-    listedEachPass(async () =>
-      inBatches(await listConnectionsWithShippedOrders(context.db), COMPLETED_TOGETHER_MAX),
-    ),
-    (connections, failures) => completeShippedOrders(context, connections, failures),
-    stopping,
-  );
-}
-
-async function eraseExpiredOrders(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
-  return runInTurn(
-    listedEachPass(() => listConnectionsWithExpiredOrders(context.db, context.clock.now())),
-    (connectionId) => eraseExpiredTestOrders(context, connectionId),
-    stopping,
-  );
-}

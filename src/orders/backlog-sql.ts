@@ -1,5 +1,5 @@
 import type { Queryable } from "../platform/database/database.ts";
-import { acceptanceDue, UNROUTED } from "./conditions-sql.ts";
+import { acceptanceDue, expired, UNROUTED } from "./conditions-sql.ts";
 
 // The backlog of orders, for metrics and `doctor`. Scans over all shards, along indexes of what waits.
 
@@ -31,7 +31,7 @@ export async function readOldestExpiredOrder(db: Queryable, now: Date): Promise<
       cross join lateral (
         select o.expires_at
         from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.test_mode and o.expires_at <= $1
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${expired("$1")}
         order by o.expires_at
         limit 1) as expired`,
     values: [now],

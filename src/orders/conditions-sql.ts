@@ -10,6 +10,9 @@ export const AWAITS_ACCEPTANCE = `o.status = 'NEW' and not o.test_mode and not o
 export const acceptanceDue = (now: `$${number}`): string =>
   `${AWAITS_ACCEPTANCE} and o.acceptance_due_at <= ${now}`;
 
+/** A test order whose time is over (specification, part 3, rule 4). As orders_expires_idx says. */
+export const expired = (now: `$${number}`): string => `o.test_mode and o.expires_at <= ${now}`;
+
 /** A failed payment suspends the acceptance window (decision 0011). Served by orders_held_idx. */
 export const ACCEPTANCE_SUSPENDED = `o.status = 'NEW' and not o.test_mode and o.hold_reasons <> '{}' and o.hold_reasons @> '{${PAYMENT_FAILED}}'`;
 
@@ -22,3 +25,7 @@ export const UNROUTED = `${ACCEPTED_WITHOUT_ROUTE}
 /** The order waits for stock or for a rate. As orders_routing_waiting_idx says. */
 export const WAITS_FOR_SUPPLY = `${ACCEPTED_WITHOUT_ROUTE}
           and o.hold_reasons && '{${ROUTING_HOLD_REASONS.join()}}'`;
+
+/** The order is one that a transaction may lock, of an `OrderSelection`. */
+export const selected = (only: `$${number}`, except: `$${number}`): string =>
+  `(${only}::uuid[] is null or o.id = any(${only})) and o.id <> all(${except}::uuid[])`;

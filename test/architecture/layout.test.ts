@@ -56,10 +56,6 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/webhooks/publishing/wanted-types-sql.ts",
   ],
   "Part of the one statement that creates orders": ["src/webhooks/publishing/fan-out-sql.ts"],
-  "Lists of connections with work that is due, for the list of jobs": [
-    "src/orders/deadlines/acceptance-sql.ts",
-    "src/orders/deadlines/shipped-orders-sql.ts",
-  ],
   "Figures for `doctor`": [
     "src/mail/backlog-sql.ts",
     "src/orders/backlog-sql.ts",

@@ -2,12 +2,24 @@ import { acceptanceOf } from "../../lifecycle/applied-transition.ts";
 import type { OrderState } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
+import { inBatches, listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { type OrderBatch, processOrders } from "../changes/process-orders.ts";
 import { storeTransitions } from "../changes/store-transitions.ts";
-import { lockDueOrders } from "./acceptance-sql.ts";
+import { listConnectionsWithDueOrders, lockDueOrders } from "./acceptance-sql.ts";
 
 /** Orders accepted in one transaction: few enough that a partner's cancel never waits for long. */
-export const ACCEPTED_TOGETHER_MAX = 500;
+const BATCH_SIZE = 500;
+
+/** Stores the acceptance of all orders whose window has closed. Returns how many orders it processed. */
+export async function acceptAllDueOrders(context: Context, stopping?: AbortSignal): Promise<number> {
+  return runInTurn(
+    listedEachPass(async () =>
+      inBatches(await listConnectionsWithDueOrders(context.db, context.clock.now()), BATCH_SIZE),
+    ),
+    (connections, failures) => acceptDueOrders(context, connections, failures),
+    stopping,
+  );
+}
 
 /**
  * Stores the acceptance of the next batch of orders whose window has closed, of these connections. Skips those that
@@ -23,7 +35,7 @@ export async function acceptDueOrders(
 ): Promise<number> {
   const batch: OrderBatch<OrderState> = {
     connections,
-    sizeMax: ACCEPTED_TOGETHER_MAX,
+    sizeMax: BATCH_SIZE,
     done: "accepted",
     lock: (tx, selection) => lockDueOrders(tx, selection, context.clock.now()),
     process: (tx, orders, at) =>

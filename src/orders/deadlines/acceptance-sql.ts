@@ -8,7 +8,7 @@ import {
 import type { Queryable } from "../../platform/database/database.ts";
 import { ORDER_STATE, type OrderStateRow, toOrderState } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
-import { acceptanceDue } from "../conditions-sql.ts";
+import { acceptanceDue, selected } from "../conditions-sql.ts";
 
 /** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
 export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
@@ -47,7 +47,7 @@ export async function lockDueOrders(
         select ${ORDER_STATE}
         from orders o
         where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${acceptanceDue("$3")}
-          and ($4::uuid[] is null or o.id = any($4)) and o.id <> all($5::uuid[])
+          and ${selected("$4", "$5")}
         order by o.acceptance_due_at
         limit $6
         for no key update skip locked) as due`,

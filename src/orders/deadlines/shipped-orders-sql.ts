@@ -8,6 +8,7 @@ import {
 } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
+import { selected } from "../conditions-sql.ts";
 
 /**
  * Nothing is left to do for the order `o`. This is checked for one order after the other: the planner turns `not
@@ -53,7 +54,7 @@ export async function lockShippedOrders(
         select o.merchant_id, o.connection_id, o.id
         from orders o
         where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${DONE}
-          and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
+          and ${selected("$3", "$4")}
         order by o.id
         limit $5
         for no key update skip locked) as done`,

@@ -7,7 +7,7 @@ import {
 } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
-import { UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
+import { selected, UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
 
 /** An accepted real order that has not been routed yet, as routing sees it. */
 export type UnroutedOrder = {
@@ -72,7 +72,7 @@ export async function lockUnroutedOrders(
         select o.merchant_id, o.connection_id, o.id
         from orders o
         where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${UNROUTED}
-          and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
+          and ${selected("$3", "$4")}
         order by o.id
         limit $5
         for no key update skip locked) as due`,
