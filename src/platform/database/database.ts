@@ -18,17 +18,35 @@ export type Database = Queryable & {
   close(): Promise<void>;
 };
 
-type DatabaseOptions = {
+export type DatabaseOptions = {
   url: string;
   connectionsMax: number;
+  /** A statement that runs longer is ended by the server; 15 s by default. */
+  statementTimeoutMs?: number;
+  /** A statement that waits longer for a lock is ended by the server. Without it only `statementTimeoutMs` ends it. */
+  lockTimeoutMs?: number;
   /** Called with errors of idle connections, which the pool replaces. */
   onIdleError: (error: Error) => void;
 };
+
+/** How much a pool is used. */
+export type PoolUse = {
+  readonly inUse: number;
+  /** Calls that wait for a connection. */
+  readonly waiting: number;
+  /** The time of all statements and transactions so far, in milliseconds. */
+  readonly totalMs: number;
+};
+
+/** A database with connections of its own. Connections are opened when they are needed, and closed when they are idle. */
+export type Pool = Database & { use(): PoolUse };
 
 /** Waiting longer than this for a connection means the database is out of reach. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of ours runs this long; one that does is stuck. */
 const STATEMENT_TIMEOUT_MS = 15_000;
+/** What the server may take to report that it has ended a statement. */
+const REPORT_TIMEOUT_MS = 1_000;
 
 // Money is bigint inside the service, so 64-bit integers arrive as such and never as rounded numbers.
 const types: pg.CustomTypesConfig = {
@@ -38,15 +56,17 @@ const types: pg.CustomTypesConfig = {
   },
 };
 
-export function openDatabase(options: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Pool {
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, lockTimeoutMs } = options;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.connectionsMax,
     application_name: "partner-orders",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
     // A limit on the client's side too: a server that has vanished applies no statement_timeout.
-    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+    query_timeout: statementTimeoutMs + REPORT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
     types,
@@ -73,14 +93,25 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  let totalMs = 0;
+  async function timed<T>(work: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await work;
+    } finally {
+      totalMs += performance.now() - startedAt;
+    }
+  }
+
   return {
-    query: (statement) => runOn(pool, statement),
-    transaction: (work) => withClient((client) => inTransaction(client, work)),
+    query: (statement) => timed(runOn(pool, statement)),
+    transaction: (work) => timed(withClient((client) => inTransaction(client, work))),
     runScript: async (sql) => {
-      await pool.query(sql);
+      await timed(pool.query(sql));
     },
     withClient,
     close: () => pool.end(),
+    use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount, totalMs }),
   };
 }
 
@@ -112,17 +143,19 @@ export const sqlState = (error: unknown): string | null =>
 // 40001 serialisation failure, 40P01 deadlock: the same work succeeds when it is done again.
 export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 
-/** One statement ran into its time limit, mostly by waiting for a lock: the connection is as good as before. */
-const STATEMENT_TIMED_OUT = "57014";
+/**
+ * True if one statement ran into its time limit, or into that of waiting for a lock: the connection is as good as before.
+ */
+export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includes(sqlState(error) ?? "");
 
 /**
  * True if the database itself is not available to any caller: the connection is lost or cannot be made. A deadlock or a
  * statement timeout is `isUnavailable` for its own caller, but does not concern others.
  */
 export const isOutOfReach = (error: unknown): boolean =>
-  isUnavailable(error) && !isRetryable(error) && sqlState(error) !== STATEMENT_TIMED_OUT;
+  isUnavailable(error) && !isRetryable(error) && !isTimedOut(error) && !(error instanceof UnavailableError);
 
-const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|53...|25P03|25006)$/;
+const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|55P03|53...|25P03|25006)$/;
 const UNAVAILABLE_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

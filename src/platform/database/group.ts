@@ -1,4 +1,7 @@
-import { isRetryable, isUnavailable, UnavailableError } from "./database.ts";
+import { isOutOfReach, isTimedOut, UnavailableError } from "./database.ts";
+import { SetAside } from "./set-aside.ts";
+import { tooManyCalls, WAITING_CALLS_MAX } from "./too-many-calls.ts";
+import { Slots, Turns } from "./turns.ts";
 
 /**
  * Work that arrives together is done together: while one group is at the database, further calls gather, and the
@@ -14,6 +17,18 @@ type GroupOptions<In, Out> = {
   concurrencyMax: number;
   /** While a group is at the database, another begins only with so many calls; for throughput rather than latency. */
   besideMin?: number;
+  /**
+   * The connection that a call belongs to. If more calls wait than a group takes, it takes one of each connection in
+   * turn. A connection with too many waiting calls gets `tooManyCalls`.
+   */
+  ownerOf?: (item: In) => string;
+  /** Each group has the calls of one connection only, because each needs a statement of its own anyway. */
+  oneOwnerEach?: boolean;
+  /**
+   * Processes one item on its own, outside of the groups and their limits: after its group has failed, and for a while
+   * after it was slow on its own. Without it, the items of a failed group are processed one after the other by `run`.
+   */
+  runAlone?: (item: In) => Promise<Out>;
 };
 
 /**
@@ -21,59 +36,116 @@ type GroupOptions<In, Out> = {
  */
 const WAITING_MAX = 10_000;
 
-type Waiting<In, Out> = { item: In; resolve: (out: Out) => void; reject: (error: unknown) => void };
+/** An item that takes longer on its own would delay its group too much. */
+const SLOW_MS = 1_000;
+
+type Call<In, Out> = {
+  readonly item: In;
+  readonly owner: string;
+  resolve(out: Out): void;
+  reject(error: unknown): void;
+};
+
+/** A group that may run now, and what ends its turn. */
+type Group<In, Out> = { readonly calls: Call<In, Out>[]; end(): void };
 
 /**
- * When a group fails as a whole, each of its items is done again alone, so that one that cannot be stored never
- * fails its neighbours. Items must therefore be safe to repeat.
+ * When a group fails as a whole, each of its items is done again alone, so that one that cannot be stored, or waits for
+ * a lock, fails no other. Items must therefore be safe to repeat.
  */
-export function groupCalls<In, Out>({
-  run,
-  sizeMax,
-  concurrencyMax,
-  besideMin = 1,
-}: GroupOptions<In, Out>): Grouped<In, Out> {
-  let waiting: Waiting<In, Out>[] = [];
-  let running = 0;
+export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In, Out> {
+  const { run, runAlone, ownerOf } = options;
+  const waiting = new Turns<Call<In, Out>>();
+  const nextGroup = options.oneOwnerEach ? groupsOfOneOwner(waiting, options) : groupsOfAll(waiting, options);
+  const setAside = new SetAside();
   let scheduled = false;
 
   function startGroups(): void {
     scheduled = false;
-    while (running < concurrencyMax && waiting.length >= (running === 0 ? 1 : besideMin)) {
-      const group = waiting.slice(0, sizeMax);
-      waiting = waiting.slice(sizeMax);
-      running += 1;
-      void runGroup(group).finally(() => {
-        running -= 1;
+    for (let group = nextGroup(); group !== null; group = nextGroup()) {
+      const { calls, end } = group;
+      void runGroup(calls).finally(() => {
+        end();
         startGroups();
       });
     }
   }
 
-  async function runGroup(group: Waiting<In, Out>[]): Promise<void> {
+  async function runGroup(calls: readonly Call<In, Out>[]): Promise<void> {
     try {
-      const outcomes = await run(group.map(({ item }) => item));
-      group.forEach(({ resolve }, index) => {
+      const outcomes = await run(calls.map(({ item }) => item));
+      calls.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as Out); // `run` returns one outcome per item.
       });
     } catch (error) {
-      // If the database is not available, it is not available for any of them. Retrying one by one would only add load.
-      if (group.length > 1 && (isRetryable(error) || !isUnavailable(error))) await runOneByOne(group);
-      else for (const { reject } of group) reject(error);
+      await runSeparately(calls, error);
     }
   }
 
-  async function runOneByOne(group: Waiting<In, Out>[]): Promise<void> {
-    for (const one of group) await runGroup([one]);
+  /** The next group does not wait for these items, unless only `run` can process them. */
+  async function runSeparately(calls: readonly Call<In, Out>[], error: unknown): Promise<void> {
+    // If the database is not available, it is not available for any of them. Retrying one by one would only add load.
+    const isFinal = isOutOfReach(error) || (calls.length === 1 && !(runAlone && isTimedOut(error)));
+    if (isFinal) for (const { reject } of calls) reject(error);
+    else if (runAlone !== undefined) for (const call of calls) void doAlone(call, runAlone);
+    else for (const call of calls) await runGroup([call]);
+  }
+
+  async function doAlone(
+    { item, owner, resolve, reject }: Call<In, Out>,
+    runOne: (item: In) => Promise<Out>,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      resolve(await runOne(item));
+      if (performance.now() - startedAt > SLOW_MS) setAside.add(owner);
+    } catch (error) {
+      if (!isOutOfReach(error)) setAside.add(owner);
+      reject(error);
+    }
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
-      waiting.push({ item, resolve, reject });
+      const owner = ownerOf === undefined ? "" : ownerOf(item);
+      const call = { item, owner, resolve, reject };
+      if (runAlone !== undefined && setAside.has(owner)) return void doAlone(call, runAlone);
+      if (waiting.size >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
+      if (ownerOf !== undefined && waiting.countOf(owner) >= WAITING_CALLS_MAX) return reject(tooManyCalls());
+      waiting.add(owner, call);
       if (scheduled) return;
       scheduled = true;
       // After the current batch of I/O events, so that requests read from the sockets together go together.
       setImmediate(startGroups);
     });
+}
+
+type NextGroup<In, Out> = () => Group<In, Out> | null;
+
+function groupsOfAll<In, Out>(
+  waiting: Turns<Call<In, Out>>,
+  { sizeMax, concurrencyMax, besideMin = 1 }: GroupOptions<In, Out>,
+): NextGroup<In, Out> {
+  let running = 0;
+  const end = (): void => {
+    running -= 1;
+  };
+  return () => {
+    if (running >= concurrencyMax || waiting.size < (running === 0 ? 1 : besideMin)) return null;
+    running += 1;
+    return { calls: waiting.take(sizeMax), end };
+  };
+}
+
+function groupsOfOneOwner<In, Out>(
+  waiting: Turns<Call<In, Out>>,
+  { sizeMax, concurrencyMax }: GroupOptions<In, Out>,
+): NextGroup<In, Out> {
+  const slots = new Slots(concurrencyMax);
+  return () => {
+    const found = slots.areTaken ? null : waiting.takeOfOne(sizeMax, (owner) => slots.mayBegin(owner));
+    if (found === null) return null;
+    slots.begin(found.owner);
+    return { calls: found.calls, end: () => slots.end(found.owner) };
+  };
 }

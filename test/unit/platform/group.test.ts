@@ -1,3 +1,4 @@
+import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { groupCalls } from "../../../src/platform/database/group.ts";
 
@@ -45,4 +46,109 @@ describe("a second group beside one that is at the database", () => {
     await turn();
     expect(sizes).toEqual([1, 1]);
   });
+});
+
+/** Calls of connections, written as connection and number, in groups of at most four. Each group fails by `failure`. */
+function startFairGroups(failure: (items: string[]) => Error | null, failAlone = false) {
+  const groups: string[][] = [];
+  const alone: string[] = [];
+  const call = groupCalls<string, string>({
+    run: async (items) => {
+      groups.push(items);
+      const error = failure(items);
+      if (error !== null) throw error;
+      return items;
+    },
+    sizeMax: 4,
+    concurrencyMax: 1,
+    ownerOf: (item) => item.slice(0, 1),
+    runAlone: async (item) => {
+      alone.push(item);
+      if (failAlone && item.startsWith("a")) throw new Error("It cannot be stored.");
+      return item;
+    },
+  });
+  return { call, groups, alone };
+}
+
+const databaseError = (code: string): Error =>
+  Object.assign(new pg.DatabaseError("It failed.", 0, "error"), { code });
+const timedOut = databaseError("57014");
+const withA = (items: string[]) => (items.some((item) => item.startsWith("a")) ? timedOut : null);
+
+describe("a group of several connections", () => {
+  it("has a call of each connection before it has a second one of any, if more wait than it takes", async () => {
+    const { call, groups } = startFairGroups(() => null);
+    await Promise.all(["a1", "a2", "a3", "a4", "a5", "b1", "c1"].map(call));
+    expect(groups).toEqual([
+      ["a1", "b1", "c1", "a2"],
+      ["a3", "a4", "a5"],
+    ]);
+  });
+
+  it("that runs out of time is processed again, each of its calls alone", async () => {
+    const { call, groups, alone } = startFairGroups(withA);
+    expect(await Promise.all(["a1", "b1", "c1"].map(call))).toEqual(["a1", "b1", "c1"]);
+    expect([groups, alone]).toEqual([[["a1", "b1", "c1"]], ["a1", "b1", "c1"]]);
+  });
+
+  it("that fails does not include the connection that failed alone again for a while", async () => {
+    const { call, groups, alone } = startFairGroups(withA, true);
+    const [first] = await Promise.allSettled(["a1", "b1"].map(call));
+    expect(first).toMatchObject({ status: "rejected", reason: { message: "It cannot be stored." } });
+    const [next] = await Promise.allSettled(["a2", "b2"].map(call));
+    expect(next).toMatchObject({ status: "rejected" });
+    expect(groups).toEqual([["a1", "b1"], ["b2"]]);
+    expect(alone).toEqual(["a1", "b1", "a2"]);
+  });
+
+  it("of one call that ran out of time is processed alone, where it has more time", async () => {
+    const { call, alone } = startFairGroups(withA);
+    expect(await call("a1")).toBe("a1");
+    expect(alone).toEqual(["a1"]);
+  });
+
+  it("is not processed again when the database is out of reach", async () => {
+    const { call, alone } = startFairGroups(() => databaseError("57P01"));
+    const outcomes = await Promise.allSettled(["a1", "b1"].map(call));
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(alone).toEqual([]);
+  });
+});
+
+describe("groups of one connection each", () => {
+  it("never take all the room, so that a connection whose groups do not end delays no other", async () => {
+    const groups: string[][] = [];
+    const call = groupCalls<string, string>({
+      run: (items) => {
+        groups.push(items);
+        return items[0]?.startsWith("a") ? new Promise(() => undefined) : Promise.resolve(items);
+      },
+      sizeMax: 4,
+      concurrencyMax: 3,
+      ownerOf: (item) => item.slice(0, 1),
+      oneOwnerEach: true,
+    });
+    for (const item of ["a1", "a2", "a3"]) {
+      void call(item);
+      await turn();
+    }
+    expect(await Promise.all(["b1", "b2", "c1"].map(call))).toEqual(["b1", "b2", "c1"]);
+    expect(groups).toEqual([["a1"], ["a2"], ["b1", "b2"], ["c1"]]);
+  });
+});
+
+it("a connection with more waiting calls than it may have is limited, and no other", async () => {
+  const call = groupCalls<string, string>({
+    run: () => new Promise(() => undefined),
+    sizeMax: 1,
+    concurrencyMax: 1,
+    ownerOf: (item) => item.slice(0, 1),
+  });
+  let limited = 0;
+  for (let count = 0; count < 1_010; count += 1) call("a").catch(() => (limited += 1));
+  let othersLimited = 0;
+  call("b").catch(() => (othersLimited += 1));
+  await turn();
+  expect([limited, othersLimited]).toEqual([10, 0]);
 });

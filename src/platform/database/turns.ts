@@ -1,0 +1,126 @@
+const SERVED_KEPT_MAX = 1_024;
+
+/**
+ * Calls that wait, by owner. Owners are served in turn, so an owner with many calls does not delay the first call of
+ * another. It runs nothing and knows no clock.
+ */
+export class Turns<Call extends object> {
+  readonly #waiting = new Map<string, Call[]>();
+  /** The owners with waiting calls, the next one at `#next`. An owner that was served and has more goes to the end. */
+  #order: string[] = [];
+  #next = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  countOf(owner: string): number {
+    return this.#waiting.get(owner)?.length ?? 0;
+  }
+
+  add(owner: string, call: Call): void {
+    const calls = this.#waiting.get(owner);
+    this.#size += 1;
+    if (calls !== undefined) calls.push(call);
+    else {
+      this.#waiting.set(owner, [call]);
+      this.#order.push(owner);
+    }
+  }
+
+  /** Takes one call of each owner in turn, until there are `max` of them. */
+  take(max: number): Call[] {
+    if (this.#size <= max) return this.#takeAll();
+    const taken: Call[] = [];
+    while (taken.length < max) taken.push(...this.#takeFrom(this.#nextOwner(), 1));
+    this.#forgetServed();
+    return taken;
+  }
+
+  /** Takes at most `max` calls of the first owner in turn that may be served now. */
+  takeOfOne(max: number, mayBeServed: (owner: string) => boolean): { owner: string; calls: Call[] } | null {
+    const passed: string[] = [];
+    let found: { owner: string; calls: Call[] } | null = null;
+    while (found === null && this.#next < this.#order.length) {
+      const owner = this.#nextOwner();
+      if (mayBeServed(owner)) found = { owner, calls: this.#takeFrom(owner, max) };
+      else passed.push(owner);
+    }
+    // Who was passed over stays first.
+    for (const owner of passed.toReversed()) {
+      this.#next -= 1;
+      this.#order[this.#next] = owner;
+    }
+    this.#forgetServed();
+    return found;
+  }
+
+  #nextOwner(): string {
+    const owner = this.#order[this.#next] ?? "";
+    this.#next += 1;
+    return owner;
+  }
+
+  /** Positions of owners that were served are given back from time to time; one by one would cost more. */
+  #forgetServed(): void {
+    if (this.#next < SERVED_KEPT_MAX || this.#next < this.#order.length / 2) return;
+    this.#order = this.#order.slice(this.#next);
+    this.#next = 0;
+  }
+
+  #takeFrom(owner: string, max: number): Call[] {
+    const waiting = this.#waiting.get(owner) ?? [];
+    const calls = waiting.splice(0, max);
+    this.#size -= calls.length;
+    if (waiting.length === 0) this.#waiting.delete(owner);
+    else this.#order.push(owner);
+    return calls;
+  }
+
+  #takeAll(): Call[] {
+    const all = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    this.#order = [];
+    this.#next = 0;
+    this.#size = 0;
+    return all;
+  }
+}
+
+/** An owner may begin a call while it uses less than this many times the free slots (decision 0066). */
+const USED_TO_FREE_MAX = 2;
+
+/**
+ * Slots that owners share. The more owners use them, the fewer each may use, and some always stay free for an owner that
+ * has none: a single owner uses two thirds of them, two use two fifths each.
+ */
+export class Slots {
+  readonly #used = new Map<string, number>();
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Spares looking for an owner that may begin: none may. */
+  get areTaken(): boolean {
+    return this.#free === 0;
+  }
+
+  mayBegin(owner: string): boolean {
+    return (this.#used.get(owner) ?? 0) < USED_TO_FREE_MAX * this.#free;
+  }
+
+  begin(owner: string): void {
+    this.#used.set(owner, (this.#used.get(owner) ?? 0) + 1);
+    this.#free -= 1;
+  }
+
+  end(owner: string): void {
+    const used = (this.#used.get(owner) ?? 0) - 1;
+    if (used > 0) this.#used.set(owner, used);
+    else this.#used.delete(owner);
+    this.#free += 1;
+  }
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { Slots, Turns } from "../../../src/platform/database/turns.ts";
+
+/** Calls that wait, written as owner and number. */
+function waitingCalls(...calls: string[]): Turns<{ name: string }> {
+  const turns = new Turns<{ name: string }>();
+  for (const name of calls) turns.add(name.slice(0, 1), { name });
+  return turns;
+}
+const names = (calls: readonly { name: string }[] = []) => calls.map(({ name }) => name);
+const anyone = () => true;
+
+describe("a group of waiting calls", () => {
+  it("takes all of them while there are not too many, in the order of each owner", () => {
+    const turns = waitingCalls("a1", "a2", "b1");
+    expect(names(turns.take(3))).toEqual(["a1", "a2", "b1"]);
+    expect([turns.size, turns.countOf("a"), turns.countOf("b")]).toEqual([0, 0, 0]);
+  });
+
+  it("takes one of each owner in turn when there are more", () => {
+    const turns = waitingCalls("a1", "a2", "a3", "a4", "a5", "b1", "c1", "c2");
+    expect(names(turns.take(6))).toEqual(["a1", "b1", "c1", "a2", "c2", "a3"]);
+    expect([turns.size, turns.countOf("a")]).toEqual([2, 2]);
+    expect(names(turns.take(6))).toEqual(["a4", "a5"]);
+  });
+
+  it("is full with the calls of a single owner while no other waits", () => {
+    expect(names(waitingCalls("a1", "a2", "a3").take(2))).toEqual(["a1", "a2"]);
+  });
+
+  it("begins with the owner that was not served last", () => {
+    const turns = waitingCalls("a1", "a2", "a3", "b1", "b2", "b3");
+    expect(names(turns.take(3))).toEqual(["a1", "b1", "a2"]);
+    expect(names(turns.take(2))).toEqual(["b2", "a3"]);
+  });
+});
+
+describe("calls of one owner at a time", () => {
+  it("are those of the owner in turn, at most as many as requested", () => {
+    const turns = waitingCalls("a1", "a2", "a3", "b1");
+    const next = () => turns.takeOfOne(2, anyone);
+    expect([next(), next(), next(), next()].map((taken) => taken && names(taken.calls))).toEqual([
+      ["a1", "a2"],
+      ["b1"],
+      ["a3"],
+      null,
+    ]);
+    expect(turns.size).toBe(0);
+  });
+
+  it("pass over an owner that may not be served, and keep its turn", () => {
+    const turns = waitingCalls("a1", "b1", "b2");
+    expect(turns.takeOfOne(1, (owner) => owner !== "a")?.owner).toBe("b");
+    expect(turns.takeOfOne(1, (owner) => owner === "c")).toBeNull();
+    expect(turns.takeOfOne(1, anyone)?.owner).toBe("a");
+  });
+});
+
+describe("slots", () => {
+  /** Lets owners begin calls in turn, for as long as any of them may. Returns how many slots each uses. */
+  function fill(slots: Slots, owners: readonly string[]): number[] {
+    const used = owners.map(() => 0);
+    for (let began = true; began; ) {
+      began = false;
+      owners.forEach((owner, index) => {
+        if (!slots.mayBegin(owner)) return;
+        slots.begin(owner);
+        used[index] = (used[index] ?? 0) + 1;
+        began = true;
+      });
+    }
+    return used;
+  }
+
+  it.each<[count: number, owners: number, used: number[]]>([
+    [6, 1, [4]],
+    [6, 2, [3, 2]],
+    [12, 1, [8]],
+    [12, 2, [5, 5]],
+    [12, 3, [4, 4, 3]],
+    [3, 1, [2]],
+    [1, 1, [1]],
+  ])("of %i, %i owners use %j, and leave the rest to others", (count, owners, used) => {
+    const slots = new Slots(count);
+    expect(
+      fill(
+        slots,
+        Array.from({ length: owners }, (_, index) => `owner ${index}`),
+      ),
+    ).toEqual(used);
+  });
+
+  it("are given back: what one owner ends, another may begin", () => {
+    const slots = new Slots(3);
+    fill(slots, ["a", "b"]);
+    expect(slots.mayBegin("c")).toBe(false);
+    slots.end("a");
+    expect([slots.mayBegin("c"), slots.mayBegin("b")]).toEqual([true, true]);
+  });
+
+  it("are all free again at the end", () => {
+    const slots = new Slots(6);
+    for (const owner of ["a", "a", "b"]) slots.begin(owner);
+    for (const owner of ["a", "b", "a"]) slots.end(owner);
+    expect(fill(slots, ["a"])).toEqual([4]);
+  });
+});
