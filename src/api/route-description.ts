@@ -21,6 +21,8 @@ export type RouteDescription = {
   readonly responses: Readonly<
     Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
   >;
+  /** It reads a list, and so uses the connections to the database that lists have (decision 0066). */
+  readonly isList?: boolean;
   /** Problems of this route beyond those that every route shares (`SHARED_PROBLEMS`). */
   readonly problems: readonly ProblemCode[];
 };

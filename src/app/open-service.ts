@@ -11,13 +11,14 @@ import { createSecretBox } from "../platform/secret-box.ts";
 import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
+import { createPools, type Pools } from "./pools.ts";
 
 /** Opens the database. Starts neither a listener nor a worker. */
 export type OpenService = {
   readonly context: WebhookContext;
   readonly signals: SignalChannel;
-  /** Opens another pool to the same database, for work that must not use the connections of other work. */
-  openPool(connectionsMax: number): Database;
+  /** Further connections to the same database, for work that must not use those of other work. */
+  readonly pools: Pools;
   /** Closes the database, and stops the embedded server unless another process uses it. */
   close(): Promise<void>;
 };
@@ -25,7 +26,7 @@ export type OpenService = {
 export type OpenDatabase = {
   readonly url: string;
   readonly db: Database;
-  openPool(connectionsMax: number): Database;
+  readonly pools: Pools;
   close(): Promise<void>;
 };
 
@@ -46,7 +47,7 @@ export class PendingMigrationsError extends Error {
 export async function openConfiguredDatabase(
   config: Config,
   log: Logger,
-  { connectionsMax, mayCreate }: { connectionsMax: number; mayCreate: boolean },
+  { mayCreate }: { mayCreate: boolean },
 ): Promise<OpenDatabase> {
   const postgres =
     config.databaseUrl === null
@@ -56,19 +57,14 @@ export async function openConfiguredDatabase(
           log: (message) => log.info(message),
         })
       : { url: config.databaseUrl, stop: async () => undefined };
-  const openPool = (size: number): Database =>
-    openDatabase({
-      url: postgres.url,
-      connectionsMax: size,
-      onIdleError: (err) => log.warn({ err }, "database connection lost, will be replaced"),
-    });
-  const db = openPool(connectionsMax);
+  const onIdleError = (err: Error): void => log.warn({ err }, "database connection lost, will be replaced");
+  const pools = createPools((options) => openDatabase({ ...options, url: postgres.url, onIdleError }));
   return {
     url: postgres.url,
-    db,
-    openPool,
+    db: pools.get("service"),
+    pools,
     close: async () => {
-      await db.close();
+      await pools.close();
       await postgres.stop();
     },
   };
@@ -76,7 +72,7 @@ export async function openConfiguredDatabase(
 
 /**
  * Opens the database and creates the context.
- * @param options.schema `migrate` migrates the database and creates partitions ahead; `as-it-is` changes nothing and
+ * @param schema `migrate` migrates the database and creates partitions ahead; `as-it-is` changes nothing and
  *   throws PendingMigrationsError if migrations are missing
  * @throws ConfigError if secrets in the database are encrypted with a key that is not configured
  */
@@ -84,12 +80,9 @@ export async function openService(
   config: Config,
   log: Logger,
   clock: Clock,
-  { schema, connectionsMax }: { schema: "migrate" | "as-it-is"; connectionsMax: number },
+  schema: "migrate" | "as-it-is",
 ): Promise<OpenService> {
-  const database = await openConfiguredDatabase(config, log, {
-    connectionsMax,
-    mayCreate: schema === "migrate",
-  });
+  const database = await openConfiguredDatabase(config, log, { mayCreate: schema === "migrate" });
   const { url, db } = database;
   try {
     if (schema === "migrate") await bringUpToDate(url, db, log, clock);
@@ -99,7 +92,7 @@ export async function openService(
     const newId = newIdsFrom(clock);
     const signals = openSignalChannel(db, log, newId());
     const context: WebhookContext = { config, clock, newId, db, log, signals, secrets };
-    return { context, signals, openPool: database.openPool, close: database.close };
+    return { context, signals, pools: database.pools, close: database.close };
   } catch (error) {
     await database.close();
     throw error;

@@ -8,13 +8,12 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
-import type { SignalChannel } from "../platform/signals.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { Dispatcher } from "../webhooks/dispatch/dispatcher.ts";
 import { createSender } from "../webhooks/dispatch/send/sender.ts";
 import { JOBS, type Job } from "./jobs.ts";
-import { openService } from "./open-service.ts";
+import { type OpenService, openService } from "./open-service.ts";
 import { startWorker } from "./worker.ts";
 
 export type RunningService = {
@@ -27,10 +26,6 @@ export type RunningService = {
   stop(): Promise<void>;
 };
 
-/** Enough for the few connections that grouped calls use, and for transactions that wait for a lock. */
-const DATABASE_CONNECTIONS_MAX = 12;
-/** The back office has a pool of its own, so that a slow search in it does not delay partners. */
-const BACK_OFFICE_CONNECTIONS_MAX = 6;
 /** When the service stops, a request that is not finished after this time is cut off. */
 const DRAIN_MS = 5_000;
 
@@ -45,23 +40,16 @@ export async function startService(
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
   try {
-    const options = { schema: "migrate" as const, connectionsMax: DATABASE_CONNECTIONS_MAX };
-    const { context, signals, openPool, close } = await openService(config, log, clock, options);
-    stops.resources.push(close);
-    const backOfficeDb = openPool(BACK_OFFICE_CONNECTIONS_MAX); // Connects at its first query.
-    stops.resources.push(() => backOfficeDb.close());
+    const service = await openService(config, log, clock, "migrate");
+    const { context, pools } = service;
+    stops.resources.push(service.close);
     const operatorToken = await findOperatorToken(config);
     const metrics = createMetrics();
-    addBacklogMetrics(metrics.registry, context);
-    if (config.roles.has("worker")) startWork(context, signals, metrics, stops);
-    const backOfficeUrl = await listenBackOffice(
-      { ...context, db: backOfficeDb },
-      operatorToken,
-      metrics,
-      stops,
-    );
+    addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
+    if (config.roles.has("worker")) startWork(service, metrics, stops);
+    const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
     const partnerApiUrl = config.roles.has("api")
-      ? await listen(createPartnerApi(context, metrics), config.host, config.port, stops)
+      ? await listen(partnerApi(service, metrics), config.host, config.port, stops)
       : null;
     return { context, operatorToken, partnerApiUrl, backOfficeUrl, stop: () => stopAll(stops) };
   } catch (error) {
@@ -70,18 +58,31 @@ export async function startService(
   }
 }
 
+function partnerApi({ context, pools }: OpenService, metrics: Metrics): Listener {
+  const databases = {
+    calls: pools.get("partners"),
+    creations: pools.get("creations"),
+    lists: pools.get("lists"),
+  };
+  return createPartnerApi({ ...context, db: databases.calls }, metrics, databases);
+}
+
 /** Starts the jobs and the dispatcher. The job `find-due-deliveries` finds deliveries for which no signal arrived. */
-function startWork(context: WebhookContext, signals: SignalChannel, metrics: Metrics, stops: Stops): void {
+function startWork({ context, pools, signals }: OpenService, metrics: Metrics, stops: Stops): void {
   const { webhookTimeoutMs, webhookAllowPrivateNetworks } = context.config;
   const sender = createSender({
     timeoutMs: webhookTimeoutMs,
     allowPrivateNetworks: webhookAllowPrivateNetworks,
   });
-  const dispatcher = new Dispatcher(context, sender, { random: Math.random, metrics });
+  const dispatching = { ...context, db: pools.get("dispatcher") };
+  const dispatcher = new Dispatcher(dispatching, sender, { random: Math.random, metrics });
   const stopListening = signals.listen((signal, connections) =>
     signal === "deliveries_due" ? dispatcher.wake(connections) : dispatcher.refresh(connections),
   );
-  const worker = startWorker(context, metrics, [...JOBS, findDueDeliveries(dispatcher)]);
+  const worker = startWorker({ ...context, db: pools.get("jobs") }, metrics, [
+    ...JOBS,
+    findDueDeliveries(dispatcher),
+  ]);
   stops.entryPoints.push(async () => {
     await Promise.all([worker.stop(), dispatcher.stop(), stopListening()]);
     await sender.close();
@@ -113,22 +114,24 @@ async function stopAll({ entryPoints, resources }: Stops): Promise<void> {
 
 /** Every process serves health and metrics. Only a process with the role serves the API. */
 async function listenBackOffice(
-  context: WebhookContext,
+  { context, pools }: OpenService,
   operatorToken: string,
   metrics: Metrics,
   stops: Stops,
 ): Promise<string | null> {
   const { config, log } = context;
+  const health = { ...context, db: pools.get("health") };
   if (config.roles.has("back-office")) {
+    const backOffice = { ...context, db: pools.get("back-office") };
     return listen(
-      createBackOffice(context, operatorAuthentication(operatorToken), metrics),
+      createBackOffice(backOffice, operatorAuthentication(operatorToken), metrics, health),
       config.host,
       config.backOfficePort,
       stops,
     );
   }
   try {
-    await listen(createHealthListener(context, metrics), config.host, config.backOfficePort, stops);
+    await listen(createHealthListener(health, metrics), config.host, config.backOfficePort, stops);
   } catch (err) {
     log.warn({ err }, "health listener not started: BACK_OFFICE_PORT is in use");
   }

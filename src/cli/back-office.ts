@@ -25,9 +25,6 @@ export type BackOffice = {
   close(): Promise<void>;
 };
 
-/** A command sends one request after the other. */
-const DATABASE_CONNECTIONS_MAX = 4;
-
 /** A terminal gets messages instead of log lines, unless LOG_LEVEL is set. */
 export const cliLog = (environment: NodeJS.ProcessEnv, config: Config) =>
   createLog(environment["LOG_LEVEL"] ? config.logLevel : "silent", pino.destination({ dest: 2, sync: true }));
@@ -38,8 +35,7 @@ export async function openBackOffice(
   schema: "migrate" | "as-it-is" = "as-it-is",
 ): Promise<BackOffice> {
   const config = readConfig(environment);
-  const options = { schema, connectionsMax: DATABASE_CONNECTIONS_MAX };
-  return backOfficeOf(await openService(config, cliLog(environment, config), systemClock, options));
+  return backOfficeOf(await openService(config, cliLog(environment, config), systemClock, schema));
 }
 
 function backOfficeOf({ context, close }: OpenService): BackOffice {

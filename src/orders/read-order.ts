@@ -13,12 +13,17 @@ type OrderLookup = ConnectionKey & { readonly ref: OrderRef };
 /** Reads one order as it stands now; null when it is missing, another connection's, or an expired test order. */
 export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
 
-/** Reads that arrive together are read together: one statement per connection. */
+/** Statements that read orders at the same time. */
+export const READ_GROUPS_MAX = 4;
+
+/** Reads of a connection that arrive together are read together, by one statement. */
 export function orderReader({ db, clock }: Context): ReadOrder {
   const read = groupCalls<OrderLookup, Order | null>({
     run: (lookups) => readGroup(db, lookups, clock.now()),
     sizeMax: 128,
-    concurrencyMax: 4,
+    concurrencyMax: READ_GROUPS_MAX,
+    ownerOf: ({ connectionId }) => connectionId,
+    oneOwnerEach: true,
   });
   return async (lookup) => asSeenNow(await readStorable(read, lookup), clock.now());
 }
@@ -37,25 +42,16 @@ function asSeenNow(order: Order | null | undefined, now: Date): Order | null {
   return order === null || order === undefined || isExpired(order, now) ? null : asOf(order, now);
 }
 
+/** All look-ups of a group are of one connection. */
 async function readGroup(
   db: Database,
   lookups: readonly OrderLookup[],
   now: Date,
 ): Promise<(Order | null)[]> {
-  const byConnection = Map.groupBy(lookups, ({ connectionId }) => connectionId);
-  const found = new Map<OrderLookup, Order>();
-  await Promise.all(
-    [...byConnection.values()].map(async (group) => {
-      const [first] = group;
-      if (first === undefined) return;
-      const find = await readNamed(db, first, group, now);
-      for (const lookup of group) {
-        const order = find(lookup.ref);
-        if (order !== undefined) found.set(lookup, order);
-      }
-    }),
-  );
-  return lookups.map((lookup) => found.get(lookup) ?? null);
+  const [connection] = lookups;
+  if (connection === undefined) return [];
+  const find = await readNamed(db, connection, lookups, now);
+  return lookups.map(({ ref }) => find(ref) ?? null);
 }
 
 /** Most names are the service's ids; only what is left is then looked up as the partner's own (decision 0009). */

@@ -11,6 +11,9 @@ type PageLookup = PagePosition & ConnectionKey & { sku: string | null };
 /** A page as JSON text. */
 export type ListProducts = (lookup: PageLookup) => Promise<string>;
 
+/** Groups of pages that are read at the same time. */
+export const PAGE_GROUPS_MAX = 3;
+
 /**
  * GET /v1/products. Specification, part 4; decision 0018. A partner's machines often request the same page at the same
  * time; requests that arrive together share one read and one text.
@@ -19,7 +22,9 @@ export function productLister(db: Database): ListProducts {
   return groupCalls<PageLookup, string>({
     run: (lookups) => readPages(db, lookups),
     sizeMax: 128,
-    concurrencyMax: 8,
+    concurrencyMax: PAGE_GROUPS_MAX,
+    ownerOf: ({ connectionId }) => connectionId,
+    oneOwnerEach: true,
   });
 }
 

@@ -7,8 +7,9 @@ import {
   operatorAuthentication,
 } from "../../src/api/back-office/authentication.ts";
 import { createPartnerApi } from "../../src/api/partner/app.ts";
+import type { PartnerDatabases } from "../../src/api/partner/operations.ts";
 import { type Config, readConfig } from "../../src/platform/config.ts";
-import { type Database, openDatabase } from "../../src/platform/database/database.ts";
+import { type Database, openDatabase, type Pool } from "../../src/platform/database/database.ts";
 import { newIdsFrom } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
@@ -78,7 +79,12 @@ function withDatabase(url: URL, name: string): string {
 
 /** Both listeners on a database of their own, with a clock that the test moves; requests are injected in-process. */
 export async function startTestService(
-  options: { config?: Partial<Config>; databaseUrl?: string } = {},
+  options: {
+    config?: Partial<Config>;
+    databaseUrl?: string;
+    /** Gives the partner API connections of its own for each kind of work. By default one pool is for everything. */
+    partnerPools?: (url: string) => Record<keyof PartnerDatabases, Pool>;
+  } = {},
 ): Promise<TestService> {
   const clock = createTestClock();
   const url = options.databaseUrl ?? (await createDatabase());
@@ -98,7 +104,8 @@ export async function startTestService(
     signals: { send: () => undefined },
   };
   const metrics = createMetrics();
-  const partnerApi = createPartnerApi(context, metrics);
+  const pools = options.partnerPools?.(url);
+  const partnerApi = createPartnerApi(context, metrics, pools);
   const backOffice = createBackOffice(context, testAuthentication, metrics);
   const partnerCheck = answerCheckOf((await backOffice.inject("/openapi.json")).body);
   const check = answerCheckOf((await backOffice.inject("/openapi-back-office.json")).body);
@@ -113,7 +120,7 @@ export async function startTestService(
       clientOf(backOffice, `${PERSON}${encodeURIComponent(JSON.stringify(caller))}`, check),
     close: async () => {
       await Promise.all([partnerApi.close(), backOffice.close()]);
-      await db.close();
+      await Promise.all([db, ...Object.values(pools ?? {})].map((pool) => pool.close()));
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../platform/config.ts";
+import type { Context } from "../../platform/context.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
 import { PROBLEMS } from "../../platform/wire/problems.ts";
@@ -16,17 +17,22 @@ import { backOfficeRoutes } from "./routes.ts";
 /** An import may be large, and come from far away. */
 const REQUEST_TIMEOUT_MS = 10 * MINUTE_MS;
 
-/** The private listener: the back office API, and what operators and their machines watch the service by. */
+/**
+ * The private listener: the back office API, and what operators and their machines watch the service by.
+ * @param health for readiness and metrics, whose connections the back office cannot take
+ */
 export function createBackOffice(
   context: WebhookContext,
   authenticate: BackOfficeAuthentication,
   metrics: Metrics,
+  health: Context = context,
 ): FastifyInstance {
   const { config, log } = context;
+  const operations = backOfficeOperations(context);
   const app = createListener({
     name: "back-office",
     routes: backOfficeRoutes,
-    operations: backOfficeOperations(context),
+    operationsFor: () => operations,
     authenticate,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
@@ -34,7 +40,7 @@ export function createBackOffice(
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   addDescriptions(app, config);
-  addHealthRoutes(app, context, metrics);
+  addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
   for (const [code, problem] of Object.entries(PROBLEMS)) {
     app.get(`/errors/${code}`, async (_request, reply) =>

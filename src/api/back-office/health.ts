@@ -36,7 +36,7 @@ export function createHealthListener(context: Context, metrics: Metrics): Fastif
   const app = createListener({
     name: "back-office",
     routes: [],
-    operations: null,
+    operationsFor: () => null,
     authenticate: async ({ headers }) => unauthorized(headers),
     errorsBaseUrl: context.config.errorsBaseUrl,
     log: context.log.child({ listener: "health" }),

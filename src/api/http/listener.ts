@@ -45,8 +45,8 @@ declare module "fastify" {
 type ListenerOptions<Operations, Caller> = {
   name: "partner-api" | "back-office";
   routes: readonly Route<Operations, Caller>[];
-  /** What the handlers of the routes work with. */
-  operations: Operations;
+  /** What the handler of a route works with when this caller requests it: the only place that gives it a database. */
+  operationsFor(caller: Caller, route: RouteDescription): Operations;
   /** The caller, or an error. Runs after the route is matched and before the body is read. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
   errorsBaseUrl: string;
@@ -177,7 +177,7 @@ function addInScope<Operations, Caller extends object>(
 function addRoute<Operations, Caller extends object>(
   app: FastifyInstance,
   route: Route<Operations, Caller>,
-  { name, authenticate, metrics, operations }: ListenerOptions<Operations, Caller>,
+  { name, authenticate, metrics, operationsFor }: ListenerOptions<Operations, Caller>,
   problems: ProblemWriter,
 ): void {
   // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
@@ -209,6 +209,7 @@ function addRoute<Operations, Caller extends object>(
     // The schema's error then waits until the route has reported its own errors.
     attachValidation: route.bodyErrors !== undefined,
     handler: async (request, reply) => {
+      const operations = operationsFor(request.caller as Caller, route); // `admit` has set it.
       // The row's own schemas have validated it, so it is what the row takes.
       const answer =
         (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));

@@ -120,6 +120,10 @@ function membersOf(code: ProblemCode, ofFiles: boolean): Json {
       };
     case "validation-failed":
       return { errors: errorsSchema(ofFiles), ...(ofFiles && { errorCount }) };
+    case "rate-limited":
+      return {
+        limit: text("Of `rate-limited`: `waiting-requests` if too many requests of the connection wait."),
+      };
     default:
       return {};
   }

@@ -3,18 +3,28 @@ import type { Metrics } from "../../platform/metrics.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { createListener } from "../http/listener.ts";
 import { partnerAuthentication } from "./authentication.ts";
-import { partnerOperations } from "./operations.ts";
+import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { partnerRoutes } from "./routes.ts";
 
-/** The public listener: the routes of the specification, and nothing else. */
-export function createPartnerApi(context: WebhookContext, metrics: Metrics): FastifyInstance {
+/**
+ * The public listener: the routes of the specification, and nothing else.
+ * @param databases the connections for each kind of work; by default those of the context for all of it
+ */
+export function createPartnerApi(
+  context: WebhookContext,
+  metrics: Metrics,
+  databases: PartnerDatabases = { calls: context.db, creations: context.db, lists: context.db },
+): FastifyInstance {
   const { config, clock, log } = context;
   return createListener({
     name: "partner-api",
     routes: partnerRoutes,
-    operations: partnerOperations(context),
-    authenticate: partnerAuthentication(context, createRateLimiter(config.rateLimitPerMinute, clock)),
+    operationsFor: partnerOperations(context, databases),
+    authenticate: partnerAuthentication(
+      { ...context, db: databases.calls },
+      createRateLimiter(config.rateLimitPerMinute, clock),
+    ),
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "partner-api" }),
     metrics: metrics.requests,

@@ -11,6 +11,9 @@ import type { RateLimiter } from "./rate-limit.ts";
 /** Who a request of the partner API acts as. */
 export type PartnerCaller = ConnectionKey & { readonly key: ApiKey };
 
+/** Statements that look up keys at the same time. */
+export const KEY_GROUPS_MAX = 4;
+
 /**
  * Finds the connection of a request's key and takes one request from its rate limit. Specification, part 5. Keys are
  * not cached, so a revoked key is rejected by the very next request, in every process; requests that arrive together
@@ -23,7 +26,7 @@ export function partnerAuthentication({ db, clock }: Context, rateLimiter: RateL
       return hashes.map((hash) => keys.get(hash));
     },
     sizeMax: 128,
-    concurrencyMax: 4,
+    concurrencyMax: KEY_GROUPS_MAX,
   });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<PartnerCaller | Problem> => {
     const sent = keyOf(request.headers);

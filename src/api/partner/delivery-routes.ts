@@ -19,6 +19,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     method: "GET",
     path: "/v1/deliveries",
     operationId: "listDeliveries",
+    isList: true,
     tag,
     summary: "List deliveries",
     description:

@@ -79,6 +79,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
     method: "GET",
     path: "/v1/events",
     operationId: "listEvents",
+    isList: true,
     tag,
     summary: "List events",
     description:

@@ -1,23 +1,54 @@
 import { type CreateOrder, orderCreator } from "../../orders/creation/create-order.ts";
 import { orderReader, type ReadOrder } from "../../orders/read-order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { Database } from "../../platform/database/database.ts";
+import { shareDatabase } from "../../platform/database/shared-database.ts";
 import { type ListProducts, productLister } from "../../products/list-products.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
+import type { RouteDescription } from "../route-description.ts";
 
 /** What the handlers of the partner's rows work with. */
 export type PartnerOperations = {
+  /** Its database is shared fairly with the calls of other connections. */
   readonly context: WebhookContext;
   readonly createOrder: CreateOrder;
   readonly readOrder: ReadOrder;
   readonly listProducts: ListProducts;
 };
 
+/** The databases of the partner API: the same one, with connections of its own for each kind of work (decision 0066). */
+export type PartnerDatabases = {
+  /** Keys, reads and changes. */
+  readonly calls: Database;
+  /** Groups of creations, in which no order may wait for another. */
+  readonly creations: Database;
+  /** Lists, which may read many rows. */
+  readonly lists: Database;
+};
+
+/** Calls at the same time, beside the groups that look up keys and read orders. */
+export const CALLS_MAX = 6;
+/** Lists at the same time, beside the groups that read pages of products. */
+export const LISTS_MAX = 3;
+
 /** Made once for a listener: requests that arrive together are then written, or read, together. */
-export function partnerOperations(context: WebhookContext): PartnerOperations {
-  const readOrder = orderReader(context);
-  return {
-    context,
-    createOrder: orderCreator(context, readOrder),
+export function partnerOperations(
+  context: WebhookContext,
+  databases: PartnerDatabases,
+): (caller: ConnectionKey, route: RouteDescription) => PartnerOperations {
+  const calls = shareDatabase(databases.calls, CALLS_MAX);
+  const lists = shareDatabase(databases.lists, LISTS_MAX);
+  const contextOf = ({ connectionId }: ConnectionKey, shared = calls): WebhookContext => ({
+    ...context,
+    db: shared.of(connectionId),
+  });
+  const readOrder = orderReader({ ...context, db: databases.calls });
+  const createOrder = orderCreator({ ...context, db: databases.creations }, readOrder, contextOf);
+  const listProducts = productLister(databases.lists);
+  return (caller, { isList = false }) => ({
+    context: contextOf(caller, isList ? lists : calls),
+    createOrder,
     readOrder,
-    listProducts: productLister(context.db),
-  };
+    listProducts,
+  });
 }

@@ -13,6 +13,7 @@ export const productRoutes: readonly PartnerRoute[] = [
     method: "GET",
     path: "/v1/products",
     operationId: "listProducts",
+    isList: true,
     tag: "Products",
     summary: "List products",
     description:

@@ -87,6 +87,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "GET",
     path: "/v1/webhook-endpoints",
     operationId: "listWebhookEndpoints",
+    isList: true,
     tag,
     summary: "List webhook endpoints",
     query: Type.Object({ limit: limitField, cursor: cursorField }),

@@ -56,7 +56,6 @@ async function examine(environment: NodeJS.ProcessEnv, clock: Clock): Promise<Fi
   let database: OpenDatabase;
   try {
     database = await openConfiguredDatabase(config, cliLog(environment, config), {
-      connectionsMax: 1,
       mayCreate: false,
     });
   } catch (error) {

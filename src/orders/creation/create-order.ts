@@ -8,7 +8,7 @@ import { type Problem, type ValidationError, validationFailed } from "../../plat
 import type { ReadOrder } from "../read-order.ts";
 import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
-import { type Placed, type Placement, placeOrders, type RejectedLine } from "./place-orders.ts";
+import { type Placed, type Placement, placeOrder, placeOrders, type RejectedLine } from "./place-orders.ts";
 
 /** `replayed`: an earlier request with the same idempotency key has made the order. */
 type Created = { readonly order: Order; readonly replayed: boolean };
@@ -25,12 +25,20 @@ const GROUP_SIZE_MAX = 64;
 
 /**
  * POST /v1/orders. Specification, part 4; decisions 0001 to 0007. A retry is safe and returns the order as it is now.
+ * @param context its database is for groups: a statement of many partners' orders must not wait for one of them
+ * @param aloneContext the context in which an order of this connection is placed on its own
  */
-export function orderCreator(context: Context, readOrder: ReadOrder): CreateOrder {
+export function orderCreator(
+  context: Context,
+  readOrder: ReadOrder,
+  aloneContext: (connection: ConnectionKey) => Context,
+): CreateOrder {
   const place = groupCalls<Placement, Placed>({
     run: (placements) => placeOrders(context, placements),
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: GROUPS_MAX,
+    ownerOf: ({ connectionId }) => connectionId,
+    runAlone: (placement) => placeOrder(aloneContext(placement), placement),
   });
   return async ({ merchantId, connectionId }, header, body) => {
     const request = normalizeOrderRequest(body);

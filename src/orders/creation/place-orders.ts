@@ -56,6 +56,13 @@ export async function placeOrders(context: Context, placements: readonly Placeme
   });
 }
 
+/** Places one order on its own. */
+export async function placeOrder(context: Context, placement: Placement): Promise<Placed> {
+  const [placed] = await placeOrders(context, [placement]);
+  if (placed === undefined) throw new Error("Each placement has an outcome.");
+  return placed;
+}
+
 async function placeOnce(
   context: Context,
   placements: readonly Placement[],

@@ -95,7 +95,7 @@ export const PROBLEMS = {
   "rate-limited": {
     status: 429,
     title: "Too many requests",
-    meaning: "The connection has exceeded its rate limit.",
+    meaning: "The connection has exceeded its rate limit, or too many of its requests wait.",
     retry: "After the number of seconds in Retry-After.",
   },
   "internal-error": {

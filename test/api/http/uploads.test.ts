@@ -41,7 +41,7 @@ const ROUTES: Route<null, Caller>[] = [
 const app = createListener<null, Caller>({
   name: "back-office",
   routes: ROUTES,
-  operations: null,
+  operationsFor: () => null,
   authenticate: async () => ({ name: "somebody" }),
   errorsBaseUrl: "https://docs.example/errors",
   log: createLog("silent"),
