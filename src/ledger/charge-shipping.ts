@@ -3,17 +3,17 @@ import type { Queryable } from "../platform/database/database.ts";
 import type { NewId } from "../platform/ids.ts";
 import { insertShippingCharges } from "./ledger-sql.ts";
 
-/** What shipping an order costs its merchant. */
+/** The price of an order's shipping. */
 export type ShippingCharge = {
   readonly order: Pick<Order, "merchantId" | "id">;
   readonly amountMinor: bigint;
-  /** Must be the order's. */
+  /** The currency of the order. */
   readonly currency: string;
 };
 
 /**
- * Charges the shipping of orders that are being routed, in that transaction. The caller has locked the orders. A price
- * of zero is not charged. The database rejects a second charge for the same order's shipping.
+ * Charges the shipping of orders, in the transaction that routes them. The caller has locked the orders. A price of
+ * zero is not charged. The database rejects a second charge for the same order's shipping.
  */
 export async function chargeShippings(
   tx: Queryable,
@@ -26,5 +26,5 @@ export async function chargeShippings(
   if (payable.length === 0) return;
   const charged = await insertShippingCharges(tx, payable, at);
   if (charged !== payable.length)
-    throw new Error("Shipping was charged in another currency than the order's, or to a test order.");
+    throw new Error("Shipping cannot be charged to a test order or in a currency that is not the order's.");
 }

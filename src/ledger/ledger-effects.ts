@@ -4,8 +4,8 @@ import type { OrderState } from "../lifecycle/order.ts";
 export type ChangedOrder = { readonly before: OrderState; readonly after: OrderState };
 
 /**
- * What a transition means for the money of its order; null: nothing. A canceled order is refunded. An order that is
- * released although its payment failed proceeds unpaid: what was declined is waived. Test orders are never charged.
+ * The effect of a transition on the ledger. Null if there is none. A canceled order is refunded. If an order is
+ * released although its payment has failed, the declined charges are waived. Test orders are never charged.
  */
 export function ledgerEffectOf({ before, after }: ChangedOrder): "refund" | "waive" | null {
   if (after.testMode) return null;

@@ -13,7 +13,7 @@ export async function readLedger(
   return (await readLedgers(db, connection, [orderId]))(orderId);
 }
 
-/** The ledgers of a connection's orders, each oldest entry first. */
+/** The ledgers of a connection's orders, oldest entry first. */
 export async function readLedgers(
   db: Queryable,
   connection: ConnectionKey,
@@ -88,9 +88,10 @@ function toLedgers(rows: readonly LedgerRow[]): LedgerOf {
 
 /**
  * Parts of the statement that creates orders: the charge for the goods of each real order that costs anything, and its
- * row for the gateway. No order can be there without its charge, because they are one statement.
+ * row for the gateway. In one statement, no order can exist without its charge.
  *
- * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, goods_minor and created_at
+ * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, goods_minor and
+ *   created_at
  */
 export const chargeGoods = (placed: string): string => `
       charged as (
@@ -148,8 +149,8 @@ export async function insertEntries(
 }
 
 /**
- * Adds first charges for shipping, over all connections; returns how many. A charge in another currency than its
- * order's is left out. The caller has locked the orders.
+ * Adds first charges for shipping, over all connections. Returns how many it added. A charge that is not in its order's
+ * currency is left out. The caller has locked the orders.
  */
 export async function insertShippingCharges(
   tx: Queryable,
@@ -192,8 +193,8 @@ export async function insertShippingCharges(
 }
 
 /**
- * Cancels those of a merchant's entries that were never claimed; returns their ids. An entry that is being claimed is
- * waited for, and then left to its claim. The caller has locked the orders.
+ * Cancels those of a merchant's entries that were never claimed. Returns their ids. If an entry is being claimed, this
+ * waits, and then leaves the entry to its claim. The caller has locked the orders.
  */
 export async function cancelUnsentEntries(
   tx: Queryable,

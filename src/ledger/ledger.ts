@@ -1,4 +1,4 @@
-/** Which money moves an order is about: goods at creation, shipping when it is routed, and what goes back. */
+/** What an entry pays for: the goods at creation, the shipping when the order is routed, or a refund. */
 type ChargeKind = "goods" | "shipping";
 export type EntryKind = ChargeKind | "refund";
 
@@ -7,33 +7,33 @@ export type EntryStatus = (typeof ENTRY_STATUSES)[number];
 
 export type GatewayName = "account" | "stripe";
 
-/** An entry of an order's ledger with its outcome. Entries are only ever added, and an outcome is final (decision 0040). */
+/** An entry of an order's ledger with its outcome. Entries are only added, and an outcome is final (decision 0040). */
 export type LedgerEntry = {
   readonly id: string;
   readonly kind: EntryKind;
-  /** Counts from 1 within the same kind, for refunds within the same charge. */
+  /** Counts from 1, for charges of the same kind and for refunds of the same charge. */
   readonly attempt: number;
-  /** The charge that a refund gives back; null for charges. */
+  /** The charge that a refund returns. Null for charges. */
   readonly refundOf: string | null;
   readonly amountMinor: bigint;
-  /** The order's. */
+  /** The currency of the order. */
   readonly currency: string;
   readonly status: EntryStatus;
-  /** The gateway; null while pending, and for an entry that was canceled before it was sent. */
+  /** The gateway. Null while the entry is pending, and if it was canceled before it was sent. */
   readonly gateway: GatewayName | null;
-  /** The gateway's code for why it declined; null unless failed. */
+  /** The gateway's code for the decline. Null unless the entry has failed. */
   readonly failureReason: string | null;
   readonly createdAt: Date;
 };
 
-/** An entry that is to be added; it is due at a gateway from `dueAt` on. */
+/** An entry to add. It is due at a gateway from `dueAt` on. */
 export type NewEntry = Pick<LedgerEntry, "kind" | "attempt" | "refundOf" | "amountMinor"> & {
   readonly dueAt: Date;
-  /** The gateway to use; null: the one that the merchant uses when the entry is first claimed. */
+  /** The gateway to use. Null: the one that the merchant uses when the entry is first claimed. */
   readonly gateway: GatewayName | null;
 };
 
-/** Attempts at the same money, oldest first: one charge of a kind, or the refund of one charge. */
+/** The attempts at one charge of a kind, or at the refund of one charge, oldest first. */
 type Chain = readonly [LedgerEntry, ...LedgerEntry[]];
 
 function chainsOf(entries: readonly LedgerEntry[]): Chain[] {
@@ -46,25 +46,27 @@ function chainsOf(entries: readonly LedgerEntry[]): Chain[] {
 
 const has = (chain: Chain, status: EntryStatus): boolean => chain.some((entry) => entry.status === status);
 const newestOf = (chain: Chain): LedgerEntry => chain.at(-1) ?? chain[0];
-/** Declined, not paid since, and still owed: an attempt that was canceled at the end waives the charge (decision 0041). */
+/**
+ * Declined, not paid since, and still owed. An attempt that was canceled at the end waives the charge (decision 0041).
+ */
 const hasFailed = (chain: Chain): boolean =>
   has(chain, "failed") && !has(chain, "succeeded") && newestOf(chain).status !== "canceled";
 const isRefund = ([{ kind }]: Chain): boolean => kind === "refund";
 
-/**
- * Whether a charge was declined and has not been paid since: then the order is held (decision 0011). A charge that was
- * not declined holds nothing.
- */
+/** Whether a charge was declined and has not been paid since. If so, the order is held (decision 0011). */
 export const hasFailedCharge = (entries: readonly LedgerEntry[]): boolean =>
   failedCharges(entries).length > 0;
 
-/** The newest attempts at charges that were declined and have not been paid since: what keeps the order on hold. */
+/** The newest attempts at charges that were declined and have not been paid since. They keep the order on hold. */
 export const failedCharges = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
   chainsOf(entries)
     .filter((chain) => !isRefund(chain) && hasFailed(chain))
     .map(newestOf);
 
-/** What a canceled order gives back: each charge that was really made and has no refund yet, the way it came. */
+/**
+ * The refunds of a canceled order: one for each charge that succeeded and has no refund yet, at the gateway of the
+ * charge.
+ */
 export function refundsOwed(entries: readonly LedgerEntry[], now: Date): NewEntry[] {
   const given = new Set(entries.map(({ refundOf }) => refundOf));
   return entries
@@ -79,12 +81,14 @@ export function refundsOwed(entries: readonly LedgerEntry[], now: Date): NewEntr
     }));
 }
 
-/** What is to be paid again at once: attempts that wait for their time, and attempts that nothing has scheduled. */
+/**
+ * What can be paid again at once: attempts that wait for their time, and declined entries without a scheduled attempt.
+ */
 export type Retries = { readonly bringForward: readonly LedgerEntry[]; readonly add: readonly NewEntry[] };
 
 /**
- * What a request to retry the payment can do. Refunds of a canceled order are attempted again; its charges are not,
- * because it owes nothing any more.
+ * What a request to retry the payment does. For a canceled order it attempts refunds again, but no charges, because the
+ * order owes nothing.
  */
 export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, now: Date): Retries {
   const failed = chainsOf(entries).filter((chain) => hasFailed(chain) && isRefund(chain) === canceled);
@@ -96,8 +100,8 @@ export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, no
 }
 
 /**
- * The attempt that follows a declined one: at once if it could be paid by now, otherwise by the schedule, which has
- * none after the last. A charge of a canceled order is not attempted again, nor is one that has been waived.
+ * The attempt that follows a declined one: at once if it could be paid now, otherwise by the schedule. After the last
+ * attempt of the schedule there is none. A charge that was waived, or of a canceled order, is not attempted again.
  */
 export function attemptAfter(
   declined: LedgerEntry,
@@ -118,11 +122,11 @@ export function attemptAfter(
   return nextAttempt(declined, new Date(now.getTime() + waitMs));
 }
 
-/** The attempts that waive charges when they are canceled unsent, for what has no attempt that can be canceled. */
+/** Attempts to add and cancel at once, which waive declined charges that have no attempt to cancel. */
 export const waivers = (entries: readonly LedgerEntry[], now: Date): NewEntry[] =>
   failedCharges(entries).map((entry) => nextAttempt(entry, now));
 
-/** A new entry, so that its id is new to the gateway too: gateways repeat their response to a known id. */
+/** A new entry has a new id at the gateway, which would otherwise repeat its response to the earlier one. */
 const nextAttempt = (
   { kind, attempt, refundOf, amountMinor, gateway }: LedgerEntry,
   dueAt: Date,
@@ -132,5 +136,6 @@ const nextAttempt = (
   refundOf,
   amountMinor,
   dueAt,
-  gateway: kind === "refund" ? gateway : null, // A charge may go another way than the one that declined it.
+  // A charge can be attempted at another gateway than the one that declined it.
+  gateway: kind === "refund" ? gateway : null,
 });

@@ -6,9 +6,8 @@ import { type ChangedOrder, ledgerEffectOf } from "./ledger-effects.ts";
 import { cancelUnsentEntries, insertEntries, readLedgers } from "./ledger-sql.ts";
 
 /**
- * Stores what transitions mean for the money of their orders, in the transaction that has locked the orders. An entry that
- * a worker has claimed is left to that worker: it takes the order's lock to record the outcome, and then finds the order
- * as it is by then.
+ * Stores the effects of transitions on ledgers, in the transaction that has locked the orders. An entry that a worker
+ * has claimed is left to the worker: it locks the order to record the outcome, and then sees the order as it is.
  */
 export async function updateLedger(
   tx: Queryable,
@@ -20,16 +19,16 @@ export async function updateLedger(
   for (const orders of ofEachMerchant(byEffect.get("waive") ?? [])) await waive(tx, orders, at);
 }
 
-/** Orders of one merchant; never none. */
+/** Orders of one merchant. Never empty. */
 type Orders = readonly [OrderKey, ...OrderKey[]];
 
-/** The merchants' ledgers are changed one after the other, in the order of their ids: each is on a shard of its own. */
+/** Ledgers are changed merchant by merchant, in the order of the merchants' ids, because each is on its own shard. */
 const ofEachMerchant = (transitions: readonly ChangedOrder[]): Orders[] =>
   [...Map.groupBy(transitions, ({ after }) => after.merchantId)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group.map(({ after }) => after) as unknown as Orders); // Groups are never empty.
 
-/** Canceled orders are no longer charged, and what was charged is refunded. */
+/** Cancels unsent charges of canceled orders, and refunds what was charged. */
 async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
   const ledgerOf = await readLedgers(tx, orders[0], orders.map(idOf));
   const pending = orders.flatMap(({ id }) => ledgerOf(id).filter(({ status }) => status === "pending"));
@@ -42,8 +41,8 @@ async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise
 }
 
 /**
- * Releasing the hold of a failed payment lets the order proceed unpaid: what was declined is not charged any more
- * (decision 0041). After a payment there is nothing left to waive.
+ * Releasing the hold for a failed payment lets the order proceed unpaid: declined charges are waived (decision 0041).
+ * After a payment there is nothing to waive.
  */
 async function waive(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
   const { merchantId } = orders[0];

@@ -4,7 +4,7 @@ import { nullable, shortText } from "../platform/wire/schemas.ts";
 const TEXTS = {
   firstName: "First name of the recipient.",
   lastName: "Last name of the recipient.",
-  name: "Full name of the recipient as it should be printed, if it is not the first and the last name.",
+  name: "Full name of the recipient, to be printed instead of the first and the last name.",
   company: "Company of the recipient.",
   address1: "Street and number, or the first line of the address.",
   address2: "Second line of the address, such as an apartment.",
@@ -18,13 +18,13 @@ const TEXTS = {
 const nullableText = (description: string) =>
   nullable(Type.String(), `${description} Null if it was not sent.`);
 
-/** Where an order is shipped to, as it was sent. */
+/** The address of an order, as it was sent. */
 export const AddressSchema = Type.Object(
   {
     firstName: Type.String({ description: TEXTS.firstName }),
     lastName: Type.String({ description: TEXTS.lastName }),
     name: Type.String({
-      description: "Full name of the recipient: as sent, otherwise the first and the last name.",
+      description: "Full name of the recipient, as it was sent. By default, the first and the last name.",
     }),
     company: nullableText(TEXTS.company),
     address1: Type.String({ description: TEXTS.address1 }),
@@ -35,7 +35,7 @@ export const AddressSchema = Type.Object(
     countryCode: Type.String({ description: `${TEXTS.countryCode} Always in upper case.`, examples: ["US"] }),
     phone: nullableText(TEXTS.phone),
   },
-  { title: "ShippingAddress", description: "Where the order is shipped to. It never changes." },
+  { title: "ShippingAddress", description: "The address that the order is shipped to. It never changes." },
 );
 
 export const AddressRequestSchema = Type.Object(
@@ -56,5 +56,5 @@ export const AddressRequestSchema = Type.Object(
     phone: Type.Optional(shortText(TEXTS.phone)),
     name: Type.Optional(shortText(TEXTS.name)),
   },
-  { title: "ShippingAddressRequest", description: "Where an order is to be shipped to." },
+  { title: "ShippingAddressRequest", description: "The address that the order is shipped to." },
 );

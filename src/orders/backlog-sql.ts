@@ -1,9 +1,9 @@
 import type { Queryable } from "../platform/database/database.ts";
 import { acceptanceDue, expired, UNROUTED } from "./conditions-sql.ts";
 
-// The backlog of orders, for metrics and `doctor`. Scans over all shards, along indexes of what waits.
+// The backlog of orders, for metrics and `doctor`. Scans over all shards, each along an index.
 
-/** When the acceptance window of the oldest order that is due for acceptance closed; null without one. */
+/** When the acceptance window closed of the oldest order that is due for acceptance. Null if there is none. */
 export async function readOldestDueOrder(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>({
     name: "read-oldest-due-order",
@@ -21,7 +21,7 @@ export async function readOldestDueOrder(db: Queryable, now: Date): Promise<Date
   return row?.since ?? null;
 }
 
-/** When the oldest test order that is due for erasure expired; null without one. */
+/** When the oldest test order expired that has not been erased. Null if there is none. */
 export async function readOldestExpiredOrder(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>({
     name: "read-oldest-expired-order",
@@ -39,7 +39,9 @@ export async function readOldestExpiredOrder(db: Queryable, now: Date): Promise<
   return row?.since ?? null;
 }
 
-/** When the oldest order that is due for routing last changed, which is mostly its acceptance; null without one. */
+/**
+ * When the oldest order that is due for routing last changed, which is usually its acceptance. Null if there is none.
+ */
 export async function readOldestUnroutedOrder(db: Queryable): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>({
     name: "read-oldest-unrouted-order",
@@ -73,7 +75,7 @@ export async function countOrdersInReview(db: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Real orders on hold, by reason; all reasons but the given ones count as `other`. Uses orders_held_idx. */
+/** Real orders on hold, by reason. Reasons that are not given count as `other`. Uses orders_held_idx. */
 export async function countHeldOrders(
   db: Queryable,
   reasons: readonly string[],

@@ -1,12 +1,15 @@
 import { PAYMENT_FAILED, ROUTING_HOLD_REASONS } from "../lifecycle/hold-reasons.ts";
 
-// SQL conditions of the order `o`, each in the words of the partial index that serves it. Their values are in the text, not
-// in parameters: otherwise PostgreSQL could not use the index.
+// SQL conditions on the order `o`. Each repeats the condition of a partial index. Their values are literals, not
+// parameters: otherwise PostgreSQL could not use the index.
 
-/** The acceptance window runs, or has closed and the acceptance is to be stored. As orders_acceptance_due_idx says. */
+/**
+ * The acceptance window is open, or has closed and the acceptance is not stored yet. Served by
+ * orders_acceptance_due_idx.
+ */
 export const AWAITS_ACCEPTANCE = `o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{${PAYMENT_FAILED}}'`;
 
-/** The acceptance window has closed: by the lifecycle the order is accepted, and the table has to follow (decision 0012). */
+/** The acceptance window has closed. By the rules the order is accepted, and this has to be stored (decision 0012). */
 export const acceptanceDue = (now: `$${number}`): string =>
   `${AWAITS_ACCEPTANCE} and o.acceptance_due_at <= ${now}`;
 
@@ -18,11 +21,11 @@ export const ACCEPTANCE_SUSPENDED = `o.status = 'NEW' and not o.test_mode and o.
 
 const ACCEPTED_WITHOUT_ROUTE = "o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null";
 
-/** The order is to be routed now. As orders_routing_due_idx says. */
+/** The order is due for routing. Served by orders_routing_due_idx. */
 export const UNROUTED = `${ACCEPTED_WITHOUT_ROUTE}
           and not o.hold_reasons && '{${[PAYMENT_FAILED, ...ROUTING_HOLD_REASONS].join()}}'`;
 
-/** The order waits for stock or for a rate. As orders_routing_waiting_idx says. */
+/** The order waits for stock or for a rate. Served by orders_routing_waiting_idx. */
 export const WAITS_FOR_SUPPLY = `${ACCEPTED_WITHOUT_ROUTE}
           and o.hold_reasons && '{${ROUTING_HOLD_REASONS.join()}}'`;
 

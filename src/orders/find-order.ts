@@ -2,8 +2,8 @@ import { isExpired } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../lifecycle/order.ts";
 
 /**
- * Finds the orders of one connection that references name at `now`: by the service's id first, then by the partner's
- * own (decision 0009). Expired test orders are skipped, so that the response is the same before and after the erasure.
+ * Finds the orders of one connection that references name at `now`: first by the service's id, then by the partner's
+ * own (decision 0009). Expired test orders are skipped, so the erasure changes no response.
  */
 export function orderFinder(orders: readonly Order[], now: Date): (ref: OrderRef) => Order | undefined {
   const byId = new Map<string, Order>();

@@ -42,7 +42,7 @@ const LineSchema = Type.Object(
       "Id of the shipment that contains the line. Null until the warehouse ships it.",
     ),
   },
-  { title: "OrderLine", description: "A product of an order, and how many units of it are ordered." },
+  { title: "OrderLine", description: "An ordered product and its quantity." },
 );
 
 export const ShipmentSchema = Type.Object(
@@ -68,7 +68,7 @@ const externalIdField = nullable(
   Type.String(),
   "The partner's own id of the order. Null if it was not sent.",
 );
-const createdAtField = dateTime("When the order was created. The acceptance window begins at this time.");
+const createdAtField = dateTime("When the order was created. The acceptance window starts at this time.");
 
 /** The order object of the specification, part 2, with `updatedAt` and `cancelableUntil` added (decision 0008). */
 export const OrderSchema = Type.Object(
@@ -83,7 +83,7 @@ export const OrderSchema = Type.Object(
     }),
     onHoldReasons: Type.Array(Type.String(), {
       description:
-        "What has to change before the order can proceed: `out_of_stock`, `address_unserviceable`, `payment_failed` or `merchant_request`. Empty if the order is not on hold. More values may be added.",
+        "What must change before the order can proceed: `out_of_stock`, `address_unserviceable`, `payment_failed` or `merchant_request`. Empty if the order is not on hold. More values may be added.",
       examples: [[OUT_OF_STOCK]],
     }),
     createdAt: createdAtField,
@@ -92,7 +92,7 @@ export const OrderSchema = Type.Object(
       "Until when the API can cancel the order in its present state. Null if the API cannot cancel it.",
     ),
     shippingAddress: AddressSchema,
-    lines: Type.Array(LineSchema, { description: "The ordered products, as they were sent." }),
+    lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
     shipments: Type.Array(ShipmentSchema, { description: "The parcels of the order, oldest first." }),
   },
   { title: "Order", description: "An order in its present state." },
@@ -100,7 +100,7 @@ export const OrderSchema = Type.Object(
 type WireOrder = Static<typeof OrderSchema>;
 type WireShipment = Static<typeof ShipmentSchema>;
 
-/** What creation returns (specification, part 2). */
+/** The response of a creation (specification, part 2). */
 export const CreatedOrderSchema = Type.Object(
   {
     id: orderIdField,
@@ -111,16 +111,16 @@ export const CreatedOrderSchema = Type.Object(
     lines: Type.Array(
       Type.Object(lineFields, {
         title: "CreatedOrderLine",
-        description: "A product of an order, and how many units of it are ordered.",
+        description: "An ordered product and its quantity.",
       }),
-      { description: "The ordered products, as they were sent." },
+      { description: "The ordered products, in the order of the request." },
     ),
   },
   { title: "CreatedOrder", description: "The fields of an order that its creation returns." },
 );
 type WireCreatedOrder = Static<typeof CreatedOrderSchema>;
 
-/** The order object that reads, cancels, transitions and events show. Give it an order `asOf` now. */
+/** The order object of reads, cancels, transitions and events. The order must be `asOf` now. */
 export function toWireOrder(order: Order): WireOrder {
   const address = order.shippingAddress;
   return {
@@ -167,7 +167,7 @@ export function toWireCreatedOrder(order: Order): WireCreatedOrder {
   };
 }
 
-/** `orderId` of a path: the service's id is tried first, then the partner's own. Specification, part 8: 1 to 200 characters. */
+/** `orderId` of a path: the service's id, or else the partner's own. 1 to 200 characters (specification, part 8). */
 export const OrderIdParams = Type.Object({
   orderId: Type.String({
     minLength: 1,

@@ -51,7 +51,10 @@ type OrderRow = {
   }[];
 };
 
-/** An order whole, as `toOrder` reads it. `merchant`: the expression that compares its parts with its merchant. */
+/**
+ * Reads whole orders, in the form that `toOrder` takes. `merchant` is the expression with which their parts are
+ * compared.
+ */
 const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
       select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
              o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
@@ -73,8 +76,9 @@ const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
 const SELECT_ORDERS = selectOrders("$1");
 
 /**
- * Reads orders of one connection whole, by the service's ids. Expired test orders are among them. By either id in one
- * statement would be shorter, but PostgreSQL then reads a small table whole, which costs more than twice as much.
+ * Reads whole orders of one connection, by the service's ids, expired test orders included. One statement for both
+ * kinds of ids would be shorter, but for it PostgreSQL reads a small table from end to end, at more than twice the
+ * cost.
  */
 export async function readOrders(
   db: Queryable,
@@ -90,7 +94,7 @@ export async function readOrders(
   return rows.map(toOrder);
 }
 
-/** Reads orders of many connections whole. The subquery keeps the planner from reading all orders for a few. */
+/** Reads whole orders of many connections. The subquery keeps the planner from reading all orders to find a few. */
 export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]): Promise<Order[]> {
   if (keys.length === 0) return [];
   const rows = await db.query<OrderRow>({
@@ -107,7 +111,7 @@ export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]):
   return rows.map(toOrder);
 }
 
-/** Reads orders of one connection whole, by the partner's own ids. Expired test orders are among them. */
+/** Reads whole orders of one connection, by the partner's ids, expired test orders included. */
 export async function readOrdersByExternalId(
   db: Queryable,
   connection: ConnectionKey,
@@ -123,8 +127,8 @@ export async function readOrdersByExternalId(
 }
 
 /**
- * Locks an order and reads it as the lock's previous holder left it. Two statements on purpose: subqueries of a
- * locking statement still see the lines and shipments of the time before the wait.
+ * Locks an order and reads it under the lock. This takes two statements: the subqueries of a locking statement would
+ * return the lines and shipments from before it waited.
  */
 export async function lockOrder(
   tx: Queryable,
@@ -157,7 +161,7 @@ export async function lockOrder(
   return orderFinder(orders, clock.now())(ref);
 }
 
-/** The same for an order that the service names by its id. */
+/** Locks and reads the order with this id. */
 export async function lockOrderById(tx: Queryable, key: OrderKey, clock: Clock): Promise<Order | undefined> {
   const locked = await tx.query({
     name: "lock-order-by-id",

@@ -11,25 +11,25 @@ import type { Order } from "../lifecycle/order.ts";
 
 type PaidOrder = Pick<Order, "status" | "holdReasons" | "canceledAt" | "lines">;
 
-/** Outcomes that have just been recorded for one order. */
+/** Outcomes of one order that have just been recorded. */
 export type RecordedOutcomes = {
   /** The order's ledger with these outcomes. */
   readonly ledger: readonly LedgerEntry[];
   /** Entries that were declined. */
   readonly declinedIds: ReadonlySet<string>;
-  /** Those of them that could be paid by now. */
+  /** Those of them that could be paid now. */
   readonly payableIds: ReadonlySet<string>;
   /** Whether any entry succeeded. */
   readonly hasSucceeded: boolean;
 };
 
-/** What recorded outcomes mean for their order. */
+/** The consequences of recorded outcomes for their order. */
 export type Consequences = {
   /** Entries to add: further attempts, and refunds of a canceled order. */
   readonly entries: readonly NewEntry[];
-  /** Declined entries without a further attempt that no hold shows, so that an operator must be notified. */
+  /** Declined entries without a further attempt that no hold shows. They are logged for the operator. */
   readonly exhausted: readonly LedgerEntry[];
-  /** How the hold for a failed payment changes; null when it does not. */
+  /** How the hold for a failed payment changes. Null if it does not. */
   readonly holdChange: "addHold" | "releaseHold" | null;
 };
 
@@ -61,8 +61,8 @@ export function consequencesOf(
 }
 
 /**
- * Whether an operator cannot see a declined entry on its order. A refund never shows. A charge shows as a hold, unless the
- * order is settled or has shipped. A canceled order owes no charges.
+ * Whether a declined entry cannot be seen on its order. A refund never can. A charge shows as a hold, unless the order
+ * is settled or has shipped. A canceled order owes no charges.
  */
 function isHidden(order: PaidOrder, ledger: readonly LedgerEntry[], declined: LedgerEntry): boolean {
   if (declined.kind === "refund") return true;
@@ -71,15 +71,15 @@ function isHidden(order: PaidOrder, ledger: readonly LedgerEntry[], declined: Le
 }
 
 /**
- * Decision 0011: a declined charge holds the order until it is paid. A settled order is not held, nor is one whose last
- * line has shipped: there is nothing left to keep back, and nothing to cancel.
+ * Decision 0011: a declined charge holds the order until it is paid. An order that is settled, or whose last line has
+ * shipped, is not held: there is nothing left to keep back or to cancel.
  */
 function holdChangeOf(
   order: PaidOrder,
   { ledger, hasSucceeded }: RecordedOutcomes,
 ): Consequences["holdChange"] {
   const failed = hasFailedCharge(ledger);
-  // The charge was waived while the gateway processed it. A hold that stands now has been placed for another reason.
+  // The charge was waived while the gateway processed it. A hold that exists now was placed for another reason.
   if (!failed && !hasSucceeded) return null;
   if (isSettled(order) || failed === hasFailedPayment(order) || (failed && hasShipped(order))) return null;
   return failed ? "addHold" : "releaseHold";

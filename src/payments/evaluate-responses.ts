@@ -3,7 +3,7 @@ import type { PaymentOutcome, Postponement } from "../ledger/due-payments-sql.ts
 import { after, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import type { GatewayResponse } from "./gateway.ts";
 
-/** A payment and its gateway's response; null when the outcome is unknown. */
+/** A payment and its gateway's response. Null if the outcome is unknown. */
 export type RespondedPayment = {
   readonly payment: ClaimedPayment;
   readonly response: GatewayResponse | null;
@@ -11,7 +11,7 @@ export type RespondedPayment = {
 
 export const isDeclined = ({ response }: RespondedPayment): boolean => response?.status === "declined";
 
-/** Separates payments that have an outcome from those that must be sent or checked again. */
+/** Separates payments with an outcome from those that must be sent or checked again. */
 export function evaluateResponses(
   responded: readonly RespondedPayment[],
   now: Date,
@@ -39,6 +39,6 @@ export function evaluateResponses(
 const UNKNOWN_FIRST_MS = 5 * SECOND_MS;
 const UNKNOWN_MAX_MS = 10 * MINUTE_MS;
 
-/** When the same entry is sent again: soon at first, because most lost responses have a short cause. */
+/** When an entry with an unknown outcome is sent again: soon at first, because most causes are short. */
 const retryAfterUnknown = ({ attemptCount }: ClaimedPayment, now: Date): Date =>
   after(now, Math.min(UNKNOWN_MAX_MS, UNKNOWN_FIRST_MS * 2 ** (attemptCount - 1)));

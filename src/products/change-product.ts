@@ -2,7 +2,7 @@ import { type Context, inTransaction } from "../platform/context.ts";
 import type { Product, ProductDetails } from "./product.ts";
 import { lockProduct, updateProduct } from "./products-sql.ts";
 
-/** Changes the fields that are given; null when there is no such product. */
+/** Changes the given fields. Returns null if there is no such product. */
 export async function changeProduct(
   context: Context,
   key: Pick<Product, "merchantId" | "id">,

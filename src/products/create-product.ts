@@ -3,7 +3,7 @@ import type { Context } from "../platform/context.ts";
 import type { Product, ProductDetails } from "./product.ts";
 import { insertProduct } from "./products-sql.ts";
 
-/** Adds a product to a merchant's catalogue, in the merchant's currency. No connection sees it yet. */
+/** Adds a product to a merchant's catalog, in the merchant's currency. No connection sees it yet. */
 export async function createProduct(
   { db, clock, newId }: Context,
   merchant: Merchant,

@@ -5,7 +5,7 @@ import { type PagePosition, toPage } from "../platform/wire/cursor.ts";
 import { toPartnerProduct } from "./product.ts";
 import { listExposedProducts, listExposedProductsBySku } from "./products-sql.ts";
 
-/** `sku` null: products of any SKU. */
+/** `sku` null means products of any SKU. */
 type PageLookup = PagePosition & ConnectionKey & { sku: string | null };
 
 /** A page as JSON text. */
@@ -16,7 +16,7 @@ export const PAGE_GROUPS_MAX = 3;
 
 /**
  * GET /v1/products. Specification, part 4; decision 0018. A partner's machines often request the same page at the same
- * time; requests that arrive together share one read and one text.
+ * time. Requests that arrive together share one read and one text.
  */
 export function productLister(db: Database): ListProducts {
   return groupCalls<PageLookup, string>({

@@ -22,7 +22,7 @@ const optionalFields = {
   ),
 };
 
-/** A new product, as the merchant describes it. */
+/** The merchant's description of a new product. */
 export const ProductRequestSchema = Type.Object(
   { sku: skuField, name: nameField, price: priceField, ...optionalFields },
   { title: "ProductRequest", description: "A new product." },

@@ -4,17 +4,17 @@ import { dateTime, enumeration, nullable } from "../platform/wire/schemas.ts";
 export const PRODUCT_STATUSES = ["active", "discontinued"] as const;
 export type ProductStatus = (typeof PRODUCT_STATUSES)[number];
 
-/** A product of a merchant's catalogue. */
+/** A product of a merchant's catalog. */
 export type Product = {
   readonly id: string;
   readonly merchantId: string;
-  /** Not unique: two products may share a SKU. */
+  /** Not unique. */
   readonly sku: string;
   readonly name: string;
   readonly description: string | null;
   readonly imageUrl: string | null;
   readonly weightGrams: number | null;
-  /** Per piece, in minor units of `currency`. */
+  /** For one piece, in minor units of `currency`. */
   readonly priceMinor: bigint;
   readonly currency: string;
   readonly status: ProductStatus;
@@ -22,7 +22,7 @@ export type Product = {
   readonly updatedAt: Date;
 };
 
-/** What the merchant says of a product, and changes at will. */
+/** The fields of a product that the merchant can change. */
 export type ProductDetails = Pick<
   Product,
   "sku" | "name" | "description" | "imageUrl" | "weightGrams" | "priceMinor"
@@ -34,7 +34,7 @@ export const ProductStatusSchema = enumeration(
   "`active`: can be ordered. `discontinued`: cannot be ordered any more, but can still be read. The merchant sets it.",
 );
 
-/** The descriptions of fields that both a product and the request for one have. */
+/** The descriptions of fields that a product and its request share. */
 export const PRODUCT_TEXTS = {
   sku: "The merchant's article number. Not unique: two products may have the same SKU.",
   name: "Name of the product.",
@@ -43,7 +43,7 @@ export const PRODUCT_TEXTS = {
   weightGrams: "Weight of one unit in grams. Null if it is not known.",
 } as const;
 
-/** What partners see of a product: never its price, which is the merchant's (specification, part 1; decision 0018). */
+/** A product as partners see it, without its price, which is the merchant's (specification, part 1; decision 0018). */
 export const PartnerProductSchema = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "Id of the product, set by the service." }),

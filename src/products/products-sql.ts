@@ -23,8 +23,8 @@ const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.im
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at`;
 
 /**
- * Products exposed to a connection, oldest first. Product ids are made from the creation time, so their order is
- * the order of creation. One row more than the page, if there is one.
+ * Products exposed to a connection, oldest first. Product ids are made from the creation time, so their order is the
+ * order of creation. Returns one row more than the page if there is one.
  */
 export async function listExposedProducts(
   db: Queryable,
@@ -45,7 +45,7 @@ export async function listExposedProducts(
   return rows.map(toProduct);
 }
 
-/** The same list, of one SKU only. A statement of its own, because it starts from the SKU's index. */
+/** The same list for one SKU. It is a statement of its own because it uses the SKU's index. */
 export async function listExposedProductsBySku(
   db: Queryable,
   connection: ConnectionKey,
@@ -83,17 +83,17 @@ export async function readExposedProduct(
   return row === undefined ? null : toProduct(row);
 }
 
-/** What a catalogue's list is narrowed to; null in a field: not by that. */
+/** Which products are listed. A null restricts nothing. */
 export type ProductFilter = {
   readonly sku: string | null;
   readonly status: ProductStatus | null;
-  /** What is exposed to this connection. */
+  /** Only products exposed to this connection. */
   readonly connectionId: string | null;
   /** A part of the SKU or of the name, in lower case. */
   readonly text: string | null;
 };
 
-/** A merchant's catalogue, oldest first; one row more than the page, if there is one. */
+/** A merchant's catalog, oldest first. Returns one row more than the page if there is one. */
 export async function listProducts(
   db: Queryable,
   merchantId: string,
@@ -118,7 +118,7 @@ export async function listProducts(
   return rows.map(toProduct);
 }
 
-/** A product by its id alone, of any merchant; null when there is none. */
+/** A product of any merchant, by its id. Null if there is none. */
 export async function findProductById(db: Queryable, productId: string): Promise<Product | null> {
   const [row] = await db.query<ProductRow>({
     name: "find-product-by-id",
@@ -131,7 +131,7 @@ export async function findProductById(db: Queryable, productId: string): Promise
   return row === undefined ? null : toProduct(row);
 }
 
-/** Reads a product for a change: no other transaction changes it until this one ends. */
+/** Reads a product and locks it until the transaction ends. */
 export async function lockProduct(
   tx: Queryable,
   { merchantId, id }: Pick<Product, "merchantId" | "id">,
@@ -171,7 +171,7 @@ export async function updateProduct(tx: Queryable, product: Product): Promise<vo
   });
 }
 
-/** True when the product was not exposed before. */
+/** Returns true if the product was not exposed before. */
 export async function exposeProduct(
   tx: Queryable,
   connection: ConnectionKey,

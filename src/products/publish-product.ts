@@ -6,8 +6,8 @@ import { type Product, toPartnerProduct } from "./product.ts";
 import { exposeProduct, lockProduct } from "./products-sql.ts";
 
 /**
- * Exposes a product to a connection of its merchant, and publishes `product.published`; both or neither. If the product
- * is already exposed, nothing changes and nothing is published. Null if the merchant has no such product.
+ * Exposes a product to a connection of its merchant and publishes `product.published`, both or neither. If the product
+ * is already exposed, nothing changes and nothing is published. Returns null if the merchant has no such product.
  */
 export async function publishProduct(
   context: Context,

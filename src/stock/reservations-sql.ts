@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
-/** Pieces kept at a facility for a line of an order. */
+/** Pieces reserved at a facility for a line of an order. */
 export type Reservation = {
   readonly orderId: string;
   readonly lineId: string;
@@ -34,7 +34,9 @@ export async function insertReservations(
   });
 }
 
-/** Ends the reservations for lines of a merchant's orders that the caller has locked; returns those that there were. */
+/**
+ * Ends the reservations for lines of a merchant's orders. Returns those that existed. The caller has locked the orders.
+ */
 export async function deleteReservations(
   tx: Queryable,
   merchantId: string,

@@ -4,17 +4,17 @@ import type { Order, OrderLine } from "../lifecycle/order.ts";
 import type { Reservation } from "./reservations-sql.ts";
 import type { StockMove } from "./stock-sql.ts";
 
-/** Lines for which nothing is reserved any more: those that ship, and all lines of an order that settles. */
+/** Lines that need no reservation any more: those that ship, and all lines of an order that becomes settled. */
 export const linesToEnd = (transition: AppliedTransition): { orderId: string; lineId: string }[] => {
   const { before, after } = transition;
-  // Also of a returned order: its lines that have not been shipped never will be.
+  // Also for a returned order, whose unshipped lines will never ship.
   const lines = isSettled(after) && !isSettled(before) ? after.lines : newlyShipped(transition);
   return lines.map(({ id }) => ({ orderId: after.id, lineId: id }));
 };
 
 /**
- * What transitions move, given the reservations that ended with them: goods that leave their facility, and goods that
- * become available again.
+ * The movements of stock by transitions, given the reservations that they end: goods that leave their facility, and
+ * goods that become available again.
  */
 export function stockMovesOf(
   transitions: readonly AppliedTransition[],

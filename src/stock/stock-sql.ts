@@ -11,7 +11,7 @@ type StockRow = {
   updated_at: Date;
 };
 
-/** What is to be added to a stock record, in pieces; taken away when it is negative. */
+/** A change of a stock record, in pieces. Negative values are taken away. */
 export type StockMove = {
   readonly facilityId: string;
   readonly productId: string;
@@ -20,9 +20,9 @@ export type StockMove = {
 };
 
 /**
- * Locks the stock of products at every facility until the transaction ends; products that are made to order have none
- * to lock. Returns those that are stocked. Always in one order, and always after the lock of the order, so that there
- * is no deadlock. Read stock by a later statement: this one's snapshot is from before the wait.
+ * Locks the stock of products at all facilities until the transaction ends. Products that are made to order have none.
+ * Returns the products with stock. All transactions lock stock in the same order, and after the order's row, so they
+ * cannot deadlock. Read stock with a later statement, because the snapshot of this one is from before it waited.
  */
 export async function lockStock(
   tx: Queryable,
@@ -43,7 +43,7 @@ export async function lockStock(
   return rows.map((row) => row.product_id);
 }
 
-/** From now on the product is no longer made to order; if it was none before, nothing changes. */
+/** Creates an empty stock record unless there is one. From then on the product is not made to order. */
 export async function beginStocking(tx: Queryable, { merchantId, id }: ProductKey): Promise<void> {
   await tx.query({
     name: "begin-stocking",
@@ -71,15 +71,15 @@ export async function readStock(
   return row === undefined ? null : toStockRecord(row);
 }
 
-/** What a list of stock is narrowed to; null in a field: not by that. */
+/** Which stock is listed. A null restricts nothing. */
 type StockFilter = {
   readonly merchantId: string | null;
   readonly sku: string | null;
-  /** Whether any of it can still be promised. */
+  /** Whether some of it is available. */
   readonly available: boolean | null;
 };
 
-/** A facility's stock in the order of product ids; one row more than the page, if there is one. */
+/** A facility's stock in the order of product ids. Returns one row more than the page if there is one. */
 export async function listStock(
   db: Queryable,
   facilityId: string,
@@ -115,7 +115,7 @@ export async function saveOnHand(tx: Queryable, stock: StockRecord): Promise<voi
   });
 }
 
-/** What can be promised of stocked products. */
+/** The available stock of products. */
 export async function readAvailability(
   tx: Queryable,
   merchantId: string,
@@ -135,10 +135,7 @@ export async function readAvailability(
   return availability;
 }
 
-/**
- * Changes stock where there is a record of it; returns the products that were changed. The caller has locked their
- * stock.
- */
+/** Changes existing stock records. Returns the products that were changed. The caller has locked their stock. */
 export async function moveStock(
   tx: Queryable,
   merchantId: string,

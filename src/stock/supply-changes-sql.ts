@@ -1,14 +1,14 @@
 import type { Queryable } from "../platform/database/database.ts";
 
-/** More of a product became available, and waiting orders have not all been evaluated since. */
+/** More of a product has become available, and not all waiting orders have been evaluated since. */
 export type StockChange = {
   readonly merchantId: string;
   readonly productId: string;
-  /** New for each change, so that a later change is never taken for an evaluated one. */
+  /** Differs for each change, so that a later change is not taken for one that has been evaluated. */
   readonly id: string;
 };
 
-/** Marks that more of a merchant's products became available. The caller has locked their stock. */
+/** Marks that more of a merchant's products has become available. The caller has locked their stock. */
 export async function markStockChanged(
   tx: Queryable,
   merchantId: string,
@@ -43,7 +43,7 @@ export async function listStockChanges(db: Queryable): Promise<StockChange[]> {
   }));
 }
 
-/** Clears a change for which all waiting orders have been evaluated; a later change of the product stays. */
+/** Clears a change after all waiting orders have been evaluated for it. A later change of the product stays. */
 export async function clearStockChange(
   db: Queryable,
   { merchantId, productId, id }: StockChange,

@@ -6,11 +6,12 @@ import { lockStock, moveStock } from "./stock-sql.ts";
 import { markStockChanged } from "./supply-changes-sql.ts";
 
 /**
- * Stores what transitions mean for stock, in the transaction that has locked the orders. Lines that ship leave the
- * facility; an order that settles gives back what was still reserved for it; returned goods become available again if the
- * transition says so. Test orders, and orders that no facility sends, do not concern stock.
+ * Stores the effects of transitions on stock, in the transaction that has locked the orders. Lines that ship leave the
+ * facility. An order that becomes settled releases its reservations. Returned goods become available again if the
+ * transition says so. Test orders, and orders without a facility, do not change stock.
  *
- * One merchant after the other, in the order of their ids, because the stock of each is on a shard of its own.
+ * Merchants are processed one after the other, in the order of their ids, because the stock of each is on its own
+ * shard.
  */
 export async function updateStock(
   tx: Queryable,
@@ -31,9 +32,9 @@ async function updateStockOf(
 ): Promise<void> {
   const ended = await deleteReservations(tx, merchantId, transitions.flatMap(linesToEnd));
   const { leaving, freed } = stockMovesOf(transitions, ended);
-  // All of them at once: a second lock could be of a lesser id than the first, and two transactions would deadlock.
+  // All at once: a later lock could have a smaller id than an earlier one, and two transactions would deadlock.
   await lockStock(tx, merchantId, productsOf([...leaving, ...freed]));
-  await moveStock(tx, merchantId, leaving, at.now); // Nothing becomes available: it had been promised.
+  await moveStock(tx, merchantId, leaving, at.now); // Nothing becomes available, because it was reserved.
   const changed = await moveStock(tx, merchantId, freed, at.now);
   await markStockChanged(tx, merchantId, changed, at.newId());
 }

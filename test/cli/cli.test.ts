@@ -153,7 +153,7 @@ describe("the command line", () => {
 
   it("imports from a file and from standard input, and reports invalid rows by their line", async () => {
     const folder = await temporaryFolder();
-    const file = join(folder, "catalogue.csv");
+    const file = join(folder, "catalog.csv");
     await writeFile(file, '\uFEFFsku,name,price\r\nA,"With ""quotes"", and\r\na line",1.00\r\n');
     const at = `--merchant ${partner.merchantId}`;
     expect((await cli(`product import ${file} ${at}`)).output).toBe("created  1\nchanged  0\n");

@@ -1,6 +1,6 @@
 import type { BackOfficeRoute } from "./access.ts";
-import { importRoutes } from "./catalogue/import-routes.ts";
-import { productRoutes } from "./catalogue/product-routes.ts";
+import { importRoutes } from "./catalog/import-routes.ts";
+import { productRoutes } from "./catalog/product-routes.ts";
 import { facilityRoutes } from "./facilities/facility-routes.ts";
 import { rateRoutes } from "./facilities/rate-routes.ts";
 import { stockRoutes } from "./facilities/stock-routes.ts";

@@ -2,7 +2,7 @@ import type { Context } from "../../platform/context.ts";
 import { insertFacility } from "./facilities-sql.ts";
 import type { Facility } from "./facility.ts";
 
-/** Opens a facility, without stock and without rates. The first one switches routing on. */
+/** Creates a facility without stock and rates. The first facility turns routing on. */
 export async function createFacility(
   { db, clock, newId }: Context,
   fields: Pick<Facility, "name" | "countryCode">,

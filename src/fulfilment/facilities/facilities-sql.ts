@@ -21,7 +21,7 @@ export async function readFacility(db: Queryable, facilityId: string): Promise<F
   return row === undefined ? null : toFacility(row);
 }
 
-/** Those in one country, or all. Oldest first; one row more than the page, if there is one. */
+/** The facilities in one country, or all. Oldest first. Returns one row more than the page if there is one. */
 export async function listFacilities(
   db: Queryable,
   countryCode: string | null,

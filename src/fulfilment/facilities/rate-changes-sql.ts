@@ -1,15 +1,15 @@
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** A facility's rates changed, and waiting orders have not all been evaluated since. */
+/** The rates of a facility have changed, and not all waiting orders have been evaluated since. */
 export type RateChange = {
   readonly facilityId: string;
-  /** New for each change, so that a later change is never taken for an evaluated one. */
+  /** Differs for each change, so that a later change is not taken for one that has been evaluated. */
   readonly id: string;
 };
 
 /**
- * Marks that a facility's rates change, and locks the facility, so that concurrent changes of its rates wait. False when
- * there is no such facility.
+ * Marks that a facility's rates change, and locks the facility, so that concurrent changes of its rates wait. Returns
+ * false if there is no such facility.
  */
 export async function markRatesChanged(
   tx: Queryable,
@@ -33,7 +33,9 @@ export async function listRateChanges(db: Queryable): Promise<RateChange[]> {
   return rows.map((row) => ({ facilityId: row.id, id: row.supply_change_id }));
 }
 
-/** Clears a change for which all waiting orders have been evaluated; a later change of the facility's rates stays. */
+/**
+ * Clears a change after all waiting orders have been evaluated for it. A later change of the facility's rates stays.
+ */
 export async function clearRateChange(db: Queryable, { facilityId, id }: RateChange): Promise<void> {
   await db.query({
     name: "clear-rate-change",

@@ -4,8 +4,8 @@ import type { Rate } from "./facility.ts";
 import { markRatesChanged } from "./rate-changes-sql.ts";
 
 /**
- * Replaces all rates of a facility; repeating it has no further effect. Orders that waited for a rate are evaluated
- * again, routed orders keep their price. False if there is no such facility.
+ * Replaces all rates of a facility. Repeating it has no further effect. Orders that waited for a rate are evaluated
+ * again. Routed orders keep their price. Returns false if there is no such facility.
  * @param rates no two for the same country, currency and weight
  */
 export async function setRates(
@@ -14,7 +14,7 @@ export async function setRates(
   rates: readonly Rate[],
 ): Promise<boolean> {
   return inTransaction(context, async (tx) => {
-    // First, because it locks the facility: two replacements do not mix.
+    // This comes first because it locks the facility: two replacements do not mix.
     if (!(await markRatesChanged(tx, facilityId, context.newId()))) return false;
     await deleteRates(tx, facilityId);
     await insertRates(tx, facilityId, rates);

@@ -5,12 +5,12 @@ import { markStockChanged } from "../../stock/supply-changes-sql.ts";
 
 export type SetStock =
   | { readonly outcome: "set"; readonly stock: StockRecord }
-  /** Less than the quantity reserved for orders, which would have to be released first. */
+  /** The quantity is less than what is reserved for orders. */
   | { readonly outcome: "below-reserved"; readonly reserved: number };
 
 /**
- * Sets the quantity of a product at a facility. With its first record anywhere a product is no longer made to order.
- * Waiting orders are evaluated again if more of it is available than before.
+ * Sets the quantity of a product at a facility. A product with a stock record at any facility is no longer made to
+ * order. If more is available than before, waiting orders are evaluated again.
  */
 export async function setStock(
   context: Context,

@@ -15,8 +15,8 @@ import { lockRates, readRatedFacilities } from "./rated-facilities-sql.ts";
 import { setRoutingHolds } from "./set-routing-holds.ts";
 
 /**
- * Gives each order a facility, reserves its stock there and charges its shipping; or places the order on hold. The
- * caller has locked the orders, and its transaction stores all of it or nothing.
+ * Gives each order a facility, reserves its stock there and charges its shipping, or puts the order on hold. The caller
+ * has locked the orders. Its transaction stores everything or nothing.
  */
 export async function assignFacilities(
   tx: Queryable,
@@ -47,9 +47,8 @@ async function choose(
     chooseFacilities(orders, await readRatedFacilities(tx, countries), stocked);
   const choices = await chooseByRates();
   if (choices.every(({ choice }) => choice.outcome !== "held")) return { choices, stocked };
-  // A change of rates that commits before the hold is visible would not find the order, which would then wait without
-  // end. So holds are decided under a lock on the rates. Other choices need no lock, and so do not block changes of
-  // rates.
+  // A change of rates that commits before the hold is visible would not find the order, which would miss it.
+  // So holds are decided under a lock on the rates. Other choices need no lock, and do not block changes of rates.
   await lockRates(tx);
   return { choices: await chooseByRates(), stocked };
 }

@@ -3,10 +3,10 @@ import type { Availability } from "../../stock/stock.ts";
 import type { Facility, Rate } from "../facilities/facility.ts";
 import { findRateBracket } from "./rate-brackets.ts";
 
-/** The part of an order that decides its facility. */
+/** The part of an order on which the choice of its facility depends. */
 export type RoutableOrder = {
   readonly countryCode: string;
-  /** Shipping is charged in the order's currency. */
+  /** Shipping is charged in this currency. */
   readonly currency: string;
   readonly lines: readonly {
     readonly productId: string;
@@ -20,14 +20,14 @@ export type RatedFacility = Pick<Facility, "id" | "countryCode"> & { readonly ra
 
 export type Choice =
   | { readonly outcome: "routed"; readonly facilityId: string; readonly shippingMinor: bigint }
-  /** There is no facility: the order goes to the work list without one, and shipping is free. */
+  /** There is no facility. The order is ready to ship without one, and its shipping is free. */
   | { readonly outcome: "unrouted" }
   | { readonly outcome: "held"; readonly reason: RoutingHoldReason };
 
 /**
  * Chooses the facility that ships an order. It must have all lines in stock and a rate for the order. A facility in the
- * customer's country is preferred, then the one with the cheapest shipping, then the oldest (decision 0044). Without any
- * rate for it the order is unserviceable regardless of stock, because waiting for stock would not help.
+ * customer's country comes first, then the one with the cheapest shipping, then the oldest (decision 0044). If no
+ * facility has a rate, the order is unserviceable whatever the stock, because waiting for stock would not help.
  */
 export function chooseFacility(
   order: RoutableOrder,
@@ -56,9 +56,7 @@ export function chooseFacility(
     : { outcome: "routed", facilityId: best.facility.id, shippingMinor: best.shippingMinor };
 }
 
-/**
- * Chooses for several orders one after the other: stock that an earlier order takes is not available to a later one.
- */
+/** Chooses for several orders in turn. Stock that an earlier order gets is not available to a later one. */
 export function chooseFacilities<Order extends RoutableOrder>(
   orders: readonly Order[],
   facilities: readonly RatedFacility[],
@@ -76,7 +74,7 @@ export function chooseFacilities<Order extends RoutableOrder>(
   });
 }
 
-/** Several lines may have the same product. */
+/** Several lines can have the same product. */
 function piecesByProduct(lines: RoutableOrder["lines"]): Map<string, number> {
   const pieces = new Map<string, number>();
   for (const { productId, quantity } of lines) pieces.set(productId, (pieces.get(productId) ?? 0) + quantity);
@@ -86,7 +84,7 @@ function piecesByProduct(lines: RoutableOrder["lines"]): Map<string, number> {
 const weightOf = ({ lines }: RoutableOrder): number =>
   lines.reduce((sum, { quantity, weightGrams }) => sum + quantity * (weightGrams ?? 0), 0);
 
-/** A product with a stock record at any facility is out of stock at facilities without one. */
+/** A product with a stock record at any facility is out of stock at the facilities without one. */
 const hasAll = (
   facilityId: string,
   wanted: ReadonlyMap<string, number>,

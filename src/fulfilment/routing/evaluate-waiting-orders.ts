@@ -16,9 +16,9 @@ import { clearSupplyChange, listSupplyChanges, type SupplyChange } from "./suppl
 /** Waiting orders evaluated in one batch. */
 const PAGE_SIZE = 100;
 
-/** What a run of routing keeps over all its passes. */
+/** The state of a run of routing, over all its passes. */
 type RoutingRun = {
-  /** Ids of evaluated supply changes. A change stays listed after an order failed, for the next run to evaluate it. */
+  /** Ids of evaluated supply changes. After an order has failed, its change stays listed for the next run. */
   readonly evaluated: Set<string>;
   readonly failures: unknown[];
 };
@@ -26,14 +26,14 @@ type RoutingRun = {
 type StockChange = Extract<SupplyChange, { about: "stock" }>;
 type RateChange = Extract<SupplyChange, { about: "rates" }>;
 
-/** The progress through the waiting orders that some supply changes may release. */
+/** The progress through the waiting orders that some supply changes can release. */
 type Walk = { afterId: string; hasFailures: boolean } & (
   | { readonly about: "stock"; changes: readonly StockChange[] }
   | { readonly about: "rates"; readonly changes: readonly [RateChange] }
 );
 
 /**
- * Routes waiting orders that supply changes may release, for all changes that the run has not evaluated yet (decision
+ * Routes waiting orders that supply changes can release, for all changes that the run has not evaluated yet (decision
  * 0046). Returns how many orders it evaluated.
  */
 export async function evaluateWaitingOrders(
@@ -51,8 +51,8 @@ export async function evaluateWaitingOrders(
 }
 
 /**
- * All changes of stock share one walk, because each walk reads all waiting orders, and one delivery of goods may change
- * hundreds of products. Rates change seldom.
+ * All changes of stock are evaluated together, because each pass reads all waiting orders, and one delivery of goods
+ * can change hundreds of products. Rates change rarely.
  */
 function walksFor(changes: readonly SupplyChange[]): Walk[] {
   const stock = changes.filter((change) => change.about === "stock");
@@ -65,9 +65,8 @@ function walksFor(changes: readonly SupplyChange[]): Walk[] {
 }
 
 /**
- * Evaluates the next page of orders, oldest first over all connections. The changes are cleared only after the last page,
- * so a crash only causes a second evaluation. They stay when an order failed, which would not be evaluated again
- * otherwise.
+ * Evaluates the next page of orders, oldest first over all connections. The changes are cleared only after the last
+ * page, so a crash only causes a second evaluation. They stay if an order has failed, so that it is evaluated again.
  */
 async function evaluatePage(context: Context, walk: Walk, failures: unknown[]): Promise<number> {
   const page = await listReleasable(context, walk);
@@ -101,7 +100,7 @@ async function listReleasable(context: Context, walk: Walk): Promise<WaitingOrde
   }
 }
 
-/** The most that one order can get of each product. An order that wants more could not be routed anyway. */
+/** The largest quantity of each product that one order can get. An order that contains more cannot be routed. */
 async function readSupplies(context: Context, changes: readonly StockChange[]) {
   const availability = await readAvailabilityOf(context, changes);
   const supplies = changes.map((change) => ({
@@ -127,12 +126,12 @@ async function readAvailabilityOf({ db }: Context, changes: readonly StockChange
   return new Map((await Promise.all(read)).flatMap((availability) => [...availability]));
 }
 
-/** One by one: a statement for all would lock their products in an order of its own, and could deadlock. */
+/** One by one: a single statement would lock the products in an order of its own, and could deadlock. */
 async function clearAll({ db }: Context, changes: readonly SupplyChange[]): Promise<void> {
   for (const change of changes) await clearSupplyChange(db, change);
 }
 
-/** Groups neighbors of one connection. The order over all connections stays. */
+/** Groups neighbors of the same connection. The order over all connections stays. */
 function groupNeighbors(
   orders: readonly WaitingOrder[],
 ): { connection: ConnectionKey; orderIds: string[] }[] {

@@ -4,23 +4,23 @@ import type { Reservation } from "../../stock/reservations-sql.ts";
 import type { Availability } from "../../stock/stock.ts";
 import type { Choice } from "./choose-facility.ts";
 
-/** An order and the facility that was chosen for it. */
+/** An order and the facility chosen for it. */
 export type ChosenFacility = { readonly order: UnroutedOrder; readonly choice: Choice };
 
-/** An order that a facility ships, or that goes to the work list where there is no facility. */
+/** An order that is routed. Its facility is null if there are no facilities. */
 export type Route = {
   readonly order: UnroutedOrder;
   readonly facilityId: string | null;
   readonly shippingMinor: bigint;
 };
 
-/** An order and the reason for which routing holds it from now on; null: it does not. */
+/** An order and the reason for its routing hold. Null means no hold. */
 export type WantedHold = { readonly order: UnroutedOrder; readonly reason: RoutingHoldReason | null };
 
 /**
- * What routing stores for orders.
- * @param choices for all of these orders but those whose payment failed. These lose their position among the waiting
- * orders, and are routed like new ones once they are paid (decision 0046).
+ * What routing stores for these orders.
+ * @param choices for each order whose payment has not failed; the others lose their position among the waiting orders
+ *   and are routed like new ones once they are paid (decision 0046)
  */
 export function planRoutes(
   orders: readonly UnroutedOrder[],

@@ -1,6 +1,6 @@
 import type { Rate } from "../facilities/facility.ts";
 
-/** Returns the lightest rate bracket that covers a weight, to a country and in a currency; undefined without one. */
+/** The lightest rate bracket that covers a weight, to a country and in a currency. Undefined if there is none. */
 export const findRateBracket = (
   rates: readonly Rate[],
   { countryCode, currency }: Pick<Rate, "countryCode" | "currency">,

@@ -1,7 +1,7 @@
 import type { Queryable } from "../../platform/database/database.ts";
 import type { RatedFacility } from "./choose-facility.ts";
 
-/** All facilities, each with its rates to some countries. */
+/** All facilities, with their rates to some countries. */
 export async function readRatedFacilities(
   db: Queryable,
   countryCodes: readonly string[],
@@ -30,9 +30,9 @@ export async function readRatedFacilities(
 }
 
 /**
- * Prevents changes of rates and new facilities until the transaction ends; only other routing may run beside it. It
- * locks the table, because a new facility has no row to lock. A transaction that changes a facility or its rates, or
- * clears their supply changes, waits for this without holding a lock that routing needs, so there is no deadlock.
+ * Prevents changes of rates and new facilities until the transaction ends. Only other routing can run at the same time.
+ * It locks the table, because a new facility has no row to lock. A transaction that changes a facility or its rates, or
+ * clears supply changes, waits for this lock without holding one that routing needs. So they cannot deadlock.
  */
 export async function lockRates(tx: Queryable): Promise<void> {
   await tx.query({

@@ -6,13 +6,13 @@ import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { evaluateWaitingOrders } from "./evaluate-waiting-orders.ts";
 import { routeDueOrders } from "./route-orders.ts";
 
-/** Represents all waiting orders, which are processed like a connection, before all connections. */
+/** Stands for all waiting orders. They are processed like a connection, before all connections. */
 const WAITING_ORDERS = { merchantId: NO_UUID, connectionId: NO_UUID } satisfies ConnectionKey;
 
 /**
- * Routes all orders that can be routed: first the waiting orders that a supply change may release, then a batch of each
- * connection's new orders, and again. One job does both and evaluates supply changes in every pass, so that new stock
- * goes to the orders that have waited for it (decision 0046). Returns how many orders it evaluated.
+ * Routes all orders that can be routed. Each pass first evaluates the waiting orders that a supply change can release,
+ * then routes a batch of each connection's new orders. So new stock goes first to the orders that have waited for it
+ * (decision 0046). Returns how many orders it evaluated.
  */
 export async function routeAllOrders(context: Context, stopping?: AbortSignal): Promise<number> {
   const evaluated = new Set<string>();

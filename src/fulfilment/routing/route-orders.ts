@@ -9,16 +9,16 @@ import { assignFacilities } from "./assign-facilities.ts";
 const BATCH_SIZE = 100;
 
 /**
- * Longest wait for the lock of a waiting order or of its products' stock, when a page of orders is routed together. A
- * transaction that holds a lock for longer must not delay the orders of all connections.
+ * Longest wait for the lock of a waiting order or of its stock, when a page of orders is routed together. A transaction
+ * that keeps a lock longer must not delay the orders of all connections.
  */
 const LOCK_WAIT_MS = 1_000;
-/** The same for the orders of a failed batch: a hundred of them may wait for the same lock. */
+/** The same for an order of a failed batch. It is shorter, because a hundred of them can wait for the same lock. */
 const LOCK_WAIT_AGAIN_MS = 100;
 
 /**
- * Routes the next batch of a connection's accepted orders; returns how many it evaluated. Orders that cannot be stored are
- * skipped and added to the run's failures.
+ * Routes the next batch of a connection's accepted orders. Returns how many it evaluated. Skips orders that cannot be
+ * stored, and adds them to the run's failures.
  */
 export async function routeDueOrders(
   context: Context,
@@ -33,8 +33,8 @@ export async function routeDueOrders(
 }
 
 /**
- * Routes orders that wait for stock or for a rate, if that is possible now. Orders that wait no longer are left as they
- * are; orders that cannot be stored are skipped. Returns the failures.
+ * Routes orders that wait for stock or for a rate, if that is possible now. Leaves out orders that no longer wait.
+ * Skips orders that cannot be stored, and returns the failures.
  */
 export async function routeWaitingOrders(
   context: Context,

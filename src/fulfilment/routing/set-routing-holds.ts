@@ -14,9 +14,9 @@ import { placementOf, releaseOf } from "./hold-transitions.ts";
 import type { WantedHold } from "./plan-routes.ts";
 
 /**
- * Places and releases the holds that routing decides; all other hold reasons stay. Of one order the placement comes first,
- * so that a hold whose reason changes is never published as released in between. Reads only the orders that change, whole,
- * because their events contain the whole order.
+ * Places and releases the holds of routing. All other hold reasons stay. A new reason is placed before the old one is
+ * released, so that the order is never published as released in between. Reads only the orders that change, but these
+ * whole, because their events contain the whole order.
  */
 export async function setRoutingHolds(
   tx: Queryable,
@@ -37,7 +37,7 @@ export async function setRoutingHolds(
   await storeTransitions(tx, applied, at);
 }
 
-/** Each transition starts from what the one before it has made of the order. */
+/** Each transition starts from the result of the one before it. */
 function applyHold(order: Order, hold: WantedHold, now: Date): AppliedTransition[] {
   const applied: AppliedTransition[] = [];
   for (const transition of [placementOf(hold), releaseOf(hold)]) {

@@ -2,7 +2,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { clearStockChange, listStockChanges, type StockChange } from "../../stock/supply-changes-sql.ts";
 import { clearRateChange, listRateChanges, type RateChange } from "../facilities/rate-changes-sql.ts";
 
-/** A change that may release waiting orders: more stock of a product, or new rates of a facility. */
+/** A change that can release waiting orders: more stock of a product, or new rates of a facility. */
 export type SupplyChange =
   | ({ readonly about: "stock" } & StockChange)
   | ({ readonly about: "rates" } & RateChange);
@@ -17,7 +17,7 @@ export async function listSupplyChanges(db: Queryable): Promise<SupplyChange[]> 
   ];
 }
 
-/** Clears a change for which all waiting orders have been evaluated; a later change of the same subject stays. */
+/** Clears a change after all waiting orders have been evaluated for it. A later change of the same subject stays. */
 export async function clearSupplyChange(db: Queryable, change: SupplyChange): Promise<void> {
   switch (change.about) {
     case "stock":

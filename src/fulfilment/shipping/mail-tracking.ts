@@ -5,9 +5,9 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { newlyTracked, trackingMail } from "./tracking-mail-text.ts";
 
 /**
- * Queues the carrier's tracking for the merchant's account address (specification, part 1), for each shipment whose
- * tracking has become known by the transition. A mail has its shipment's id, so there is one for each, however often
- * the tracking changes.
+ * Queues a mail with the carrier's tracking to the merchant's account address (specification, part 1), for each
+ * shipment whose tracking becomes known by the transition. The mail has the shipment's id, so there is only one,
+ * however often the tracking changes.
  */
 export async function mailTracking(
   tx: Queryable,

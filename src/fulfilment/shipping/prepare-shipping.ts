@@ -7,11 +7,11 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { assignFacilities } from "../routing/assign-facilities.ts";
 
 /**
- * Does for one order at once what workers do within a second: stores an acceptance by the deadline, and routes the
- * order. So shipping an order right after its acceptance is not rejected. It remains done when the shipping is rejected.
+ * Does at once for one order what workers do within a second: stores an acceptance by the deadline, and routes the
+ * order. So an order can be shipped right after its acceptance. The effect stays if the shipping is rejected.
  *
  * @param order locked by the transaction, and read under the lock
- * @returns the order as it then is
+ * @returns the order after that
  */
 export async function prepareShipping(tx: Queryable, order: Order, at: RecordContext): Promise<Order> {
   const acceptance = acceptanceOf(order, at.now);

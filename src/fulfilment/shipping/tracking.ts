@@ -1,4 +1,4 @@
-/** Where each large carrier shows a shipment; `{number}` is replaced by the tracking number. */
+/** The tracking pages of large carriers. `{number}` is replaced by the tracking number. */
 const TRACKING_PAGES: Readonly<Record<string, string>> = {
   ups: "https://www.ups.com/track?tracknum={number}",
   fedex: "https://www.fedex.com/fedextrack/?trknbr={number}",
@@ -19,7 +19,7 @@ const TRACKING_PAGES: Readonly<Record<string, string>> = {
   auspost: "https://auspost.com.au/mypost/track/#/details/{number}",
 };
 
-/** Other names that people give them. */
+/** Other names for them. */
 const ALIASES: Readonly<Record<string, string>> = {
   unitedparcelservice: "ups",
   federalexpress: "fedex",
@@ -32,7 +32,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   australiapost: "auspost",
 };
 
-/** The page of a carrier's parcel, or null for carriers that are not known here. Case and punctuation of the name do not matter. */
+/**
+ * The tracking page of a carrier. Null if the carrier is not in the list. Case and punctuation of the name do not
+ * matter.
+ */
 export function trackingUrlOf(carrier: string | null, trackingNumber: string | null): string | null {
   if (carrier === null || trackingNumber === null) return null;
   const name = carrier.toLowerCase().replace(/[^a-z0-9]/g, "");

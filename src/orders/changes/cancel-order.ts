@@ -9,7 +9,7 @@ import { changeOrder } from "./change-order.ts";
 
 /**
  * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both succeed (decision
- * 0012). A retry is safe: a canceled order returns the same again, without a second event.
+ * 0012). A retry is safe: for a canceled order it returns the order again and publishes nothing.
  */
 export async function cancelOrder(
   context: Context,

@@ -12,16 +12,16 @@ import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { storeTransitions } from "./store-transitions.ts";
 
 export type OrderChange = {
-  /** Locks the order and reads it under the lock; undefined if there is none, or it has expired. */
+  /** Locks the order and reads it under the lock. Undefined if it is missing or has expired. */
   lock(tx: Queryable): Promise<Order | undefined>;
-  /** The response if there is no such order. */
+  /** The problem to return if there is no such order. */
   readonly missing: Problem;
   readonly cause: TransitionCause;
-  /** What has to be stored before the decision, in the same transaction; returns the order as it then is. */
+  /** Stores what must be stored before the decision, in the same transaction. Returns the order after that. */
   prepare?(tx: Queryable, order: Order, at: RecordContext): Promise<Order>;
-  /** Decides by the lifecycle, or rejects. The clock is read under the order's lock. */
+  /** Applies the lifecycle, or returns a problem. `now` is read under the order's lock. */
   decide(order: Order, now: Date): Outcome | Problem;
-  /** Further changes in the same transaction; only if the lifecycle permits the transition. */
+  /** Stores further changes in the same transaction, if the lifecycle allows the transition. */
   alongside?(
     tx: Queryable,
     change: Pick<AppliedTransition, "before" | "after">,
@@ -30,9 +30,8 @@ export type OrderChange = {
 };
 
 /**
- * One requested change of one order, in one transaction: under the order's lock the lifecycle decides, and the transition
- * is stored with all that follows from it. A rejection may change the order too, if its deadline has just accepted it
- * (decision 0012).
+ * Changes one order by request, in one transaction: locks it, asks the lifecycle, and stores the transition with all
+ * that follows from it. A rejected request can change the order too, if the deadline has accepted it (decision 0012).
  */
 export async function changeOrder(context: Context, change: OrderChange): Promise<Outcome | Problem> {
   const changed = await inTransaction(context, async (tx) => {

@@ -2,11 +2,11 @@ import type { Order } from "../../lifecycle/order.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 
-/** Lines that a request names by `lineIds`; absent: null, which means all unshipped ones. */
+/** The lines that `lineIds` names. Null if it is absent, which means all unshipped lines. */
 export const namedLines = (lineIds: readonly string[] | undefined): string[] | null =>
   lineIds?.flatMap((text) => fromTypeId("line", text) ?? []) ?? null;
 
-/** Those of the ids that name no line of the order. */
+/** An error for each id that names no line of the order. */
 export const lineErrors = (order: Order, lineIds: readonly string[] | undefined): ValidationError[] =>
   (lineIds ?? []).flatMap((text, index) =>
     order.lines.some(({ id }) => id === fromTypeId("line", text))
@@ -14,7 +14,7 @@ export const lineErrors = (order: Order, lineIds: readonly string[] | undefined)
       : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
   );
 
-/** The shipment that a request names by `shipmentId`; absent: null. */
+/** The shipment that `shipmentId` names. Null if it is absent. */
 export const namedShipment = (shipmentId: string | undefined): string | null =>
   shipmentId === undefined ? null : fromTypeId("shp", shipmentId);
 

@@ -5,7 +5,10 @@ import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
 type Change = { readonly before: Order | OrderState; readonly after: Order | OrderState };
 export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
 
-/** What a transition of a real order publishes to endpoints that name it (decision 0016). A test order's publishes nothing. */
+/**
+ * The events that a transition of a real order publishes to endpoints that name them (decision 0016). Test orders have
+ * none.
+ */
 export function optInsOf({ before, after }: Change): OptIn[] {
   if (after.testMode) return [];
   const optIns: OptIn[] = [];

@@ -4,7 +4,7 @@ import type { Order } from "../../lifecycle/order.ts";
 import type { NewId } from "../../platform/ids.ts";
 import { toWireOrder, toWireShipment } from "../order-wire.ts";
 
-/** The events of what just happened to an order: each shows the order as it stood after all of it. */
+/** The events of an order for its latest facts. Each shows the order after all of these. */
 export function orderEvents(order: Order, facts: readonly OrderFact[], newId: NewId, now: Date): EventRow[] {
   if (facts.length === 0) return [];
   const wireOrder = toWireOrder(order);

@@ -2,21 +2,21 @@ import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
 
-/** An order as it is stored, and as it is to be stored. */
+/** An order before and after its changes. */
 export type OrderChange<Read extends OrderState = OrderState> = {
   readonly before: Read;
   readonly after: Read;
 };
 
 /**
- * Stores what transitions changed in the orders' own rows; returns the positions of the orders' next events in the feed
- * (decision 0027). The caller has locked each order, and read it under the lock.
+ * Stores the changes of the orders' own rows. Returns the positions in the feed of the orders' next events (decision
+ * 0027). The caller has locked each order and read it under the lock.
  *
- * A position is the id of this transaction, or the position of the order's previous event if that is later: a transaction
- * that waited for an order can have an earlier id than the one that it waited for. A previous position at or beyond the
- * end of the snapshot comes from another server, from which the data was restored. It does not count, because readers that
- * have passed it would never see the event. All of this rests on a statement that begins after the orders were locked:
- * the snapshot of the locking statement itself may be older than the previous event.
+ * A position is the id of this transaction, or the position of the order's previous event if that is later: a
+ * transaction that waited for an order can have an earlier id than the one that it waited for. A previous position at
+ * or beyond the end of the snapshot comes from another server from which the data was restored. It does not count,
+ * because readers that have passed it would never see the event. This needs a statement that starts after the orders
+ * were locked: the snapshot of the locking statement can be older than the previous event.
  */
 export async function saveOrders(tx: Queryable, changes: readonly OrderChange[]): Promise<FeedPositions> {
   const isOne = changes.length === 1;
@@ -41,13 +41,13 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
       returning o.id, o.last_feed_position`,
     values: [JSON.stringify(changes.map(toInput))],
   });
-  // Nothing in the database makes sequences unique, since events are partitioned by their own id. The lock does, and
-  // this would show if it did not.
+  // No constraint makes sequences unique, because events are partitioned by their own id. The lock does. This check
+  // would find an order that changed in spite of it.
   if (rows.length !== changes.length) throw new Error("An order changed although its lock was held.");
   return new Map(rows.map((row) => [row.id, row.last_feed_position]));
 }
 
-/** Without it the planner expects a hundred rows, and reads through the whole table while that is small. */
+/** Without this, the planner expects a hundred rows, and scans the whole table while it is small. */
 const ONE_ROW = "limit 1";
 
 const toInput = ({ before, after }: OrderChange) => ({
@@ -61,7 +61,7 @@ const toInput = ({ before, after }: OrderChange) => ({
   sequence_before: before.lastSequence,
 });
 
-/** Stores what transitions changed in the orders' shipments, and which lines they cover. */
+/** Stores the changes of the orders' shipments and the lines that they contain. */
 export async function saveShipments(tx: Queryable, changes: readonly OrderChange<Order>[]): Promise<void> {
   const changed = changes.flatMap(({ before, after }) =>
     after.shipments.flatMap((shipment) => {

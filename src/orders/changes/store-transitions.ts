@@ -12,14 +12,15 @@ import { eventsOfTransitions } from "./transition-events.ts";
 type Transition = AppliedTransition | Acceptance;
 
 /**
- * Stores transitions that the lifecycle has applied, with all that follows from them: the orders, their shipments, events
- * with their deliveries, timelines, ledger and stock. Every change of an order is stored here, in the transaction that has
+ * Stores transitions that the lifecycle has applied, with all that follows from them: orders, shipments, events with
+ * their deliveries, timelines, ledger and stock. Every change of an order is stored here, in the transaction that has
  * locked the order and read it under the lock.
  *
- * It takes a fixed number of statements for one order and for hundreds of many connections; only stock and ledger take
- * theirs for each merchant. Several transitions of one order are given in the order in which they were applied.
+ * The number of statements is the same for one order and for hundreds of many connections, except that ledger and stock
+ * are changed merchant by merchant. Transitions of the same order must be given in the order in which they were
+ * applied.
  *
- * All transactions take their locks in the same order: orders, then streams of deliveries, stock, payments.
+ * All transactions lock in the same order: orders, streams of deliveries, stock, payments.
  */
 export async function storeTransitions(
   tx: Queryable,
@@ -47,7 +48,7 @@ export async function storeTransitions(
 const isWholeTransition = (transition: Transition): transition is AppliedTransition =>
   isWhole(transition.before) && isWhole(transition.after);
 
-/** For each order how it stood before its first transition, and how it stands after its last one. */
+/** Each order before its first transition and after its last one. */
 function changesOf<Read extends OrderChange>(transitions: readonly Read[]): OrderChange<Read["after"]>[] {
   const changes = new Map<string, OrderChange<Read["after"]>>();
   for (const { before, after } of transitions)
@@ -55,6 +56,6 @@ function changesOf<Read extends OrderChange>(transitions: readonly Read[]): Orde
   return [...changes.values()];
 }
 
-/** The shipment that a transition has made or changed; it is never more than one. */
+/** The shipment that a transition has created or changed. There is at most one. */
 const touchedShipment = ({ before, after }: OrderChange<Order>): string | null =>
   after.shipments.find((shipment) => !before.shipments.includes(shipment))?.id ?? null;

@@ -10,14 +10,14 @@ import type { Queryable } from "../../platform/database/database.ts";
 
 /** An operation on an order, for its timeline. */
 export type NewTimelineEntry = {
-  /** As it stands after the operation. */
+  /** The order after the operation. */
   readonly order: Pick<OrderState, "merchantId" | "id" | "status" | "holdReasons">;
   readonly cause: TransitionCause;
-  /** The shipment that was made or changed; null if none was. */
+  /** The shipment that was created or changed. Null if there is none. */
   readonly shipmentId: string | null;
 };
 
-/** Adds entries to the timelines of orders. Call it in the transaction of the operations. */
+/** Adds entries to the timelines of orders, in the transaction of the operations. */
 export async function insertTimelineEntries(
   tx: Queryable,
   entries: readonly NewTimelineEntry[],
@@ -54,7 +54,7 @@ export async function insertTimelineEntries(
   });
 }
 
-/** The timeline of an order, oldest entry first. The creation has no entry, since the order's own row records it. */
+/** The timeline of an order, oldest entry first. The creation has no entry: the order's row records it. */
 export async function readTimeline(
   db: Queryable,
   connection: ConnectionKey,

@@ -11,9 +11,9 @@ import { orderEvents } from "./order-events.ts";
 type Transition = AppliedTransition | Acceptance;
 
 /**
- * The events of transitions whose orders have been saved: those that count in the orders' sequences, and those that only
- * some endpoints want, where the connection has such an endpoint. The latter do not count, so that an endpoint that has
- * not asked for them sees no gap. Orders that were read without their lines are read whole where an event shows them.
+ * The events of transitions whose orders have been saved: those that count in the orders' sequences, and the opt-in
+ * events that an endpoint of the connection wants. Opt-in events do not count, so endpoints without them see no gap. If
+ * an order was read without its lines, and an event shows them, the order is read again, whole.
  */
 export async function eventsOfTransitions(
   tx: Queryable,
@@ -78,5 +78,5 @@ function optInEvent({ type, shipment }: OptIn, order: Order, { newId, now }: Rec
       ...(shipment === undefined ? {} : { shipment: toWireShipment(order, shipment) }),
     },
   });
-  return { ...event, sequence: order.lastSequence }; // Behind the events counted so far.
+  return { ...event, sequence: order.lastSequence }; // After the events counted so far.
 }

@@ -11,13 +11,13 @@ import { transitionRefused } from "./transition-refused.ts";
 /** What a caller of the back office requests of a real order. */
 export type RequestedTransition = Pick<OrderChange, "prepare" | "alongside"> & {
   readonly cause: TransitionCause & { readonly operation: TransitionName };
-  /** The transition, or what is wrong with the request for this order. */
+  /** The transition, or why the request is not valid for this order. */
   transition(order: Order): Transition | Problem;
 };
 
 /**
- * One transition of a real order through the back office. Test orders get the same response as missing ones: only
- * partners drive them.
+ * Applies a transition to a real order for the back office. A test order gets the same response as a missing one: only
+ * partners change test orders.
  */
 export async function transitionOrder(
   context: Context,

@@ -35,7 +35,7 @@ const SANDBOX_TRANSITIONS = [
 const TestOrderTransitionSchema = enumeration(
   "TestOrderTransition",
   SANDBOX_TRANSITIONS,
-  "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment. `returnShipment` records that a parcel has come back.",
+  "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment. `returnShipment` records that a shipment has come back.",
 );
 
 const idText = (description: string) => Type.String({ maxLength: 255, format: "text", description });
@@ -68,8 +68,8 @@ export const TransitionRequestSchema = Type.Object(
 type TransitionRequest = Static<typeof TransitionRequestSchema>;
 
 /**
- * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014 and 0015. Drives a test
- * order with the same lifecycle as real orders. A real order gets the same response as a missing one.
+ * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014 and 0015. Test orders follow
+ * the same lifecycle as real orders. A real order gets the same response as a missing one.
  */
 export async function transitionTestOrder(
   context: Context,
@@ -95,7 +95,10 @@ export async function transitionTestOrder(
     : transitionRefused(request.transition, outcome.order, outcome.rule);
 }
 
-/** Ids that name no line or shipment of the order; only those that the transition uses. */
+/**
+ * An error for each id that names no line or shipment of the order. Fields that the transition does not use are
+ * ignored.
+ */
 function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): ValidationError[] {
   if (transition === "ship") return lineErrors(order, lineIds);
   return transition === "returnShipment" ? shipmentErrors(order, shipmentId) : [];

@@ -10,7 +10,7 @@ import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts"
 import type { OrderRequestSchema } from "./order-request.ts";
 import { type Placed, type Placement, placeOrder, placeOrders, type RejectedLine } from "./place-orders.ts";
 
-/** `replayed`: an earlier request with the same idempotency key has made the order. */
+/** `replayed`: an earlier request with the same idempotency key created the order. */
 type Created = { readonly order: Order; readonly replayed: boolean };
 
 export type CreateOrder = (
@@ -19,7 +19,7 @@ export type CreateOrder = (
   body: Static<typeof OrderRequestSchema>,
 ) => Promise<Created | Problem>;
 
-/** Groups at the database at once: while one waits for its commit, the next is being written. */
+/** Groups that are stored at the same time: while one waits for its commit, the next one is written. */
 const GROUPS_MAX = 2;
 const GROUP_SIZE_MAX = 64;
 
@@ -77,7 +77,7 @@ async function resolvePlacement(
       const { id, testMode } = placed.by;
       const ref = { id, testMode, externalOrderId: null };
       const order = await readOrder({ merchantId, connectionId, ref });
-      // A test order that was erased in this very moment has freed its key, so the request is a new one.
+      // The test order was erased between the two statements. Its key is free again, so this is a new request.
       return order === null ? resolvePlacement(placement, place, readOrder) : { order, replayed: true };
     }
     case "key-reused":

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import type { ShippingAddress } from "../../lifecycle/order.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
 
-/** A valid request in normal form, which is hashed and stored. */
+/** A valid request in its normal form, which is hashed and stored. */
 export type OrderRequest = {
   readonly shippingAddress: ShippingAddress;
   readonly lines: readonly { readonly productId: string; readonly quantity: number }[];
@@ -34,8 +34,8 @@ export function normalizeOrderRequest(body: Static<typeof OrderRequestSchema>): 
 }
 
 /**
- * SHA-256 of the normal form, not of the bytes that were sent: white space and unknown fields do not make another request
- * (decision 0003). Hashes are stored. A field that is added later must leave the hash of a request without it as it was.
+ * SHA-256 of the normal form, not of the bytes that were sent: white space and unknown fields do not make a different
+ * request (decision 0003). Hashes are stored. So a new field must not change the hash of requests without it.
  */
 export function hashOrderRequest(request: OrderRequest): Buffer {
   const { shippingAddress: a, lines, externalOrderId, testMode } = request;

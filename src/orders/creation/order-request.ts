@@ -8,7 +8,7 @@ const LineRequestSchema = Type.Object(
     productId: Type.String({ format: "uuid", description: "Id of the product, from `GET /v1/products`." }),
     quantity: Type.Integer({ minimum: 1, maximum: 100_000, description: "Number of units." }),
   },
-  { title: "OrderLineRequest", description: "A product and how many units of it are ordered." },
+  { title: "OrderLineRequest", description: "A product to order and its quantity." },
 );
 
 /** Limits: specification, part 8, and decision 0006. Unknown fields are ignored. */

@@ -11,28 +11,28 @@ import {
 import type { Queryable } from "../../platform/database/database.ts";
 import { fanOut } from "../../webhooks/publishing/fan-out-sql.ts";
 
-/** What placing an order needs to know of a product that its connection may order, and of that connection. */
+/** What an order needs to know of a product and its connection. */
 export type OrderableProduct = {
   readonly discontinued: boolean;
   readonly priceMinor: bigint;
-  /** The merchant's, which all products of a connection share. */
+  /** The merchant's currency, which all products of a connection have. */
   readonly currency: string;
   readonly reviewPolicy: ReviewPolicy;
 };
 
-/** Everything of a new order that is stored beside what the rules see. */
+/** A new order, with the values that its rules do not need. */
 export type NewOrder = {
   readonly order: Order;
   readonly idempotencyKey: string;
   readonly requestHash: Buffer;
   readonly goodsMinor: bigint;
   readonly currency: string;
-  /** By line, in order. */
+  /** One per line, in the order of the lines. */
   readonly unitPricesMinor: readonly bigint[];
   readonly event: EventRow;
 };
 
-/** A claim on a key or an external id that was stored before. */
+/** An order that already has a requested key or external id. */
 export type EarlierOrder = {
   readonly merchantId: string;
   readonly connectionId: string;
@@ -46,7 +46,7 @@ export type EarlierOrder = {
 
 export const productKey = (connectionId: string, productId: string): string => `${connectionId} ${productId}`;
 
-/** The requested products that are exposed to the requesting connection; by `productKey`. */
+/** The requested products that are exposed to the connection, by `productKey`. */
 export async function readOrderableProducts(
   db: Queryable,
   requested: readonly (ConnectionKey & { readonly productId: string })[],
@@ -96,15 +96,15 @@ export async function readOrderableProducts(
 
 export type StoredOrders = {
   readonly ids: ReadonlySet<string>;
-  /** Where dispatchers have something to do now. */
+  /** The connections whose dispatchers have new deliveries to send. */
   readonly connectionsWithDeliveries: readonly ConnectionKey[];
 };
 
 /**
- * Stores new orders with their lines, charges, first events and deliveries, all in one statement; returns which were
+ * Stores new orders with their lines, charges, first events and deliveries, in one statement. Returns which orders were
  * stored. An order whose key or external id is taken is left out: the unique constraints decide, also between processes
- * (decision 0005). Rows are inserted by key, so that two groups with the same keys wait for each other and do not
- * deadlock.
+ * (decision 0005). Rows are inserted in the order of their keys, so that two groups with the same keys wait for each
+ * other and do not deadlock.
  */
 export async function insertOrders(
   db: Queryable,
@@ -212,8 +212,9 @@ function toInput({
 }
 
 /**
- * Orders of the requesting connection that have one of the requested keys or external ids. Two look-ups, because one
- * with `or` enters neither unique index: without statistics the planner reads every order of the merchant.
+ * Orders of the connection that have one of the requested keys or external ids. There are two lookups, because the
+ * planner would use neither unique index for one with `or`: without statistics it would read all orders of the
+ * merchant.
  */
 export async function readEarlierOrders(
   db: Queryable,

@@ -26,21 +26,21 @@ export type Placement = ConnectionKey & {
 
 export type Placed =
   | { readonly outcome: "created"; readonly order: Order }
-  /** The request succeeded before; `by` is its order. */
+  /** An earlier request with this key has succeeded. `by` is its order. */
   | { readonly outcome: "replayed"; readonly by: EarlierOrder }
   | { readonly outcome: "key-reused" }
   | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
   | { readonly outcome: "products-rejected"; readonly lines: readonly RejectedLine[] };
 
-/** A line, counted from 0, whose product cannot be ordered; unknown: missing, foreign or not exposed, all alike. */
+/** A line whose product cannot be ordered, counted from 0. `unknown`: missing, another merchant's, or not exposed. */
 export type RejectedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
 
-/** Rounds before giving up: each further one means that a conflicting order was erased in the meantime. */
+/** Each further round means that a conflicting order was erased since the round before. */
 const ROUNDS_MAX = 5;
 
 /**
- * Places orders that arrived together, each with its own outcome. First everything that can be stored is stored. Then
- * each rejected placement, by its products or by a unique constraint, is explained in the order of decision 0004.
+ * Places orders that arrived together, each with its own outcome. First, stores everything that can be stored. Then
+ * finds out why the other placements were rejected, in the order of checks of decision 0004.
  */
 export async function placeOrders(context: Context, placements: readonly Placement[]): Promise<Placed[]> {
   const outcomes = new Map<Placement, Placed>();
@@ -163,7 +163,7 @@ function draftOrder(
   };
 }
 
-/** Reports why placements were not stored. A placement without a conflict any more is left for the next round. */
+/** Finds out why placements were not stored. A placement whose conflict is gone is left for the next round. */
 async function explain(
   context: Context,
   left: readonly Placement[],
@@ -174,7 +174,8 @@ async function explain(
   const claims = left.map((p) => ({ ...p, externalOrderId: p.request.externalOrderId }));
   const earlier = await readEarlierOrders(context.db, claims);
   const expired = earlier.filter((order) => isExpired(order, now));
-  // An erased test order frees its key and external id (decision 0002), and its time is over even if no worker ran yet.
+  // An erased test order frees its key and external id (decision 0002). Here its time is over, even if no worker has
+  // erased it.
   for (const order of expired) await eraseTestOrders(context, order, [order.id], now);
   const standing = earlier.filter((order) => !expired.includes(order));
   for (const placement of left) {

@@ -7,7 +7,7 @@ import { type OrderBatch, processOrders } from "../changes/process-orders.ts";
 import { storeTransitions } from "../changes/store-transitions.ts";
 import { listConnectionsWithDueOrders, lockDueOrders } from "./acceptance-sql.ts";
 
-/** Orders accepted in one transaction: few enough that a partner's cancel never waits for long. */
+/** Orders accepted in one transaction. They are few, so that a partner's cancel never waits long. */
 const BATCH_SIZE = 500;
 
 /** Stores the acceptance of all orders whose window has closed. Returns how many orders it processed. */
@@ -22,11 +22,11 @@ export async function acceptAllDueOrders(context: Context, stopping?: AbortSigna
 }
 
 /**
- * Stores the acceptance of the next batch of orders whose window has closed, of these connections. Skips those that
- * cannot be stored, and adds them to the run's failures; returns how many orders it processed. The lifecycle decides,
- * exactly as it does for a read or a cancel at the same time (decision 0012).
+ * Accepts the next batch of orders of these connections whose window has closed. Skips orders that cannot be stored,
+ * and adds them to the run's failures. Returns how many orders it processed. The lifecycle decides, as it does for a
+ * read or a cancel at the same time (decision 0012).
  *
- * A batch is a narrow read and one update, except where an endpoint wants to be sent acceptances.
+ * A batch takes one narrow read and one update, unless an endpoint wants `order.accepted`.
  */
 export async function acceptDueOrders(
   context: Context,

@@ -10,7 +10,7 @@ import { ORDER_STATE, type OrderStateRow, toOrderState } from "../changes/lock-o
 import type { OrderSelection } from "../changes/process-orders.ts";
 import { acceptanceDue, selected } from "../conditions-sql.ts";
 
-/** Connections that have real orders past their deadline, the one that waits longest first. A scan over all shards. */
+/** Connections with real orders past their deadline. The one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-due-orders",
@@ -30,7 +30,7 @@ export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Pr
 }
 
 /**
- * Locks due orders, of each connection its share of those that are due longest; skips those that are locked. Uses
+ * Locks due orders, of each connection its share of those due longest. Skips orders that are locked. Uses
  * orders_acceptance_due_idx.
  */
 export async function lockDueOrders(

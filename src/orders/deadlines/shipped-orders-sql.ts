@@ -11,8 +11,9 @@ import type { OrderSelection } from "../changes/process-orders.ts";
 import { selected } from "../conditions-sql.ts";
 
 /**
- * Nothing is left to do for the order `o`. This is checked for one order after the other: the planner turns `not
- * exists` into a join, and then reads all lines of all orders for a few that are in progress. Uses orders_status_idx.
+ * Nothing is left to do for the order `o`. The form of this condition makes PostgreSQL check one order after the other:
+ * the planner turns `not exists` into a join, and reads all lines of all orders for the few in progress. Uses
+ * orders_status_idx.
  */
 const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
           and (
@@ -21,7 +22,7 @@ const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = 
             limit 1) is null
           and ${hasNoDuePayment("o")}`;
 
-/** Connections with orders to complete automatically now. A scan over all shards. */
+/** Connections with orders that can be completed automatically now. A scan over all shards. */
 export async function listConnectionsWithShippedOrders(db: Queryable): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-shipped-orders",
@@ -40,7 +41,7 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
   return rows.map(toConnectionKey);
 }
 
-/** Locks such orders, of each connection its share of the oldest; skips those that are locked. */
+/** Locks such orders, of each connection its share of the oldest. Skips orders that are locked. */
 export async function lockShippedOrders(
   tx: Queryable,
   { connections, share, only, except }: OrderSelection,

@@ -12,18 +12,18 @@ export type OrderOwner = {
   readonly merchantName: string;
 };
 
-/** What a list of orders is narrowed to; null in a field: not by that. */
+/** Which orders are listed. A null restricts nothing. */
 export type OrderFilter = {
   readonly merchantId: string | null;
   readonly connectionId: string | null;
   readonly status: OrderStatus | null;
   readonly onHold: boolean | null;
-  /** What the warehouse can ship now. */
+  /** Whether the warehouse can ship the order now. */
   readonly ready: boolean | null;
   readonly testMode: boolean;
-  /** The service's id of an order, when that was searched for. */
+  /** The service's id of an order, if that was searched for. */
   readonly orderId: string | null;
-  /** Else a part of the partner's id or the recipient's name, or a whole tracking number, in lower case. */
+  /** Otherwise a part of the partner's id or of the recipient's name, or a whole tracking number, in lower case. */
   readonly text: string | null;
 };
 
@@ -35,16 +35,16 @@ type OwnerRow = {
   merchant_name: string;
 };
 
-/** $5 is the time: a real order whose deadline has passed is accepted, even if the worker has not stored that yet. */
+/** $5 is the time. A real order whose deadline has passed is accepted, even if the worker has not stored that yet. */
 const PAST_DEADLINE = `(${acceptanceDue("$5")})`;
 
 /**
- * New orders before their deadline, and those whose acceptance is suspended. Written so that PostgreSQL can use
- * orders_acceptance_due_idx and orders_held_idx: for the plain negation of PAST_DEADLINE it would read every order.
+ * New orders before their deadline, and those whose acceptance is suspended. In this form PostgreSQL can use
+ * orders_acceptance_due_idx and orders_held_idx. For the plain negation of PAST_DEADLINE it would read every order.
  */
 const STILL_NEW = `(${AWAITS_ACCEPTANCE} and o.acceptance_due_at > $5 or ${ACCEPTANCE_SUSPENDED})`;
 
-// Statuses and the like are in the text, not in parameters, so that the partial indexes can be used.
+// Statuses and similar values are literals, not parameters, so that the partial indexes can be used.
 const statusCondition = (status: OrderStatus, testMode: boolean): string => {
   if (testMode) return `o.status = '${status}'`; // Never due.
   if (status === "NEW") return STILL_NEW;
@@ -62,23 +62,23 @@ const SEARCHED = `(
               select from shipments s
               where s.merchant_id = o.merchant_id and s.order_id = o.id and lower(s.tracking_number) = $7))`;
 
-/** All orders that are still NEW in the table, in a form for which PostgreSQL can use the same two indexes. */
+/** All orders that are NEW in the table, in a form for which PostgreSQL can use the same two indexes. */
 const STORED_NEW = `(${AWAITS_ACCEPTANCE} or ${ACCEPTANCE_SUSPENDED})`;
 
-/** No filter that an index other than the primary key serves: every status, held or not, ready or not. */
+/** True if only the primary key serves the filter: any status, on hold or not, ready or not. */
 const isUnfiltered = ({ status, onHold, ready, testMode }: OrderFilter): boolean =>
   status === null && onHold !== true && ready !== true && !testMode;
 
-/** The statuses that orders_status_idx finds: all but NEW, so that creating an order does not write to it. */
+/** The statuses in orders_status_idx: all but NEW, so that creating an order does not write to the index. */
 const INDEXED_STATUSES = ORDER_STATUSES.filter((status) => status !== "NEW");
 
-/** Orders of every status of one connection are read in parts, each by an index. */
+/** Orders of any status of one connection are read in parts, each by its index. */
 const partsOf = (filter: OrderFilter): string[] =>
   isUnfiltered(filter)
     ? [STORED_NEW, ...INDEXED_STATUSES.map((status) => `o.status = '${status}'`)]
     : ["true"];
 
-/** The newest orders that fit the filter, a part of it, and the scope: a merchant or a connection. */
+/** The newest orders of a merchant or a connection that match the filter and the part. */
 const newestOf = (filter: OrderFilter, scope: string, part = "true"): string => `(
           select o.id, o.connection_id
           from orders o
@@ -87,13 +87,13 @@ const newestOf = (filter: OrderFilter, scope: string, part = "true"): string => 
           order by o.id desc
           limit $2 + 1)`;
 
-/** Merchants give their newest orders by the primary key. */
+/** The newest orders of each merchant, by the primary key. */
 const fromMerchants = (filter: OrderFilter): string => `
       from merchants m
       cross join lateral ${newestOf(filter, "o.merchant_id = m.id")} as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
 
-/** Connections give their newest orders by the indexes that begin with the connection. */
+/** The newest orders of each connection, by the indexes that begin with the connection. */
 const fromConnections = (filter: OrderFilter): string => `
       from connections c
       join merchants m on m.id = c.merchant_id
@@ -114,8 +114,9 @@ function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderF
 }
 
 /**
- * Orders of all merchants that fit the filter, newest first; one more than the page, if there is one. Each merchant or
- * connection gives its newest by an index, so the cost grows with their number and not with the number of orders.
+ * Orders of all merchants that match the filter, newest first. Returns one row more than the page if there is one. The
+ * newest orders of each merchant or connection are read by an index, so the cost grows with their number, not with the
+ * number of orders.
  */
 export async function listOrders(
   db: Queryable,
@@ -124,10 +125,10 @@ export async function listOrders(
   now: Date,
 ): Promise<(OrderOwner & { readonly id: string })[]> {
   const rows = await db.query<OwnerRow>({
-    // Not prepared under a name: there is a text for every set of filters.
+    // Not a named statement: each set of filters has its own text.
     name: "",
     text: `
-      -- Every text has the same parameters, though not every one uses all of them.
+      -- All texts have the same parameters, but not every text uses all of them.
       with parameters as (select $5::timestamptz, $6::uuid, $7::text)
       select found.id, c.id as connection_id, c.name as connection_name, m.id as merchant_id, m.name as merchant_name
       ${filter.connectionId === null && isUnfiltered(filter) ? fromMerchants(filter) : fromConnections(filter)}
@@ -139,7 +140,7 @@ export async function listOrders(
   return rows.map(toOwner);
 }
 
-/** The connection and merchant of an order, by the service's id; null if there is none. Reads all merchants. */
+/** The connection and merchant of an order, by the service's id. Null if there is none. A scan over all shards. */
 export async function findOrderOwner(
   db: Queryable,
   orderId: string,
@@ -158,7 +159,7 @@ export async function findOrderOwner(
   return row === undefined ? null : { ...toOwner(row), testMode: row.test_mode };
 }
 
-/** The same by the id of one of its shipments. */
+/** The same by the id of a shipment. */
 export async function findOrderOfShipment(
   db: Queryable,
   shipmentId: string,
@@ -186,7 +187,7 @@ const toOwner = (row: OwnerRow): OrderOwner & { readonly id: string } => ({
   merchantName: row.merchant_name,
 });
 
-/** What the merchant is charged for an order and each of its lines, and what the lines are. */
+/** What the merchant is charged for an order and for each of its lines, with the products of the lines. */
 export type OrderPrices = {
   readonly goodsMinor: bigint;
   readonly currency: string;

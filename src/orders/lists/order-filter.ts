@@ -3,7 +3,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { parseOrderRef } from "../order-wire.ts";
 import type { ReadOrder } from "../read-order.ts";
 
-/** `orderId` of a list's query. An order is named there as it is in paths (decision 0009). */
+/** `orderId` in the query of a list. It names an order as paths do (decision 0009). */
 export const orderIdFilter = Type.Optional(
   Type.String({
     minLength: 1,
@@ -12,7 +12,7 @@ export const orderIdFilter = Type.Optional(
   }),
 );
 
-/** The id of the order that a filter names: null without a filter, undefined when the connection has no such order. */
+/** The id of the order that a filter names. Null without a filter, undefined if the connection has no such order. */
 export async function findOrderId(
   readOrder: ReadOrder,
   connection: ConnectionKey,

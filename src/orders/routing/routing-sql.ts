@@ -9,14 +9,14 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
 import { selected, UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
 
-/** An accepted real order that has not been routed yet, as routing sees it. */
+/** An accepted real order that has not been routed. */
 export type UnroutedOrder = {
   readonly id: string;
   readonly holdReasons: readonly string[];
-  /** Where it is to be sent. */
+  /** The country of the shipping address. */
   readonly countryCode: string;
   readonly currency: string;
-  /** `weightGrams` is that of one piece, as the product says now. */
+  /** `weightGrams` is the present weight of one piece of the product. */
   readonly lines: readonly {
     readonly id: string;
     readonly productId: string;
@@ -25,7 +25,7 @@ export type UnroutedOrder = {
   }[];
 };
 
-/** Connections that have orders to be routed, the one that waits longest first. A scan over all shards. */
+/** Connections with orders that are due for routing. The one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<ConnectionKey[]> {
   const rows = await db.query<ConnectionKeyRow>({
     name: "list-connections-with-unrouted-orders",
@@ -44,9 +44,7 @@ export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<
   return rows.map(toConnectionKey);
 }
 
-/**
- * From here to its end, a transaction waits no longer than this for a lock: the statement that would fails.
- */
+/** From here to the end of the transaction, a statement that waits longer than this for a lock fails. */
 export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<void> {
   await tx.query({
     name: "limit-lock-waits",
@@ -56,7 +54,7 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
 }
 
 /**
- * Locks orders that are to be routed, of each connection its share of the oldest; skips those that are locked. Uses
+ * Locks orders that are due for routing, of each connection its share of the oldest. Skips orders that are locked. Uses
  * orders_routing_due_idx.
  */
 export async function lockUnroutedOrders(
@@ -82,8 +80,8 @@ export async function lockUnroutedOrders(
 }
 
 /**
- * Locks those orders that still wait for stock or for a rate. It waits for locked orders, or fails: a skipped order would
- * not be evaluated again. All transactions lock orders in this order.
+ * Locks those orders that still wait for stock or for a rate. It waits for locked orders, or fails, because a skipped
+ * order would not be evaluated again. All transactions lock orders in this order.
  */
 export async function lockWaitingOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderKey[]> {
   const rows = await tx.query<OrderKeyRow>({
@@ -103,7 +101,7 @@ export async function lockWaitingOrders(tx: Queryable, keys: readonly OrderKey[]
 type OrderKeyRow = ConnectionKeyRow & { id: string };
 const toOrderKey = (row: OrderKeyRow): OrderKey => ({ ...toConnectionKey(row), id: row.id });
 
-/** Reads what routing has to know of orders that the caller has locked, oldest first. */
+/** Reads what routing needs of orders that the caller has locked, oldest first. */
 export async function readUnroutedOrders(
   tx: Queryable,
   connection: ConnectionKey,
@@ -139,7 +137,10 @@ export async function readUnroutedOrders(
   }));
 }
 
-/** Stores where orders of one connection are sent from; null: there is no facility. The caller holds their locks. */
+/**
+ * Stores the facilities of one connection's orders. A null means that there is no facility. The caller has locked the
+ * orders.
+ */
 export async function saveRoutes(
   tx: Queryable,
   connection: ConnectionKey,

@@ -4,12 +4,12 @@ import { WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
 
 export type WaitingOrder = ConnectionKey & { readonly id: string };
 
-/** What one order can get of a product at most, in pieces. */
+/** The largest quantity of a product that one order can get. */
 export type ProductSupply = { readonly productId: string; readonly piecesMax: number };
 
 /**
- * Waiting orders that want some of any of these products, but no more than there is of it, oldest first, after a given
- * one. A scan over all shards; uses orders_routing_waiting_idx.
+ * Waiting orders that contain any of these products, in no larger quantity than is available. Oldest first, after a
+ * given order. A scan over all shards; uses orders_routing_waiting_idx.
  */
 export async function listOrdersWaitingForProducts(
   db: Queryable,
@@ -41,7 +41,10 @@ export async function listOrdersWaitingForProducts(
   return rows.map(toWaitingOrder);
 }
 
-/** Waiting orders to some countries, oldest first, after a given one. A scan over all shards; uses orders_routing_waiting_idx. */
+/**
+ * Waiting orders to some countries, oldest first, after a given order. A scan over all shards; uses
+ * orders_routing_waiting_idx.
+ */
 export async function listOrdersWaitingForCountries(
   db: Queryable,
   countryCodes: readonly string[],

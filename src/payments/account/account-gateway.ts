@@ -6,10 +6,10 @@ import type { Gateway, GatewayResponse } from "../gateway.ts";
 import { insertBookings, insertDeclines, lockAccounts, readDecided } from "./account-sql.ts";
 import { type Booking, CREDIT_LIMIT_EXCEEDED, decideBookings } from "./bookings.ts";
 
-/** Payments in one claim and in one transaction: the lock of a busy merchant's account is taken once for all of them. */
+/** Payments in one claim and one transaction, which locks the merchant's account only once. */
 const BATCH_SIZE = 500;
 
-/** The merchant's account with the service itself: a charge takes from its balance, down to its credit limit. */
+/** The gateway to the merchant's own account: a charge reduces its balance, down to the credit limit. */
 export function accountGateway(context: Context): Gateway {
   const book = groupCalls<Booking, GatewayResponse>({
     run: (bookings) => bookAll(context, bookings),
@@ -32,7 +32,7 @@ const bookingOf = (kind: Booking["kind"], { merchantId, entryId, amountMinor }: 
   amountMinor,
 });
 
-/** Books what arrived together in one transaction; each charge is still decided for itself, in the order of arrival. */
+/** Books what arrived together in one transaction. Each charge is decided separately, in the order of arrival. */
 function bookAll(context: Context, bookings: readonly Booking[]): Promise<GatewayResponse[]> {
   return inTransaction(context, async (tx) => {
     const accounts = await lockAccounts(tx, [...new Set(bookings.map(({ merchantId }) => merchantId))]);

@@ -1,28 +1,28 @@
-/** A merchant's account as it stands. */
+/** The state of a merchant's account. */
 export type Account = {
   readonly merchantId: string;
-  /** Below zero the merchant owes. */
+  /** Negative if the merchant owes. */
   readonly balanceMinor: bigint;
-  /** What the merchant may owe; null means unlimited. */
+  /** How much the merchant may owe. Null means unlimited. */
   readonly creditLimitMinor: bigint | null;
 };
 
 export const BOOKING_KINDS = ["charge", "refund", "payment"] as const;
 export type BookingKind = (typeof BOOKING_KINDS)[number];
 
-/** Something that is to be booked once, under its id. */
+/** A charge or refund to book once, by its id. */
 export type Booking = {
   readonly merchantId: string;
   readonly id: string;
   readonly kind: BookingKind;
-  /** Never signed. */
+  /** Never negative. */
   readonly amountMinor: bigint;
 };
 
 export const signed = ({ kind, amountMinor }: Booking): bigint =>
   kind === "charge" ? -amountMinor : amountMinor;
 
-/** What is still free to be charged; null means unlimited. Never below zero, also when a limit was lowered. */
+/** How much can still be charged. Null means unlimited. Never negative, even if the limit was lowered. */
 export function availableCredit({ balanceMinor, creditLimitMinor }: Account): bigint | null {
   if (creditLimitMinor === null) return null;
   const free = balanceMinor + creditLimitMinor;
@@ -32,7 +32,7 @@ export function availableCredit({ balanceMinor, creditLimitMinor }: Account): bi
 /** Why a charge was declined. */
 export const CREDIT_LIMIT_EXCEEDED = "credit_limit_exceeded";
 
-/** Whether an account has room for a booking; only charges need any. */
+/** Whether an account has room for a booking. Only charges need room. */
 export function isAffordable(
   account: Account,
   { kind, amountMinor }: Pick<Booking, "kind" | "amountMinor">,
@@ -44,9 +44,9 @@ export function isAffordable(
 export type Decision = "made" | "declined";
 
 /**
- * Which bookings are made, one after the other, each seeing what those before it have left: a charge that the limit
- * does not leave room for is declined, and a smaller one after it may fit. What was decided before is decided the same
- * way: a booking is not made twice, and not made after all when it was declined.
+ * Decides which bookings are made, in turn: each sees what the ones before it have left. A charge that exceeds the
+ * limit is declined, and a smaller one after it can succeed. An earlier decision stands: a booking is not made twice,
+ * and a declined one is not made later.
  */
 export function decideBookings(
   accounts: readonly Account[],

@@ -2,7 +2,7 @@ import { lockMerchant, type Merchant, updateMerchant } from "../../merchants/mer
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { lockAccounts } from "./account-sql.ts";
 
-/** Changes the given fields; null if there is no such merchant. The currency never changes. */
+/** Changes the given fields. Returns null if there is no such merchant. The currency never changes. */
 export async function changeMerchant(
   context: Context,
   merchantId: string,
@@ -11,8 +11,8 @@ export async function changeMerchant(
   return inTransaction(context, async (tx) => {
     const merchant = await lockMerchant(tx, merchantId);
     if (merchant === null) return null;
-    // So that a transaction that decides about charges, or records that one exceeds the limit, sees the limit before or
-    // after.
+    // Locked, so that a transaction that decides about charges, or records a decline, sees the limit either before or
+    // after this change.
     if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
     const changed: Merchant = { ...merchant, ...change };
     await updateMerchant(tx, changed);

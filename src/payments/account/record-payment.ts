@@ -6,14 +6,14 @@ import { type AccountEntry, insertPayment, lockAccounts, readPayment } from "./a
 type PaymentFields = Pick<AccountEntry, "amountMinor" | "note"> & { readonly reference: string };
 
 export type RecordedPayment =
-  /** `replayed`: it was recorded before. */
+  /** `replayed`: it was already recorded. */
   | { readonly outcome: "recorded"; readonly payment: AccountEntry; readonly replayed: boolean }
-  /** The reference was already used for a payment of a different amount. */
+  /** The reference was used for a payment of a different amount. */
   | { readonly outcome: "reference-taken" };
 
 /**
- * Adds what a merchant has paid to its account, once per reference, and makes its declined charges due at once. A retry
- * is safe.
+ * Adds a merchant's payment to its account, once per reference, and makes its declined charges due at once. A retry is
+ * safe.
  */
 export async function recordPayment(
   context: Context,
@@ -22,7 +22,8 @@ export async function recordPayment(
 ): Promise<RecordedPayment> {
   const { clock, newId } = context;
   const recorded = await inTransaction<RecordedPayment>(context, async (tx) => {
-    await lockAccounts(tx, [merchantId]); // Before the look, so that two with one reference come one after the other.
+    // Before the lookup, so that two requests with one reference wait for each other.
+    await lockAccounts(tx, [merchantId]);
     const earlier = await readPayment(tx, merchantId, fields.reference);
     if (earlier !== null)
       return earlier.amountMinor === fields.amountMinor
@@ -32,7 +33,7 @@ export async function recordPayment(
     await insertPayment(tx, merchantId, payment);
     return { outcome: "recorded", payment, replayed: false };
   });
-  // Also for a payment that was recorded before: the first request may have had no response because of a crash.
+  // Also for a payment that was already recorded, because the first request may have ended by a crash.
   if (recorded.outcome === "recorded") await retryDeclinedCharges(context, merchantId);
   return recorded;
 }

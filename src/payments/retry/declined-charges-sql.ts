@@ -2,9 +2,8 @@ import type { OrderKey } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /**
- * A merchant's orders with a declined charge that is still owed and for which nothing is scheduled any more, oldest
- * first. An order need not be held for it: it may have been completed since. Uses
- * ledger_outcomes_failed_idx.
+ * A merchant's orders with a declined charge that is still owed and has no scheduled attempt, oldest first. Such an
+ * order need not be on hold: it may have been completed since. Uses ledger_outcomes_failed_idx.
  */
 export async function listGivenUpOrders(db: Queryable, merchantId: string): Promise<OrderKey[]> {
   const rows = await db.query<{ connection_id: string; id: string }>({

@@ -7,16 +7,16 @@ import { listGivenUpOrders } from "./declined-charges-sql.ts";
 import { retryPayment } from "./retry-payment.ts";
 
 /**
- * Attempts a merchant's declined charges again at once, because it can pay more than before: scheduled attempts become
- * due, and each order without one gets one more. The orders belong to many connections, so each has its own
- * transaction, and one that fails prevents no other. If a crash interrupts this, repeating the request completes it.
+ * Attempts a merchant's declined charges again at once, because it can pay more than before. Scheduled attempts become
+ * due, and each order without one gets one. The orders belong to many connections, so each has its own transaction, and
+ * a failure affects no other order. After a crash, repeating the request completes it.
  */
 export async function retryDeclinedCharges(context: Context, merchantId: string): Promise<void> {
   const { db, clock, log } = context;
   await retried(db, clock, () => bringMerchantForward(db, merchantId, clock.now()));
   for (const order of await listGivenUpOrders(db, merchantId)) {
     try {
-      // It may have been paid, canceled or retried since it was read. Then there is nothing to do for it.
+      // The charge may have been paid, canceled or retried since it was read. Then there is nothing to do.
       await retryPayment(context, order, SERVICE);
     } catch (err) {
       if (isOutOfReach(err)) throw err;

@@ -13,9 +13,9 @@ import { notFound, type Problem } from "../../platform/wire/problems.ts";
 const OPERATION = "retryPayment";
 
 /**
- * Makes declined entries due at once: the scheduled attempt, or another one after the schedule's last. Of a canceled
- * order these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe: an attempt that is due or
- * in progress stays the only one.
+ * Makes the declined entries of an order due at once: its scheduled attempts, or one more after the end of the
+ * schedule. For a canceled order, these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe:
+ * an attempt that is due or in progress stays the only one.
  */
 export async function retryPayment(context: Context, key: OrderKey, actor: Actor): Promise<Order | Problem> {
   return inTransaction(context, async (tx) => {

@@ -6,20 +6,20 @@ import type { GatewayResponse } from "../gateway.ts";
 import { isServerError, rejectionOf } from "./stripe-errors.ts";
 import { nameOf, type PaymentName } from "./stripe-names.ts";
 
-/** Stripe deletes idempotency keys after 24 hours. After this time the payment is looked up before it is sent again. */
+/** Stripe deletes idempotency keys after 24 hours. After this time, a payment is looked up before it is sent again. */
 const KEY_TRUSTED_MS = 20 * HOUR_MS;
 
 type StripeRequest = {
-  /** Looks up what an earlier attempt left at Stripe; null if nothing. */
+  /** Looks up what an earlier attempt left at Stripe. Null if nothing. */
   find(): Promise<GatewayResponse | null>;
   send(name: { metadata: PaymentName; idempotencyKey: string }): Promise<GatewayResponse>;
   rejected(error: Stripe.errors.StripeError): Promise<GatewayResponse>;
 };
 
 /**
- * Sends a payment under its idempotency key, for which Stripe carries it out once and repeats its response. The key
- * fails in two cases, and then the payment itself is looked up: Stripe deletes the key after a day, and the repeated
- * response may be a failure of Stripe's own that says nothing about the payment.
+ * Sends a payment under its idempotency key: Stripe carries it out once and repeats its response. In two cases the key
+ * does not help, and the payment is looked up: the key is deleted after a day, or the repeated response is a failure of
+ * Stripe's own, which says nothing about the payment.
  */
 export async function sendAtMostOnce(
   clock: Clock,

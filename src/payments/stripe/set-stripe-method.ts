@@ -9,7 +9,7 @@ import {
 } from "./stripe-methods-sql.ts";
 
 /**
- * Sends a merchant's new charges to this method at Stripe, and makes its declined ones due at once. Payments in
+ * Sends a merchant's new charges to this method at Stripe, and makes its declined charges due at once. Payments in
  * progress keep their method. A retry is safe: if the method is already in use, nothing changes.
  */
 export async function setStripeMethod(
@@ -18,7 +18,7 @@ export async function setStripeMethod(
   fields: Pick<StripeMethod, "customerId" | "paymentMethodId">,
 ): Promise<StripeMethod> {
   const inUse = await inTransaction(context, async (tx) => {
-    await lockMerchant(tx, merchantId); // Changes of one merchant's method wait for each other.
+    await lockMerchant(tx, merchantId); // Concurrent changes of a merchant's method wait for each other.
     const current = await readStripeMethod(tx, merchantId);
     if (current?.customerId === fields.customerId && current.paymentMethodId === fields.paymentMethodId)
       return current;

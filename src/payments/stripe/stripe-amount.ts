@@ -6,7 +6,7 @@ const WHOLE = new Set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF X
 const THOUSANDTHS = new Set("BHD JOD KWD OMR TND".split(" "));
 // and all others in hundredths. Those of ISK and UGX must be whole units, which they are: these have no decimals.
 
-/** An amount in Stripe's units; null when Stripe cannot express it. */
+/** An amount in Stripe's units. Null if Stripe cannot express it. */
 export function toStripeAmount(minor: bigint, currency: string): number | null {
   const digits = WHOLE.has(currency) ? 0 : THOUSANDTHS.has(currency) ? 3 : 2;
   const scaled = minor * 10n ** BigInt(digits);

@@ -13,7 +13,7 @@ import { declineReasonOf, responseToIntent } from "./stripe-responses.ts";
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 const PAGE_SIZE = 100;
 
-/** Charges the merchant's payment method while the merchant is not present. */
+/** Charges the merchant's payment method off-session. */
 export async function chargeAtStripe(
   stripe: Stripe,
   clock: Clock,
@@ -54,7 +54,9 @@ export async function chargeAtStripe(
   });
 }
 
-/** Cancels an intent that waits for the customer, so that a charge reported as declined cannot be paid later. */
+/**
+ * Cancels an intent that waits for the customer, so that a charge that was reported as declined cannot be paid later.
+ */
 async function concludeIntent(
   stripe: Stripe,
   clock: Clock,
@@ -65,7 +67,10 @@ async function concludeIntent(
   return response ?? concludeIntent(stripe, clock, await cancelIntent(stripe, intent.id), reason);
 }
 
-/** Returns the intent canceled, succeeded or processing: a repeated response may be older than the intent's state. */
+/**
+ * Returns the intent once it is canceled, succeeded or processing. A repeated response may be older than the intent's
+ * state.
+ */
 async function cancelIntent(stripe: Stripe, id: string): Promise<Stripe.PaymentIntent> {
   try {
     return await stripe.paymentIntents.cancel(id);
@@ -83,7 +88,7 @@ async function findIntent(
   customer: string,
 ): Promise<Stripe.PaymentIntent | null> {
   const gte = Math.floor((payment.firstAttemptedAt.getTime() - CLOCK_SKEW_MS) / 1_000);
-  // The list, because Stripe's search may be a minute behind.
+  // Uses the list, because Stripe's search can be a minute behind.
   const intents = stripe.paymentIntents.list({ customer, created: { gte }, limit: PAGE_SIZE });
   for await (const intent of intents)
     if (intent.metadata["ledger_entry"] === nameOf(payment).ledger_entry) return intent;

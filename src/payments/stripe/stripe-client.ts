@@ -6,7 +6,7 @@ const TIMEOUT_MS = 12_000;
 
 const clients = new WeakMap<Config, Stripe>();
 
-/** Returns one client for each configuration, because it keeps connections open; null without a key. */
+/** Returns one client per configuration, because it keeps connections open. Null without a key. */
 export function stripeClient(config: Config): Stripe | null {
   if (config.stripeSecretKey === null) return null;
   const known = clients.get(config);
@@ -17,7 +17,7 @@ export function stripeClient(config: Config): Stripe | null {
     host: hostname,
     ...(port === "" ? {} : { port }),
     timeout: TIMEOUT_MS,
-    maxNetworkRetries: 0, // A failed payment is claimed again instead, so that a stopping process has no requests in flight.
+    maxNetworkRetries: 0, // A failed payment is claimed again instead, so a stopping process waits for no retries.
     telemetry: false,
   });
   clients.set(config, client);

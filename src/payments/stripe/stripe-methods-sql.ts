@@ -1,16 +1,16 @@
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** What a merchant's charges at Stripe go to. */
+/** Where a merchant's charges at Stripe go. */
 export type StripeMethod = {
   readonly id: string;
   readonly merchantId: string;
-  /** Stripe's own ids: `cus_…` and `pm_…`. */
+  /** Stripe's ids: `cus_…` and `pm_…`. */
   readonly customerId: string;
   readonly paymentMethodId: string;
   readonly createdAt: Date;
 };
 
-/** The method in use; null when the merchant is charged on its account. */
+/** The method in use. Null if the merchant is charged on its account. */
 export async function readStripeMethod(db: Queryable, merchantId: string): Promise<StripeMethod | null> {
   const [row] = await db.query<{
     id: string;
@@ -36,7 +36,7 @@ export async function readStripeMethod(db: Queryable, merchantId: string): Promi
   };
 }
 
-/** It gets no new charges; payments in progress continue. */
+/** Removes the method for new charges. Payments in progress keep it. */
 export async function endStripeMethod(db: Queryable, merchantId: string, now: Date): Promise<void> {
   await db.query({
     name: "end-stripe-method",

@@ -16,7 +16,7 @@ export const nameOf = ({ merchantId, orderId, entryId }: EntryKey): PaymentName 
   ledger_entry: toTypeId("chg", entryId),
 });
 
-/** The entry that the metadata of a Stripe object names; null when it names none. */
+/** The entry that the metadata of a Stripe object names. Null if it names none. */
 export function entryNamedBy(metadata: Readonly<Record<string, unknown>>): EntryKey | null {
   const { merchant, order, ledger_entry } = metadata as Partial<Record<keyof PaymentName, unknown>>; // Checked below.
   const merchantId = fromTypeId("mer", String(merchant));

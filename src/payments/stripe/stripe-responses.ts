@@ -2,12 +2,12 @@ import type Stripe from "stripe";
 import { after, HOUR_MS } from "../../platform/time.ts";
 import type { GatewayResponse } from "../gateway.ts";
 
-/** Stripe's undecided payments are checked again after this time, or earlier if Stripe sends an event. */
+/** A payment without an outcome at Stripe is checked again after this time, or earlier if Stripe sends an event. */
 const RECHECK_MS = HOUR_MS;
 
 /**
- * The response that a payment intent stands for; null when the intent still waits for the customer.
- * @param reason code of the decline, when the intent itself does not name the current one
+ * The response for a payment intent. Null if the intent still waits for the customer.
+ * @param reason code of the decline, if the intent does not have the present one
  */
 export function responseToIntent(
   intent: Stripe.PaymentIntent,

@@ -6,9 +6,9 @@ import { listOwnProducts } from "./import-sql.ts";
 import { type CsvRow, InvalidCsvError, readCsv } from "./read-csv.ts";
 import type { Spool } from "./spool.ts";
 
-/** What one transaction stores, in some ten seconds; a larger catalogue comes in several files. */
+/** What one transaction can store in about ten seconds. A larger catalog is split into several files. */
 export const IMPORT_ROWS_MAX = 500_000;
-/** Rows of one statement. */
+/** Rows per statement. */
 const BATCH_SIZE = 1_000;
 
 type ImportFile = { readonly bytes: AsyncIterable<Buffer>; readonly spool: Spool<ImportRow> };
@@ -33,7 +33,7 @@ export async function checkFile(
       const read = readHeader(row);
       if ("errors" in read) {
         errors.add(read.errors);
-        break; // Without the columns the rows mean nothing.
+        break; // Without the columns, the rows have no meaning.
       }
       header = read;
     }

@@ -1,7 +1,7 @@
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { ImportError } from "./import-row.ts";
 
-/** More are counted, but not listed. */
+/** Further errors are counted, but not listed. */
 const ERRORS_LISTED_MAX = 1_000;
 
 /** The errors of a file. */

@@ -10,9 +10,9 @@ import { createSpool, type Spool } from "./spool.ts";
 export type Imported = { created: number; changed: number };
 
 /**
- * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First the whole file is
- * read and validated as it arrives, and valid rows wait on disk. Then all are stored in one transaction, which waits
- * for no other party.
+ * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First, the file is read and
+ * validated as it arrives, and valid rows are kept on disk. Then all rows are stored in one transaction, which waits
+ * for nothing outside.
  */
 export async function importProducts(
   context: Context,
@@ -36,12 +36,13 @@ async function storeAll(
   { clock, newId }: Context,
   { merchant, header, spool }: Storable,
 ): Promise<Imported> {
-  await lockMerchant(tx, merchant.id); // One import of a merchant after the other: they may change the same products.
+  // Imports of one merchant run one after the other, because they can change the same products.
+  await lockMerchant(tx, merchant.id);
   const now = clock.now();
   const imported = { created: 0, changed: 0 };
   for await (const batch of spool.batches()) {
     const [created, changed] = [batch.filter(({ id }) => id === null), batch.filter(({ id }) => id !== null)];
-    // Ids are made here and not while the file arrives, so that products are listed by when they came to be.
+    // Ids are made here, not while the file arrives, so that products are listed in the order in which they appear.
     const withIds = created.map((row) => ({ ...row, id: newId() }));
     if (withIds.length > 0) await insertImported(tx, merchant, withIds, now);
     if (changed.length > 0) {

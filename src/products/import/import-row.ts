@@ -12,19 +12,19 @@ const OPTIONAL = ["weightGrams", "description", "imageUrl", "status", "id"] as c
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
 
-/** An error in a file: the line on which its row begins, and the column if it is about one. */
+/** An error in a file: the line on which its row begins, and the column if the error is in one. */
 export type ImportError = Extract<ValidationError, { line: number }>;
 
-/** Columns in the order of the file. */
+/** The columns, in the order of the file. */
 export type ImportHeader = readonly Column[];
 
-/** A row that is valid on its own. A value without a column in the file is null, and is then not changed. */
+/** A row that is valid without regard to other rows. A null value has no column in the file, and is not changed. */
 export type ImportRow = {
-  /** The product to change; null: a new one. */
+  /** The product to change. Null creates one. */
   readonly id: string | null;
   readonly sku: string;
   readonly name: string;
-  /** Minor units, as text: the rows wait as JSON. */
+  /** Minor units as text, because rows are kept as JSON. */
   readonly priceMinor: string;
   readonly weightGrams: number | null;
   readonly description: string | null;
@@ -32,7 +32,7 @@ export type ImportRow = {
   readonly status: ProductStatus | null;
 };
 
-/** The header as columns, or its errors. An unknown column could be a typing error, so it is rejected. */
+/** The columns of the header, or its errors. An unknown column can be a typing error, so it is rejected. */
 export function readHeader({ line, cells }: CsvRow): ImportHeader | { errors: ImportError[] } {
   const names = cells.map((cell) => cell.trim());
   const unknown = names
@@ -54,7 +54,7 @@ export function readHeader({ line, cells }: CsvRow): ImportHeader | { errors: Im
 
 const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name);
 
-/** The rules of a new product, and what only an import can say. */
+/** A new product, with the columns that only an import has. */
 const RowSchema = Type.Object({
   ...ProductRequestSchema.properties,
   status: Type.Optional(Type.Enum([...PRODUCT_STATUSES])),
@@ -63,8 +63,8 @@ const RowSchema = Type.Object({
 const check = createCheck(RowSchema);
 
 /**
- * Reads a row by the rules of `POST /api/merchants/{id}/products`, in the merchant's currency; or returns all its
- * errors.
+ * Reads a row by the rules of `POST /api/merchants/{id}/products`, in the merchant's currency. Returns the row or all
+ * its errors.
  */
 export function readRow(
   { line, cells }: CsvRow,
@@ -77,7 +77,7 @@ export function readRow(
   }
   const product = productOf(cells, header, currency);
   const errors = check(product).map((error) => ({ line, ...columnOf(error), detail: error.detail }));
-  const row = product as Static<typeof RowSchema>; // As far as the check has found no error in it.
+  const row = product as Static<typeof RowSchema>; // Valid as far as the check has found no error.
   const priceRead = !errors.some(({ column }) => column === "price");
   const price = priceRead ? parseMoney(row.price) : null;
   if (priceRead && price === null)
@@ -95,7 +95,7 @@ export function readRow(
   };
 }
 
-/** As JSON would have it. An empty cell is as good as none: what is required is then missing. */
+/** The row as a request body. An empty cell is absent. */
 function productOf(
   cells: readonly string[],
   header: ImportHeader,
@@ -112,7 +112,7 @@ function productOf(
   return product;
 }
 
-/** The first segment of a pointer: `/price/amount` is about the column `price`. */
+/** The first segment of a pointer: `/price/amount` belongs to the column `price`. */
 const columnOf = (error: ValidationError): { column?: string } => {
   const [, column] = "pointer" in error ? error.pointer.split("/") : [];
   return column === undefined ? {} : { column };

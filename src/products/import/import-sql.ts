@@ -2,7 +2,7 @@ import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { ImportHeader, ImportRow } from "./import-row.ts";
 
-/** Of these ids, those that are products of the merchant. */
+/** Those of the ids that are products of the merchant. */
 export async function listOwnProducts(
   db: Queryable,
   merchantId: string,
@@ -38,8 +38,8 @@ export async function insertImported(
 }
 
 /**
- * Changes products of a merchant in the columns of the file. An empty status leaves it unchanged. Returns how many
- * there were.
+ * Changes products of a merchant in the columns of the file. An empty status leaves it unchanged. Returns how many it
+ * changed.
  */
 export async function updateImported(
   tx: Queryable,

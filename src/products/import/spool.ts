@@ -3,17 +3,17 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Stores batches on disk that are too large for memory together. They can be read repeatedly. */
+/** Stores batches on disk that together are too large for memory. They can be read repeatedly. */
 export type Spool<T> = {
   add(batch: readonly T[]): Promise<void>;
   batches(): AsyncGenerator<T[]>;
-  /** Gives the disk back. */
+  /** Frees the disk space. */
   close(): Promise<void>;
 };
 
 type Extent = { readonly position: number; readonly length: number };
 
-/** The file is unlinked from the start: however the process ends, nothing is left of it. */
+/** The file is unlinked at once, so nothing is left of it however the process ends. */
 export async function createSpool<T>(): Promise<Spool<T>> {
   const path = join(tmpdir(), `partner-orders-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);
@@ -23,7 +23,7 @@ export async function createSpool<T>(): Promise<Spool<T>> {
   return {
     add: async (batch) => {
       const bytes = Buffer.from(JSON.stringify(batch));
-      await file.writeFile(bytes); // At the end: nothing else moves it, because reads name their position.
+      await file.writeFile(bytes); // At the end of the file. Reads name their position, so nothing else moves it.
       extents.push({ position: end, length: bytes.length });
       end += bytes.length;
     },

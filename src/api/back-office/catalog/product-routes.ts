@@ -111,7 +111,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query }, { context }) => {
-      const position = pagePosition("catalogue", query);
+      const position = pagePosition("catalog", query);
       if (isProblem(position)) return position;
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
