@@ -51,6 +51,7 @@ export class NameLookup {
   readonly #underWay = new Map<string, Promise<Answer>>();
   /** Oldest first. */
   readonly #answers = new Map<string, KeptAnswer>();
+  #isClosed = false;
 
   constructor({ allowPrivateNetworks, dnsServers, hostsFile, now = () => performance.now() }: Settings) {
     this.#allowPrivateNetworks = allowPrivateNetworks;
@@ -71,13 +72,14 @@ export class NameLookup {
   #inTurn(name: string, connectionId: string): Promise<Answer> {
     const latestMs = this.#now() + WAIT_MAX_MS;
     return this.#turns.run<Answer>(connectionId, () => {
-      if (this.#now() > latestMs) return { error: new LookupFailedError() };
+      if (this.#isClosed || this.#now() > latestMs) return { error: new LookupFailedError() };
       return this.#keptAnswer(name) ?? this.#lookUpOnce(name);
     });
   }
 
-  /** Ends all lookups. */
+  /** Ends all lookups, and makes no others. */
   close(): void {
+    this.#isClosed = true;
     this.#resolver.cancel();
   }
 

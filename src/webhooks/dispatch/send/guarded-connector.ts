@@ -3,6 +3,7 @@ import { buildConnector } from "undici";
 import { isPublicAddress, literalAddress } from "../../endpoints/public-address.ts";
 import { NoSuchNameError } from "../names/lookup-errors.ts";
 import type { Resolve } from "../names/name-lookup.ts";
+import { ReadLimit } from "./read-limit.ts";
 import { AddressNotPublicError, NoPublicAddressError, NotHttpsError } from "./send-failure.ts";
 
 type Connection = {
@@ -27,6 +28,8 @@ export function createGuardedConnector(connection: Connection) {
     lookup: guardedLookup(connection),
   });
 
+  const readLimit = new ReadLimit();
+
   return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
     const literal = literalAddress(options.hostname);
     if (literal !== null && !isAllowed(literal)) {
@@ -36,6 +39,7 @@ export function createGuardedConnector(connection: Connection) {
     }
     // The connector returns the socket, although its type does not say so.
     const socket = connect(options, callback) as unknown as Socket;
+    readLimit.watch(socket, options.protocol === "https:" ? "secureConnect" : "connect");
     // Before the existing listeners: with TLS, the first of them begins the handshake.
     socket.prependOnceListener("connect", () => {
       if (!isAllowed(socket.remoteAddress ?? ""))

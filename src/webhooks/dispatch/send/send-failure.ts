@@ -1,5 +1,6 @@
 import { errors } from "undici";
 import { LookupFailedError, NoSuchNameError } from "../names/lookup-errors.ts";
+import { ResponseTooLargeError } from "./read-limit.ts";
 
 /** Certificate errors that the partner can fix. All others are `invalid certificate`. */
 const TLS_REASONS: Readonly<Record<string, string>> = {
@@ -62,7 +63,7 @@ export class NotHttpsError extends Error {
 }
 
 /** Errors whose message is meant for the partner. */
-const OWN_ERRORS = [AddressNotPublicError, NoPublicAddressError, NotHttpsError];
+const OWN_ERRORS = [AddressNotPublicError, NoPublicAddressError, NotHttpsError, ResponseTooLargeError];
 
 /**
  * Why an attempt failed, in a few fixed phrases for the partner. They reveal nothing about this machine, and never contain

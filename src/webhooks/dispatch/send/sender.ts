@@ -6,6 +6,8 @@ import { failureOf } from "./send-failure.ts";
 
 const READ_MAX_BYTES = 16 * 1_024;
 const KEPT_BYTES = 1_024;
+/** Responses such as 103, before the actual one. */
+const INTERIM_MAX = 5;
 
 export type SendRequest = {
   /** The connection for which it is sent. Absent: for no one in particular. */
@@ -137,6 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #retryAfter: string | null = null;
   #chunks: Buffer[] = [];
   #readBytes = 0;
+  #interimCount = 0;
 
   constructor(resolve: (result: SendResult) => void, timeoutMs: number) {
     this.#resolve = resolve;
@@ -155,7 +158,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Dispatcher.ResponseData["headers"],
   ) {
-    if (status < 200) return; // An interim response.
+    if (status < 200) {
+      this.#interimCount += 1;
+      if (this.#interimCount > INTERIM_MAX) this.end("too many interim responses");
+      return;
+    }
     const retryAfter = headers["retry-after"];
     this.#status = status;
     this.#retryAfter = (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null;

@@ -1,0 +1,68 @@
+import type { Socket } from "node:net";
+
+/**
+ * What may be received for one request. The client limits header fields and the sender the body, but nothing else:
+ * chunk sizes and their extensions, a status text, and what TLS itself receives. No ordinary response comes near it.
+ */
+const RECEIVED_MAX_BYTES = 256 * 1_024;
+/** Finds what arrives without being announced as readable, such as records of TLS. */
+const CHECK_EVERY_MS = 250;
+
+/** The receiver sends more than any response needs. */
+export class ResponseTooLargeError extends Error {
+  constructor() {
+    super("response too large");
+    this.name = "ResponseTooLargeError";
+  }
+}
+
+/** What a socket had received and sent at the last check, and received when the current request began. */
+type Counts = { received: number; sent: number; receivedBefore: number };
+
+/** Ends sockets that receive too much for one request (decision 0062). */
+export class ReadLimit {
+  readonly #sockets = new Map<Socket, Counts>();
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param connected the event after which a request is sent */
+  watch(socket: Socket, connected: "connect" | "secureConnect"): void {
+    this.#sockets.set(socket, { received: 0, sent: 0, receivedBefore: 0 });
+    this.#timer ??= setInterval(() => this.#checkAll(), CHECK_EVERY_MS).unref();
+    socket.once("close", () => this.#forget(socket));
+    socket.once(connected, () => {
+      // After the client has read: the sender may have ended the exchange because of a long body, which is no failure.
+      socket.on("readable", () => process.nextTick(() => this.#check(socket)));
+    });
+  }
+
+  #forget(socket: Socket): void {
+    this.#sockets.delete(socket);
+    if (this.#sockets.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #checkAll(): void {
+    for (const socket of this.#sockets.keys()) this.#check(socket);
+  }
+
+  #check(socket: Socket): void {
+    const counts = this.#sockets.get(socket);
+    if (counts === undefined || socket.destroyed) return;
+    // Only a request is ever sent, so a further one began when more was sent.
+    if (socket.bytesWritten !== counts.sent) {
+      counts.sent = socket.bytesWritten;
+      counts.receivedBefore = counts.received;
+    }
+    counts.received = receivedBytes(socket);
+    if (counts.received - counts.receivedBefore > RECEIVED_MAX_BYTES)
+      socket.destroy(new ResponseTooLargeError());
+  }
+}
+
+/** With TLS, `bytesRead` counts what was decrypted. The handle below counts what arrived. */
+function receivedBytes(socket: Socket): number {
+  // Not part of Node's documented interface. If it is missing, what was decrypted is still counted.
+  const { _handle: handle } = socket as { _handle?: { _parent?: { bytesRead?: number } } | null };
+  return Math.max(socket.bytesRead, handle?._parent?.bytesRead ?? 0);
+}
