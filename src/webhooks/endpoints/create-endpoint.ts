@@ -3,8 +3,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { inTransaction } from "../../platform/context.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../context.ts";
-import { insertSecret } from "../secrets/secrets-sql.ts";
-import { newSigningSecret } from "../secrets/signing-secret.ts";
+import { issueSecret } from "../secrets/issue-secret.ts";
 import type { Endpoint, EndpointSettings } from "./endpoint.ts";
 import { countEndpoints, insertEndpoint } from "./endpoints-sql.ts";
 
@@ -25,7 +24,7 @@ export async function createEndpoint(
   connection: ConnectionKey,
   settings: EndpointSettings,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
-  const { clock, newId, secrets } = context;
+  const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
     await lockConnection(tx, connection);
     const { live, lastNumber } = await countEndpoints(tx, connection);
@@ -43,12 +42,6 @@ export async function createEndpoint(
       updatedAt: now,
     };
     await insertEndpoint(tx, endpoint);
-    const secret = newSigningSecret();
-    await insertSecret(tx, endpoint, {
-      id: newId(),
-      sealed: secrets.seal(secret, endpoint.id),
-      createdAt: now,
-    });
-    return { endpoint, secret };
+    return { endpoint, secret: await issueSecret(tx, context, endpoint, now) };
   });
 }

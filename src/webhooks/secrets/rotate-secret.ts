@@ -3,8 +3,8 @@ import { after, HOUR_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
 import { lockEndpoint } from "../endpoints/endpoints-sql.ts";
-import { deleteOldSecrets, endSecrets, insertSecret } from "./secrets-sql.ts";
-import { newSigningSecret } from "./signing-secret.ts";
+import { issueSecret } from "./issue-secret.ts";
+import { deleteOldSecrets, endSecrets } from "./secrets-sql.ts";
 
 export const OVERLAP_HOURS_DEFAULT = 24;
 export const OVERLAP_HOURS_MAX = 168;
@@ -22,20 +22,13 @@ export async function rotateSecret(
   key: EndpointKey,
   overlapHours: number,
 ): Promise<{ endpoint: Endpoint; secret: string } | null> {
-  const { clock, newId, secrets } = context;
   const rotated = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
-    const now = clock.now();
+    const now = context.clock.now();
     await endSecrets(tx, endpoint, after(now, Math.round(overlapHours * HOUR_MS)));
     await deleteOldSecrets(tx, endpoint, { now, keptMax: OLDER_SECRETS_MAX });
-    const secret = newSigningSecret();
-    await insertSecret(tx, endpoint, {
-      id: newId(),
-      sealed: secrets.seal(secret, endpoint.id),
-      createdAt: now,
-    });
-    return { endpoint, secret };
+    return { endpoint, secret: await issueSecret(tx, context, endpoint, now) };
   });
   if (rotated !== null) context.signals.send("endpoints_changed", [key]);
   return rotated;
