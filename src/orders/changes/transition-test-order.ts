@@ -18,6 +18,7 @@ import { enumeration } from "../../platform/wire/schemas.ts";
 import { lockOrder } from "../orders-sql.ts";
 import { changeOrder } from "./change-order.ts";
 import { lineErrors, namedLines, namedShipment, shipmentErrors } from "./named-parts.ts";
+import { holdReasonsField, lineIdsField, shipmentIdField } from "./request-fields.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 /** Specification, part 3, "Test orders". */
@@ -38,27 +39,20 @@ const TestOrderTransitionSchema = enumeration(
   "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment. `returnShipment` records that a shipment has come back.",
 );
 
-const idText = (description: string) => Type.String({ maxLength: 255, format: "text", description });
-
 export const TransitionRequestSchema = Type.Object(
   {
     transition: TestOrderTransitionSchema,
     reasons: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
-        minItems: 1,
-        maxItems: 20,
-        description: "For `hold`: what must change before the order can proceed. Default: `out_of_stock`.",
-        examples: [[OUT_OF_STOCK]],
-      }),
+      holdReasonsField(
+        "For `hold`: what must change before the order can proceed. Default: `out_of_stock`.",
+        OUT_OF_STOCK,
+      ),
     ),
     lineIds: Type.Optional(
-      Type.Array(idText("Id of a line of the order."), {
-        maxItems: 100,
-        description: "For `ship`: the lines that the shipment contains. Default: all unshipped lines.",
-      }),
+      lineIdsField("For `ship`: the lines that the shipment contains. Default: all unshipped lines."),
     ),
     shipmentId: Type.Optional(
-      idText(
+      shipmentIdField(
         "For `returnShipment`: the shipment that came back. Default: the most recent one that has not come back.",
       ),
     ),

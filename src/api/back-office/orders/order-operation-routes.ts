@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../../lifecycle/hold-reasons.ts";
+import { holdReasonsField } from "../../../orders/changes/request-fields.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
@@ -15,16 +16,6 @@ import {
 import { valueAt } from "../money/amounts.ts";
 import { describeOrder, findOwner } from "./find-order.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
-
-const reasons = (description: string) =>
-  Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
-      minItems: 1,
-      maxItems: 20,
-      description,
-      examples: [[MERCHANT_REQUEST]],
-    }),
-  );
 
 const ReasonBody = Type.Object(
   {
@@ -117,7 +108,14 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     description:
       "Replaces the reasons of an earlier hold, except a failed payment. An order on hold cannot be shipped. `payment_failed` suspends acceptance and lets the partner cancel; only the operator can set it. A merchant's staff can add only `merchant_request`.",
     body: Type.Object(
-      { reasons: reasons("What must change before the order can proceed. Default: `merchant_request`.") },
+      {
+        reasons: Type.Optional(
+          holdReasonsField(
+            "What must change before the order can proceed. Default: `merchant_request`.",
+            MERCHANT_REQUEST,
+          ),
+        ),
+      },
       { title: "HoldRequest", description: "Why an order is put on hold." },
     ),
     bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
@@ -141,8 +139,11 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       "Changes nothing on an order without a hold. Only the operator can release a failed payment, by naming it; the declined charge is then waived. A merchant's staff can release only `merchant_request`.",
     body: Type.Object(
       {
-        reasons: reasons(
-          "The reasons to release. Default: all that the caller may release, except `payment_failed`.",
+        reasons: Type.Optional(
+          holdReasonsField(
+            "The reasons to release. Default: all that the caller may release, except `payment_failed`.",
+            MERCHANT_REQUEST,
+          ),
         ),
       },
       { title: "ReleaseHoldRequest", description: "Which reasons for a hold are released." },

@@ -10,6 +10,7 @@ import {
   namedShipment,
   shipmentErrors,
 } from "../../../orders/changes/named-parts.ts";
+import { lineIdsField, shipmentIdField } from "../../../orders/changes/request-fields.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../../orders/lists/list-orders-sql.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
@@ -31,10 +32,7 @@ const numberField = shortText("Tracking number of the carrier.");
 const ShipBody = Type.Object(
   {
     lineIds: Type.Optional(
-      Type.Array(Type.String({ maxLength: 255, format: "text" }), {
-        maxItems: 100,
-        description: "Ids of the lines that the parcel contains. Default: all unshipped lines.",
-      }),
+      lineIdsField("Ids of the lines that the parcel contains. Default: all unshipped lines."),
     ),
     carrier: Type.Optional(carrierField),
     trackingNumber: Type.Optional(numberField),
@@ -46,12 +44,9 @@ const ShipBody = Type.Object(
 const ReturnBody = Type.Object(
   {
     shipmentId: Type.Optional(
-      Type.String({
-        maxLength: 255,
-        format: "text",
-        description:
-          "Id of the shipment that came back. Default: the most recent one that has not come back.",
-      }),
+      shipmentIdField(
+        "Id of the shipment that came back. Default: the most recent one that has not come back.",
+      ),
     ),
     restock: Type.Optional(
       Type.Boolean({ description: "True adds the returned goods to the stock. Default: false." }),

@@ -1,0 +1,20 @@
+import { Type } from "typebox";
+
+// Fields of requests that change an order. Test orders and real ones have the same limits.
+
+export const holdReasonsField = (description: string, example: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
+    minItems: 1,
+    maxItems: 20,
+    description,
+    examples: [[example]],
+  });
+
+export const lineIdsField = (description: string) =>
+  Type.Array(Type.String({ maxLength: 255, format: "text", description: "Id of a line of the order." }), {
+    maxItems: 100,
+    description,
+  });
+
+export const shipmentIdField = (description: string) =>
+  Type.String({ maxLength: 255, format: "text", description });
