@@ -52,12 +52,12 @@ export const ShipmentSchema = Type.Object(
     trackingNumber: nullable(Type.String(), "Tracking number. Null until the carrier has issued it."),
     trackingUrl: nullable(
       Type.String(),
-      "Address where the parcel can be tracked, for the buyer. Null until the carrier has issued tracking.",
+      "Address where the shipment can be tracked, for the buyer. Null until the carrier has issued tracking.",
     ),
     createdAt: dateTime("When the shipment was created."),
     lineIds: Type.Array(Type.String(), { description: "Ids of the lines that the shipment contains." }),
   },
-  { title: "Shipment", description: "A parcel with lines of an order." },
+  { title: "Shipment", description: "A shipment with lines of an order." },
 );
 
 const orderIdField = Type.String({
@@ -93,7 +93,7 @@ export const OrderSchema = Type.Object(
     ),
     shippingAddress: AddressSchema,
     lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
-    shipments: Type.Array(ShipmentSchema, { description: "The parcels of the order, oldest first." }),
+    shipments: Type.Array(ShipmentSchema, { description: "The shipments of the order, oldest first." }),
   },
   { title: "Order", description: "An order in its present state." },
 );

@@ -15,7 +15,7 @@ const REASON: readonly Field[] = [
 const TRACKING: readonly Field[] = [
   { name: "carrier", flag: "--carrier <name>", help: "name of the carrier" },
   { name: "trackingNumber", flag: "--tracking-number <number>", help: "tracking number of the carrier" },
-  { name: "trackingUrl", flag: "--tracking-url <url>", help: "address where the parcel can be tracked" },
+  { name: "trackingUrl", flag: "--tracking-url <url>", help: "address where the shipment can be tracked" },
 ];
 
 /** Orders, their shipments, and what was sent about them. */

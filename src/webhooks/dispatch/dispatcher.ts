@@ -25,7 +25,7 @@ type DispatcherOptions = {
 };
 
 /**
- * Sends deliveries that are due, in three steps: the claimer fills the queues of endpoints, `#send` makes an attempt, and
+ * Sends deliveries that are due, in three phases: the claimer fills the queues of endpoints, `#send` makes an attempt, and
  * `#record` stores its outcome. Any number of dispatchers may run, in any number of processes. An endpoint belongs to one
  * of them at a time (decision 0032).
  */

@@ -158,7 +158,7 @@ export class EndpointQueue {
     this.#claimed -= 1;
   }
 
-  /** Begins to release the endpoint. Returns false when it still has claims, or is being released already. */
+  /** Begins to release the endpoint. Returns false if it still has claims, or is already being released. */
   beginRelease(now: Date): boolean {
     if (this.#claimed > 0 || this.#isReleasing) return false;
     this.#isReleasing = true; // From now on nothing is claimed for it: the claim would be made without its lease.

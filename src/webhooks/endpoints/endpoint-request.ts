@@ -39,7 +39,7 @@ export const EndpointRequestSchema = Type.Object(
     description: Type.Optional(descriptionField),
     eventTypes: Type.Optional({
       ...eventTypesField,
-      description: `${EVENT_TYPES_TEXT} Default: every type except \`order.accepted\`, \`order.inProgress\`, \`order.shipmentUpdated\` and \`order.paymentFailed\`, which have to be named.`,
+      description: `${EVENT_TYPES_TEXT} Default: every type except \`order.accepted\`, \`order.inProgress\`, \`order.shipmentUpdated\` and \`order.paymentFailed\`, which must be named.`,
     }),
     maxInFlight: Type.Optional(maxInFlightField),
   },

@@ -45,7 +45,7 @@ export const EventTypeSchema = enumeration(
     "`order.onHold`: a hold was placed.",
     "`order.onHoldReleased`: the hold was released.",
     "`order.shipmentCreated`: a shipment was created.",
-    "`order.shipmentReturned`: a parcel came back.",
+    "`order.shipmentReturned`: a shipment came back.",
     "`order.completed`: the order was completed.",
     "`product.published`: the merchant exposed a product to the connection.",
     "Only for endpoints that name them:",

@@ -31,7 +31,7 @@ export function literalAddress(hostname: string): string | null {
 
 /**
  * Returns what is wrong with the URL of an endpoint, as a message that follows the name of the field. Null if nothing is.
- * No name is looked up (decision 0062): the response would tell which names exist in our own network, and the addresses
+ * No name is looked up (decision 0062): the response would show which names exist in our own network, and the addresses
  * of a name may change. They are checked at every connection.
  * @param allowPrivateNetworks lifts the need for https and for a public address, and nothing else
  */

@@ -38,7 +38,7 @@ const SUCCESS_STORED_EVERY_MS = HOUR_MS;
 export const isOnProbation = ({ consecutiveFailures }: EndpointHealth): boolean =>
   consecutiveFailures >= BACKOFF_AFTER_FAILURES;
 
-/** Returns null when the success changes nothing that is worth a write. */
+/** Returns null if the success changes nothing that must be stored. */
 export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth | null {
   const isStored = at.getTime() - health.lastSuccessAt.getTime() < SUCCESS_STORED_EVERY_MS;
   if (health.failingSince === null && isStored) return null;

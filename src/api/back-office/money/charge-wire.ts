@@ -12,7 +12,7 @@ export const ChargeSchema = Type.Object(
     kind: enumeration(
       "ChargeKind",
       ["goods", "shipping", "refund"],
-      "`goods`: the products. `shipping`: the parcel. `refund`: gives a charge back.",
+      "`goods`: the products. `shipping`: sending them. `refund`: the return of a charge.",
     ),
     amount: describedAs(MoneySchema, "The amount, always positive."),
     status: enumeration(

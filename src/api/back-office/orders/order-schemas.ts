@@ -33,10 +33,10 @@ export const BackOfficeShipmentSchema = Type.Object(
     orderId: Type.String({ description: "Id of the order." }),
     carrier: nullable(Type.String(), "Name of the carrier, as the warehouse gave it. Null if it gave none."),
   },
-  { title: "Shipment", description: "A parcel with lines of an order. The warehouse changes it." },
+  { title: "Shipment", description: "A shipment with lines of an order. The warehouse changes it." },
 );
 const shipmentsField = Type.Array(BackOfficeShipmentSchema, {
-  description: "The parcels of the order, oldest first.",
+  description: "The shipments of the order, oldest first.",
 });
 
 /** An order in a list of the back office: as partners see it, and whose it is. */

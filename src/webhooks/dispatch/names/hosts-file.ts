@@ -5,13 +5,13 @@ export type Address = { readonly address: string; readonly family: number };
 
 const HOSTS_FILE = process.platform === "win32" ? "C:\\Windows\\System32\\drivers\\etc\\hosts" : "/etc/hosts";
 
-/** RFC 6761: `localhost` and the names below it are this machine, also where no file says so. */
+/** RFC 6761: `localhost` and the names below it are this machine, even if no file says so. */
 const LOOPBACK: readonly Address[] = [
   { address: "127.0.0.1", family: 4 },
   { address: "::1", family: 6 },
 ];
 
-/** Returns the addresses that the hosts file of this machine gives a name. It is read each time, as it may change. */
+/** Returns the addresses of a name in the hosts file of this machine. It is read each time, because it can change. */
 export async function hostsFileAddresses(name: string, file = HOSTS_FILE): Promise<readonly Address[]> {
   const wanted = name.toLowerCase().replace(/\.$/, "");
   const text = await readFile(file, "utf8").catch(() => "");

@@ -1,4 +1,4 @@
-/** The DNS says that there is no such name, or that it has no address. */
+/** The name does not exist, or has no address. */
 export class NoSuchNameError extends Error {
   constructor() {
     super("name has no address");
@@ -6,7 +6,7 @@ export class NoSuchNameError extends Error {
   }
 }
 
-/** The DNS did not say whether the name has an address. */
+/** The DNS gave no definite response. */
 export class LookupFailedError extends Error {
   constructor() {
     super("lookup failed");

@@ -1,6 +1,6 @@
 type Line = { underWay: number; readonly waiting: (() => void)[] };
 
-/** Lets each key have a limited number of tasks under way. Its others wait in line. Keys do not wait for each other. */
+/** Limits how many tasks of a key run at the same time. Further tasks of the key wait. Keys do not wait for each other. */
 export class LookupTurns {
   readonly #underWayMax: number;
   readonly #lines = new Map<string, Line>();
@@ -21,7 +21,7 @@ export class LookupTurns {
     }
   }
 
-  /** The next in line takes over the turn, so that no other can take it in between. */
+  /** The call that waits longest gets the turn directly, so that no new call can take it in between. */
   #end(key: string, line: Line): void {
     const next = line.waiting.shift();
     if (next === undefined) line.underWay -= 1;

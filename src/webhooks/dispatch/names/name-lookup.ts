@@ -6,15 +6,15 @@ import { LookupTurns } from "./lookup-turns.ts";
 
 /**
  * Returns all addresses of a name, of which there is at least one.
- * @param connectionId for whom, because each connection has a limited number of lookups under way
+ * @param connectionId the connection that needs the name, because the concurrent lookups of each connection are limited
  */
 export type Resolve = (name: string, connectionId: string) => Promise<readonly Address[]>;
 
-/** Lookups that one connection may have under way. Its others wait, and delay no other connection. */
+/** Concurrent lookups of one connection. Its further lookups wait, and delay no other connection. */
 const UNDER_WAY_MAX = 8;
-/** After this time a lookup is given up. A DNS server that does not answer is asked again after two seconds. */
+/** A lookup that takes longer fails. A DNS server that does not respond gets a second query after two seconds. */
 const LOOKUP_MS = 5_000;
-/** A lookup that has waited longer for its turn is not made: the send that needed it is nearly over. */
+/** A lookup that has waited longer for its turn is not made: the deadline of its request is near. */
 const WAIT_MAX_MS = 10_000;
 const QUERY = { timeout: 2_000, tries: 2 };
 const FAILURE_KEPT_MS = 30_000;
@@ -22,7 +22,7 @@ const FAILURE_KEPT_MS = 30_000;
 const SUCCESS_KEPT_MS = 5_000;
 const ANSWERS_MAX = 4_096;
 
-/** Errors that say for certain that the name has no address. All others may be faults of a DNS server. */
+/** Errors that say for certain that the name has no address. All others may be failures of a DNS server. */
 const NO_ADDRESS_CODES: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
 type Answer = { readonly addresses: readonly Address[] } | { readonly error: Error };
@@ -31,7 +31,7 @@ type KeptAnswer = { readonly answer: Answer; readonly untilMs: number };
 type Settings = {
   /** Local names and the hosts file of this machine then count as well. */
   readonly allowPrivateNetworks: boolean;
-  /** For tests. Otherwise those of the operating system. */
+  /** For tests. Default: those of the operating system. */
   readonly dnsServers?: readonly string[];
   readonly hostsFile?: string;
   /** A monotonic clock in milliseconds. */

@@ -7,8 +7,8 @@ const BEGUN_MAX = 32;
 const UNSTORED_MAX = 512;
 
 /**
- * Keeps sending, reading responses and storing outcomes in step. It does not count requests that wait for a receiver,
- * so receivers that never respond slow down no others.
+ * Keeps sending requests, reading responses and storing outcomes at the same rate. It does not count requests that wait
+ * for a receiver, so receivers that never respond slow down no others.
  */
 export class Pace<Queue> {
   readonly #resume: (queue: Queue) => void;

@@ -12,7 +12,7 @@ export type Destination = { readonly url: string; readonly keys: readonly KeyObj
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
 const LEASE_MARGIN_MS = 10_000;
-/** Claims that may be lost beyond the schedule, so that a delivery whose outcome can never be stored fails in the end. */
+/** Lost claims allowed beyond the schedule. After them, a delivery whose outcome cannot be stored fails. */
 const LOST_MAX = 5;
 
 type SendContext = Pick<Context, "config" | "clock"> & {

@@ -10,7 +10,7 @@ const KEPT_BYTES = 1_024;
 const INTERIM_MAX = 5;
 
 export type SendRequest = {
-  /** The connection for which it is sent. Absent: for no one in particular. */
+  /** The connection that it is sent for. Absent if there is none. */
   connectionId?: string;
   url: string;
   /** In addition to `content-type` and `user-agent`, which every request has. */
@@ -48,7 +48,7 @@ type SenderSettings = {
   /** One deadline for lookup, connection, request and response. */
   timeoutMs: number;
   allowPrivateNetworks: boolean;
-  /** For tests. Otherwise names are looked up in the DNS. */
+  /** For tests. Default: the DNS. */
   lookup?: Resolve;
 };
 
