@@ -8,6 +8,7 @@ import { issueKey } from "../merchants/issue-key.ts";
 import { readKeys } from "../merchants/keys-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { makeDataDir } from "../platform/data-dir/data-dir.ts";
+import { isProblem } from "../platform/wire/problems.ts";
 import { createProduct } from "../products/create-product.ts";
 import type { ProductDetails } from "../products/product.ts";
 import { publishProduct } from "../products/publish-product.ts";
@@ -73,8 +74,9 @@ async function makeDemo(context: Context): Promise<Demo> {
     await publishProduct(context, connection, product.id);
     productIds.push(product.id);
   }
-  const { key } = await issueKey(context, { ...keyOf(connection), name: "demo", expiresAt: null });
-  return { key, productIds };
+  const issued = await issueKey(context, { ...keyOf(connection), name: "demo", expiresAt: null });
+  if (isProblem(issued)) throw new Error(issued.detail);
+  return { key: issued.key, productIds };
 }
 
 /** What `npm start` prints: the addresses, and a first order to copy and paste. */

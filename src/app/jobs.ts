@@ -11,6 +11,7 @@ import { processAccountPayments } from "../payments/account/process-account-paym
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { HOUR_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
+import { removeDeletedEndpoints } from "../webhooks/endpoints/remove-deleted-endpoints.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
 import { recoverDeliveries } from "../webhooks/recovery/recover-deliveries.ts";
 import { resealSecrets } from "../webhooks/secrets/reseal-secrets.ts";
@@ -36,6 +37,7 @@ export const JOBS: readonly Job[] = [
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },
   { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },
   { name: "purge-delivery-log", everyMs: HOUR_MS, run: purgeDeliveryLog },
+  { name: "remove-deleted-endpoints", everyMs: HOUR_MS, run: removeDeletedEndpoints },
   { name: "reseal-secrets", everyMs: HOUR_MS, run: resealSecrets },
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },

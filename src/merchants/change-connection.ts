@@ -2,6 +2,7 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Connection } from "./connection.ts";
 import { lockConnection, updateConnection } from "./connections-sql.ts";
+import { changedOverrides, type LimitName } from "./limits.ts";
 import type { ReviewPolicy } from "./review-policy.ts";
 
 /**
@@ -11,13 +12,21 @@ import type { ReviewPolicy } from "./review-policy.ts";
 export async function changeConnection(
   context: Context,
   key: ConnectionKey,
-  change: { name?: string; reviewPolicy?: ReviewPolicy },
+  {
+    limits = {},
+    ...change
+  }: { name?: string; reviewPolicy?: ReviewPolicy; limits?: { [Name in LimitName]?: number | null } },
 ): Promise<Connection | null> {
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, key);
     if (connection === null) return null;
     const { name, reviewPolicy } = { ...connection, ...change };
-    const changed: Connection = { ...connection, name, reviewPolicy };
+    const changed: Connection = {
+      ...connection,
+      name,
+      reviewPolicy,
+      limits: changedOverrides(connection.limits, limits),
+    };
     await updateConnection(tx, changed);
     return changed;
   });

@@ -1,4 +1,5 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
+import type { LimitOverrides } from "./limits.ts";
 import type { ReviewPolicy } from "./review-policy.ts";
 
 /** The access of one partner to one merchant. */
@@ -10,6 +11,8 @@ export type Connection = {
   readonly currency: string;
   readonly name: string;
   readonly reviewPolicy: ReviewPolicy;
+  /** What the operator has changed of the limits on what the connection can store. */
+  readonly limits: LimitOverrides;
   readonly createdAt: Date;
 };
 

@@ -2,6 +2,7 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Connection } from "./connection.ts";
+import type { LimitOverrides } from "./limits.ts";
 
 type ConnectionRow = {
   id: string;
@@ -12,12 +13,13 @@ type ConnectionRow = {
   review_max_quantity: number | null;
   review_max_order_value_minor: bigint | null;
   review_countries: string[] | null;
+  limits: LimitOverrides;
   created_at: Date;
 };
 
 /** Of the connection `c` and its merchant `m`. */
 const CONNECTION_COLUMNS = `c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.created_at`;
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at`;
 
 /** A connection of any merchant, by its id. Null if there is none. */
 export async function findConnectionById(db: Queryable, connectionId: string): Promise<Connection | null> {
@@ -112,7 +114,7 @@ export async function updateConnection(db: Queryable, connection: Connection): P
     name: "update-connection",
     text: `
       update connections
-      set name = $3, review_max_quantity = $4, review_max_order_value_minor = $5, review_countries = $6
+      set name = $3, review_max_quantity = $4, review_max_order_value_minor = $5, review_countries = $6, limits = $7
       where merchant_id = $1 and id = $2`,
     values: [
       connection.merchantId,
@@ -121,8 +123,47 @@ export async function updateConnection(db: Queryable, connection: Connection): P
       maxQuantity,
       maxOrderValueMinor,
       countries,
+      JSON.stringify(connection.limits),
     ],
   });
+}
+
+/** The maximums that the operator has set, by connection. */
+export async function readLimitOverrides(
+  db: Queryable,
+  connections: readonly ConnectionKey[],
+): Promise<(connection: ConnectionKey) => LimitOverrides> {
+  const rows = await db.query<{ id: string; limits: LimitOverrides }>({
+    name: "read-limit-overrides",
+    text: `
+      select c.id, c.limits
+      from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)
+      join connections c on c.merchant_id = requested.merchant_id and c.id = requested.id`,
+    values: [
+      connections.map(({ merchantId }) => merchantId),
+      connections.map(({ connectionId }) => connectionId),
+    ],
+  });
+  const overrides = new Map(rows.map(({ id, limits }) => [id, limits]));
+  return ({ connectionId }) => overrides.get(connectionId) ?? {};
+}
+
+/**
+ * The number for a new endpoint of a connection that this transaction has locked. No number is given twice, also after
+ * the endpoint is gone (decision 0028).
+ */
+export async function takeEndpointNumber(tx: Queryable, connection: ConnectionKey): Promise<number> {
+  const [row] = await tx.query<{ last_endpoint_number: number }>({
+    name: "take-endpoint-number",
+    text: `
+      update connections
+      set last_endpoint_number = last_endpoint_number + 1
+      where merchant_id = $1 and id = $2
+      returning last_endpoint_number`,
+    values: [connection.merchantId, connection.connectionId],
+  });
+  if (row === undefined) throw new Error("The locked connection is gone.");
+  return row.last_endpoint_number;
 }
 
 const toConnection = (row: ConnectionRow): Connection => ({
@@ -136,5 +177,6 @@ const toConnection = (row: ConnectionRow): Connection => ({
     maxOrderValueMinor: row.review_max_order_value_minor,
     countries: row.review_countries,
   },
+  limits: row.limits,
   createdAt: row.created_at,
 });

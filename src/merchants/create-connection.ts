@@ -15,6 +15,7 @@ export async function createConnection(
     merchantId: merchant.id,
     merchantName: merchant.name,
     currency: merchant.currency,
+    limits: {},
     createdAt: clock.now(),
   };
   await insertConnection(db, connection);

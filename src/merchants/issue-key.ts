@@ -1,14 +1,27 @@
-import type { Context } from "../platform/context.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import { notFound, type Problem } from "../platform/wire/problems.ts";
 import { type ApiKey, makeKey } from "./api-key.ts";
-import { insertKey } from "./keys-sql.ts";
+import { lockConnection } from "./connections-sql.ts";
+import { countKeys, insertKey } from "./keys-sql.ts";
+import { limitReached, maximumOf } from "./limits.ts";
 
-/** Issues a key of a connection. Only this call returns the key itself. Only its hash is stored. */
+/**
+ * Issues a key of a connection. Only this call returns the key itself. Only its hash is stored. The connection is locked,
+ * so that concurrent requests cannot exceed the limit.
+ */
 export async function issueKey(
-  { db, clock, newId }: Context,
+  context: Context,
   fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "expiresAt">,
-): Promise<{ key: string; issued: ApiKey }> {
-  const { key, prefix, hash } = makeKey();
-  const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: clock.now(), revokedAt: null };
-  await insertKey(db, issued, hash);
-  return { key, issued };
+): Promise<{ key: string; issued: ApiKey } | Problem> {
+  const { clock, newId } = context;
+  return inTransaction(context, async (tx) => {
+    const connection = await lockConnection(tx, fields);
+    if (connection === null) return notFound("connection");
+    const keysMax = maximumOf(connection.limits, "apiKeys");
+    if ((await countKeys(tx, fields, keysMax)) >= keysMax) return limitReached("apiKeys", keysMax);
+    const { key, prefix, hash } = makeKey();
+    const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: clock.now(), revokedAt: null };
+    await insertKey(tx, issued, hash);
+    return { key, issued };
+  });
 }

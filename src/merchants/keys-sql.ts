@@ -69,6 +69,22 @@ export async function listKeys(
   return rows.map(toKey);
 }
 
+/** How many keys a connection has, with revoked and expired ones, at most `countMax`. */
+export async function countKeys(db: Queryable, connection: ConnectionKey, countMax: number): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-keys",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from api_keys
+        where merchant_id = $1 and connection_id = $2
+        limit $3) as counted`,
+    values: [connection.merchantId, connection.connectionId, countMax],
+  });
+  return row?.count ?? 0;
+}
+
 export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promise<void> {
   await db.query({
     name: "insert-key",

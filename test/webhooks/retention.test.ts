@@ -194,7 +194,7 @@ describe("what belongs to endpoints", () => {
         text: `
           insert into webhook_recoveries (
             merchant_id, connection_id, id, endpoint_id, includes_failed, since, until, position, created_at, finished_at)
-          values ($6, $1, $2, $3, true, $4, $4, $2, $4, $5)`,
+          values ($6, $1, $2, $3, $5::timestamptz is null, $4, $4, $2, $4, $5)`,
         values: [connectionId, test.context.newId(), id, test.clock.now(), finishedAt, merchantId],
       });
     test.clock.advance(days(90));

@@ -7,6 +7,7 @@ import { stockRoutes } from "./facilities/stock-routes.ts";
 import { connectionRoutes } from "./merchants/connection-routes.ts";
 import { keyRoutes } from "./merchants/key-routes.ts";
 import { merchantRoutes } from "./merchants/merchant-routes.ts";
+import { usageRoutes } from "./merchants/usage-routes.ts";
 import { accountRoutes } from "./money/account-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
@@ -20,6 +21,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...accountRoutes,
   ...stripeRoutes,
   ...connectionRoutes,
+  ...usageRoutes,
   ...keyRoutes,
   ...productRoutes,
   ...importRoutes,

@@ -118,18 +118,25 @@ function membersOf(code: ProblemCode, ofFiles: boolean): Json {
           "Of `transition-refused`: the rule that forbids the transition, such as `order_on_hold`. More values may be added.",
         ),
       };
+    case "limit-reached":
+      return {
+        limit: limitName,
+        maximum: { type: "integer", description: "Of `limit-reached`: the value of the limit." },
+      };
     case "validation-failed":
       return { errors: errorsSchema(ofFiles), ...(ofFiles && { errorCount }) };
     case "rate-limited":
-      return {
-        limit: text("Of `rate-limited`: `waiting-requests` if too many requests of the connection wait."),
-      };
+      return { limit: limitName };
     default:
       return {};
   }
 }
 
 const text = (description: string): Json => ({ type: "string", description });
+
+const limitName = text(
+  "Of `limit-reached`: name of the limit, such as `endpoints`. Of `rate-limited`: `waiting-requests` if too many requests of the connection wait. More values may be added.",
+);
 
 const orderStatus = text("Status that the order had at the time of the request.");
 

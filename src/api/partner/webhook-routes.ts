@@ -70,7 +70,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
         headers: { Location: "Path of the new endpoint." },
       },
     },
-    problems: ["endpoint-limit-reached", "validation-failed"],
+    problems: ["limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, body }, { context }) => {
       const created = await createEndpoint(context, caller, newSettings(body));

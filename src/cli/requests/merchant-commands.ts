@@ -1,3 +1,4 @@
+import { LIMIT_NAMES, STORED_LIMITS } from "../../merchants/limits.ts";
 import type { Field, RequestCommand } from "./command.ts";
 import { list, money, orNone, wholeNumber, yesOrNo } from "./values.ts";
 
@@ -42,6 +43,14 @@ const CONNECTION: readonly Field[] = [
     read: orNone(list),
   },
 ];
+
+/** Such as `--limit-test-orders <number>`. */
+const LIMITS: readonly Field[] = LIMIT_NAMES.map((name) => ({
+  name: `limits.${name}`,
+  flag: `--limit-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <number>`,
+  help: `maximum number of ${STORED_LIMITS[name].unit}; none: the default, ${STORED_LIMITS[name].standard}`,
+  read: orNone(wholeNumber),
+}));
 
 const search = (help: string): Field => ({ name: "q", flag: "--search <text>", help });
 
@@ -101,8 +110,9 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     words: "connection change",
     operationId: "updateConnection",
     help: "update a connection; if one limit of its review policy is given, the whole policy is replaced",
-    fields: CONNECTION,
+    fields: [...CONNECTION, ...LIMITS],
   },
+  { words: "connection usage", operationId: "getConnectionUsage" },
   {
     words: "key create",
     operationId: "createKey",

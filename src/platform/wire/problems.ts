@@ -62,11 +62,12 @@ export const PROBLEMS = {
     meaning: "Nothing is sent to a paused webhook endpoint, not even by request.",
     retry: "After resuming the endpoint.",
   },
-  "endpoint-limit-reached": {
+  "limit-reached": {
     status: 409,
-    title: "Too many webhook endpoints",
-    meaning: "The connection has the maximum number of webhook endpoints.",
-    retry: "After deleting an endpoint.",
+    title: "Limit reached",
+    meaning:
+      "The connection has stored as much of something as it may; limit is the name of the limit and maximum its value.",
+    retry: "After deleting something, or when the limit allows it again, as detail says.",
   },
   "payload-too-large": {
     status: 413,

@@ -1,23 +1,18 @@
-import { lockConnection } from "../../merchants/connections-sql.ts";
+import { lockConnection, takeEndpointNumber } from "../../merchants/connections-sql.ts";
+import { type LimitOverrides, limitReached, maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { before, HOUR_MS } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../context.ts";
 import { issueSecret } from "../secrets/issue-secret.ts";
 import type { Endpoint, EndpointSettings } from "./endpoint.ts";
-import { countEndpoints, insertEndpoint } from "./endpoints-sql.ts";
-
-/** Decision 0029. */
-export const ENDPOINTS_MAX = 200;
-
-const LIMIT_REACHED: Problem = {
-  code: "endpoint-limit-reached",
-  detail: `The connection already has ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
-};
+import { countEndpoints, countEndpointsSince, insertEndpoint } from "./endpoints-sql.ts";
 
 /**
  * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the connection is
- * locked, so that concurrent creations get different numbers and cannot exceed the limit.
+ * locked, so that concurrent creations get different numbers and cannot exceed the limits.
  */
 export async function createEndpoint(
   context: WebhookContext,
@@ -26,15 +21,15 @@ export async function createEndpoint(
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
-    await lockConnection(tx, connection);
-    const { live, lastNumber } = await countEndpoints(tx, connection);
-    if (live >= ENDPOINTS_MAX) return LIMIT_REACHED;
+    const locked = await lockConnection(tx, connection);
     const now = clock.now();
+    const reached = await reachedLimit(tx, connection, locked?.limits ?? {}, now);
+    if (reached !== null) return reached;
     const endpoint: Endpoint = {
       ...settings,
       ...connection,
       id: newId(),
-      number: lastNumber + 1,
+      number: await takeEndpointNumber(tx, connection),
       status: "active",
       pauseReason: null,
       pausedAt: null,
@@ -44,4 +39,19 @@ export async function createEndpoint(
     await insertEndpoint(tx, endpoint);
     return { endpoint, secret: await issueSecret(tx, context, endpoint, now) };
   });
+}
+
+/** Both limits are exact, because the connection is locked. */
+async function reachedLimit(
+  tx: Queryable,
+  connection: ConnectionKey,
+  overrides: LimitOverrides,
+  now: Date,
+): Promise<Problem | null> {
+  const endpointsMax = maximumOf(overrides, "endpoints");
+  if ((await countEndpoints(tx, connection, endpointsMax)) >= endpointsMax)
+    return limitReached("endpoints", endpointsMax);
+  const creationsMax = maximumOf(overrides, "endpointCreationsPerHour");
+  const created = await countEndpointsSince(tx, connection, before(now, HOUR_MS), creationsMax);
+  return created >= creationsMax ? limitReached("endpointCreationsPerHour", creationsMax) : null;
 }

@@ -1,6 +1,7 @@
 import type { EventType } from "../../events/event-types.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import type { Endpoint, EndpointKey, EndpointSettings, PauseReason } from "./endpoint.ts";
 
@@ -98,21 +99,45 @@ export async function shareEndpoint(
   return row === undefined ? null : toEndpoint(row);
 }
 
-/** Returns how many endpoints a connection has, and the highest number of its endpoints, including deleted ones. */
+/** How many live endpoints a connection has, at most `countMax`. Deleted ones are not read. */
 export async function countEndpoints(
-  tx: Queryable,
+  db: Queryable,
   connection: ConnectionKey,
-): Promise<{ live: number; lastNumber: number }> {
-  const [row] = await tx.query<{ live: number; last_number: number }>({
+  countMax: number,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
     name: "count-endpoints",
     text: `
-      select (count(*) filter (where status <> 'deleted'))::integer as live,
-             coalesce(max(number), 0) as last_number
-      from webhook_endpoints
-      where merchant_id = $1 and connection_id = $2`,
-    values: [connection.merchantId, connection.connectionId],
+      select count(*)::integer as count
+      from (
+        select
+        from webhook_endpoints
+        where merchant_id = $1 and connection_id = $2 and status <> 'deleted'
+        limit $3) as counted`,
+    values: [connection.merchantId, connection.connectionId, countMax],
   });
-  return { live: row?.live ?? 0, lastNumber: row?.last_number ?? 0 };
+  return row?.count ?? 0;
+}
+
+/** How many endpoints, also deleted ones, were created since a time, at most `countMax`. Their ids are in time order. */
+export async function countEndpointsSince(
+  db: Queryable,
+  connection: ConnectionKey,
+  since: Date,
+  countMax: number,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-endpoints-since",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from webhook_endpoints
+        where merchant_id = $1 and connection_id = $2 and id >= $3
+        limit $4) as counted`,
+    values: [connection.merchantId, connection.connectionId, uuidAt(since), countMax],
+  });
+  return row?.count ?? 0;
 }
 
 /** Writes a new, active endpoint and its initial state. */

@@ -56,15 +56,38 @@ const isFollowed = (streamsAreNew: boolean): string => {
   return streamsAreNew ? several : `earlier.id is not null or ${several}`;
 };
 
-// A delivery that is pending since before a pause goes first, even if a recovery has not reached it yet.
+// A delivery that is pending since before a pause goes first, even if the recovery has not reached it yet. Only while the
+// recovery of a resume is open can a stream of an active endpoint have pending deliveries and no head (decision 0033).
+// The stream's history is read only then, and only if its newest delivery is pending: so the history is read once
+// after a pause, and not by every event.
 const EARLIER = `
         left join lateral (
-          select d.id, d.event_id
-          from deliveries d
-          where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
-            and d.status = 'pending'
-          order by d.sequence, d.id
-          limit 1) as earlier on true`;
+          select first.id, first.event_id
+          from (
+            select r.merchant_id, r.endpoint_id
+            from webhook_recoveries r
+            where r.merchant_id = o.merchant_id and r.endpoint_id = o.endpoint_id and not r.includes_failed
+              and r.finished_at is null
+            limit 1) as resumed
+          cross join lateral (
+            select d.merchant_id, d.endpoint_id, d.status
+            from deliveries d
+            where d.merchant_id = resumed.merchant_id and d.endpoint_id = resumed.endpoint_id
+              and d.stream_id = o.stream_id
+            order by d.sequence desc, d.id desc
+            limit 1) as newest
+          cross join lateral (
+            select d.id, d.event_id
+            from deliveries d
+            where d.merchant_id = newest.merchant_id and d.endpoint_id = newest.endpoint_id
+              and d.stream_id = o.stream_id and d.status = 'pending'
+              and newest.status = 'pending'
+              and not exists (
+                select from due_deliveries h
+                where h.merchant_id = newest.merchant_id and h.endpoint_id = newest.endpoint_id
+                  and h.stream_id = o.stream_id)
+            order by d.sequence, d.id
+            limit 1) as first) as earlier on true`;
 
 /** Locks the heads of these streams, after waiting for the transactions that have locked them: see `fanOut`. */
 export async function lockStreams(

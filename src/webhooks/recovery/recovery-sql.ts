@@ -1,6 +1,5 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { uuidAt } from "../../platform/ids.ts";
 import { isRecoverable } from "../conditions-sql.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 
@@ -19,27 +18,58 @@ export type Recovery = ConnectionKey & {
   readonly pass: 1 | 2;
 };
 
-export async function insertRecovery(
-  tx: Queryable,
-  endpoint: EndpointKey,
-  recovery: Pick<Recovery, "id" | "includesFailed" | "since" | "until"> & { readonly createdAt: Date },
-): Promise<void> {
+type RecoveryRow = {
+  id: string;
+  endpoint_id: string;
+  includes_failed: boolean;
+  since: Date;
+  until: Date;
+  position: string;
+  pass: 1 | 2;
+};
+
+/**
+ * Locks the open recoveries of an endpoint, at most one of each kind. Called before the endpoint is locked: a worker that
+ * processes a recovery locks the recovery first, too.
+ */
+export async function lockOpenRecoveries(tx: Queryable, endpoint: EndpointKey): Promise<Recovery[]> {
+  const rows = await tx.query<RecoveryRow>({
+    name: "lock-open-recoveries",
+    text: `
+      select id, endpoint_id, includes_failed, since, until, position, pass
+      from webhook_recoveries
+      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and finished_at is null
+      order by id
+      for update`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id],
+  });
+  return rows.map((row) => toRecovery(endpoint, row));
+}
+
+/** Stores a recovery in the place of the endpoint's earlier one of the same kind, which is finished or part of it. */
+export async function putRecovery(tx: Queryable, recovery: Recovery, now: Date): Promise<void> {
   await tx.query({
-    name: "insert-recovery",
+    name: "put-recovery",
     text: `
       insert into webhook_recoveries (
-        merchant_id, connection_id, id, endpoint_id, includes_failed, since, until, position, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        merchant_id, connection_id, id, endpoint_id, includes_failed, since, until, position, pass, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      on conflict (merchant_id, endpoint_id, includes_failed) do update
+      set id = excluded.id, since = excluded.since, until = excluded.until, position = excluded.position,
+          pass = excluded.pass, finished_at = null,
+          created_at = case
+            when webhook_recoveries.finished_at is null then webhook_recoveries.created_at else excluded.created_at end`,
     values: [
-      endpoint.merchantId,
-      endpoint.connectionId,
+      recovery.merchantId,
+      recovery.connectionId,
       recovery.id,
-      endpoint.id,
+      recovery.endpointId,
       recovery.includesFailed,
       recovery.since,
       recovery.until,
-      uuidAt(recovery.since),
-      recovery.createdAt,
+      recovery.position,
+      recovery.pass,
+      now,
     ],
   });
 }
@@ -63,15 +93,7 @@ export async function lockRecovery(
   connection: ConnectionKey,
   now: Date,
 ): Promise<Recovery | null> {
-  const [row] = await tx.query<{
-    id: string;
-    endpoint_id: string;
-    includes_failed: boolean;
-    since: Date;
-    until: Date;
-    position: string;
-    pass: 1 | 2;
-  }>({
+  const [row] = await tx.query<RecoveryRow>({
     name: "lock-recovery",
     text: `
       select id, endpoint_id, includes_failed, since, until, position, pass
@@ -82,19 +104,20 @@ export async function lockRecovery(
       for update skip locked`,
     values: [connection.merchantId, connection.connectionId, now],
   });
-  if (row === undefined) return null;
-  return {
-    merchantId: connection.merchantId,
-    connectionId: connection.connectionId,
-    id: row.id,
-    endpointId: row.endpoint_id,
-    includesFailed: row.includes_failed,
-    since: row.since,
-    until: row.until,
-    position: row.position,
-    pass: row.pass,
-  };
+  return row === undefined ? null : toRecovery(connection, row);
 }
+
+const toRecovery = ({ merchantId, connectionId }: ConnectionKey, row: RecoveryRow): Recovery => ({
+  merchantId,
+  connectionId,
+  id: row.id,
+  endpointId: row.endpoint_id,
+  includesFailed: row.includes_failed,
+  since: row.since,
+  until: row.until,
+  position: row.position,
+  pass: row.pass,
+});
 
 export async function saveRecovery(
   tx: Queryable,

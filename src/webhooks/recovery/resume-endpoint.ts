@@ -1,10 +1,11 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
 import { after, MINUTE_MS } from "../../platform/time.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
-import { insertRecovery, type Recovery } from "./recovery-sql.ts";
+import { lockOpenRecoveries, putRecovery, type Recovery } from "./recovery-sql.ts";
 
 /** A recovery reaches this far beyond its request, to cover the deliveries of transactions that have not committed yet. */
 const COMMIT_ALLOWANCE_MS = MINUTE_MS;
@@ -15,6 +16,7 @@ const COMMIT_ALLOWANCE_MS = MINUTE_MS;
  */
 export async function resumeEndpoint(context: Context, key: EndpointKey): Promise<Endpoint | null> {
   const resumed = await inTransaction(context, async (tx) => {
+    await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint?.status === "paused") return resumePaused(tx, endpoint, context);
     return endpoint;
@@ -37,6 +39,7 @@ export async function recoverEndpoint(
   since: Date,
 ): Promise<Pick<Recovery, "since" | "until"> | null> {
   const recovery = await inTransaction(context, async (tx) => {
+    await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
     if (endpoint.status === "paused") await resumePaused(tx, endpoint, context);
@@ -53,14 +56,36 @@ async function resumePaused(tx: Queryable, endpoint: Endpoint, context: Context)
   return { ...endpoint, status: "active", pauseReason: null, pausedAt: null, updatedAt: now };
 }
 
+/**
+ * Stores the request. It becomes part of the endpoint's open recovery, if there is one: the earliest `since` wins. So any
+ * number of requests makes the worker read the log about once.
+ */
 async function requestRecovery(
   tx: Queryable,
-  endpoint: EndpointKey,
+  { merchantId, connectionId, id: endpointId }: EndpointKey,
   range: Pick<Recovery, "since" | "includesFailed">,
   { clock, newId }: Context,
 ): Promise<Pick<Recovery, "since" | "until">> {
+  const key = { merchantId, connectionId };
   const now = clock.now();
-  const recovery = { ...range, id: newId(), until: after(now, COMMIT_ALLOWANCE_MS), createdAt: now };
-  await insertRecovery(tx, endpoint, recovery);
+  // Again, under the endpoint's lock: another request may have been stored since.
+  const open = (await lockOpenRecoveries(tx, { ...key, id: endpointId })).find(
+    ({ includesFailed }) => includesFailed === range.includesFailed,
+  );
+  const since = open !== undefined && open.since < range.since ? open.since : range.since;
+  const recovery: Recovery = {
+    ...key,
+    ...range,
+    endpointId,
+    since,
+    id: open?.id ?? newId(),
+    until: after(now, COMMIT_ALLOWANCE_MS),
+    // A pause has removed heads anywhere, so a resume starts again. A recovery continues if it covers the request.
+    position: open !== undefined && open.since <= since && isRepeatable(open) ? open.position : uuidAt(since),
+    pass: 1,
+  };
+  await putRecovery(tx, recovery, now);
   return recovery;
 }
+
+const isRepeatable = ({ includesFailed, pass }: Recovery): boolean => includesFailed && pass === 1;

@@ -18,6 +18,7 @@ const MERCHANTS_TOO = [
   "getMerchant",
   "listConnections",
   "getConnection",
+  "getConnectionUsage",
   "listProducts",
   "getProduct",
   "listOrders",

@@ -47,6 +47,7 @@ describe("POST /api/merchants/{id}/connections", () => {
       merchantId: partner.merchantId,
       name: "Connection",
       reviewPolicy: NO_POLICY,
+      limits: expect.any(Object),
       createdAt: test.clock.now().toISOString(),
     });
     expect((await test.backOffice.get(`/api/connections/${body.id}`)).body).toEqual(body);

@@ -4,10 +4,10 @@ import { createBackOffice } from "../../../src/api/back-office/app.ts";
 import { operatorAuthentication } from "../../../src/api/back-office/authentication.ts";
 import { BODY_LIMIT_BYTES } from "../../../src/api/http/body.ts";
 import { createPartnerApi } from "../../../src/api/partner/app.ts";
+import { STORED_LIMITS } from "../../../src/merchants/limits.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
 import { PROBLEMS, type ProblemCode } from "../../../src/platform/wire/problems.ts";
-import { ENDPOINTS_MAX } from "../../../src/webhooks/endpoints/create-endpoint.ts";
 import { anOrder, createPartner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import {
   ERRORS_BASE_URL,
@@ -69,9 +69,9 @@ describe("every code of the table", () => {
       await pauseEndpoint(wire.test, id);
       return [await wire.send(`POST ${endpointPath(id, "ping")}`), endpointPath(id, "ping")];
     },
-    "endpoint-limit-reached": async () => {
+    "limit-reached": async () => {
       const full = await createPartner(wire.test);
-      for (let count = 0; count < ENDPOINTS_MAX; count += 1) await createEndpoint(full);
+      for (let count = 0; count < STORED_LIMITS.endpoints.standard; count += 1) await createEndpoint(full);
       const headers = { ...wire.authorizedJson(), authorization: `Bearer ${full.key}` };
       return [await wire.send(`POST ${ENDPOINTS}`, headers, JSON.stringify(anEndpoint())), ENDPOINTS];
     },
@@ -104,7 +104,7 @@ describe("every code of the table", () => {
     "order-already-exists": 409,
     "transition-refused": 409,
     "endpoint-paused": 409,
-    "endpoint-limit-reached": 409,
+    "limit-reached": 409,
     "payload-too-large": 413,
     "unsupported-media-type": 415,
     "validation-failed": 422,
@@ -119,6 +119,7 @@ describe("every code of the table", () => {
     "order-not-cancelable": ["orderStatus"],
     "order-already-exists": ["externalOrderId", "orderId"],
     "transition-refused": ["orderStatus", "rule", "transition"],
+    "limit-reached": ["limit", "maximum"],
     "validation-failed": ["errors"],
   };
 

@@ -177,13 +177,14 @@ describe("POST /v1/webhook-endpoints", () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => own.client.post(ENDPOINTS, anEndpoint())),
     );
+    const members = { limit: "endpoints", maximum: 200 };
     const rejected = answers.filter(({ status }) => status !== 201);
     expect(rejected).toHaveLength(5);
-    for (const answer of rejected) expectProblem(answer, 409, "endpoint-limit-reached");
+    for (const answer of rejected) expectProblem(answer, 409, "limit-reached", members);
     const { body } = await own.client.get(`${ENDPOINTS}?limit=1`);
     expect((await own.client.request("DELETE", endpointPath(body.data[0].id))).status).toBe(204);
     await createEndpoint(own);
-    expectProblem(await own.client.post(ENDPOINTS, anEndpoint()), 409, "endpoint-limit-reached");
+    expectProblem(await own.client.post(ENDPOINTS, anEndpoint()), 409, "limit-reached", members);
     await createEndpoint(partner); // Another connection's limit is its own.
   });
 

@@ -8,7 +8,7 @@ import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
+import { forbidden, isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -20,9 +20,10 @@ import {
   shortText,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
+import { type BackOfficeRoute, everyone, merchantSide, operatorOnly, route } from "../access.ts";
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountErrors, minorOf } from "../money/amounts.ts";
+import { LimitsRequestSchema, LimitsSchema, toWireLimits } from "./limit-schemas.ts";
 
 const POLICY_TEXT =
   "Which orders need no review. An order outside one of the limits begins in PROCESSING. A limit that is null does not apply.";
@@ -66,6 +67,7 @@ const ConnectionSchema = Type.Object(
     merchantId: idField("mer", "Id of the merchant."),
     name: Type.String({ description: NAME_TEXT }),
     reviewPolicy: ReviewPolicySchema,
+    limits: LimitsSchema,
     createdAt: dateTime("When the connection was created."),
   },
   {
@@ -87,6 +89,7 @@ function toWireConnection(connection: Connection): Static<typeof ConnectionSchem
         maxOrderValueMinor === null ? null : formatMoney({ minor: maxOrderValueMinor, currency }),
       countries: countries === null ? null : [...countries],
     },
+    limits: toWireLimits(connection.limits),
     createdAt: connection.createdAt.toISOString(),
   };
 }
@@ -109,7 +112,11 @@ const policyErrors = (body: unknown, owner: { readonly currency: string } | null
   owner === null ? [] : amountErrors(body, "/reviewPolicy/maxOrderValue", owner.currency);
 
 const ConnectionChangeSchema = Type.Object(
-  { name: Type.Optional(nameField), reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+  {
+    name: Type.Optional(nameField),
+    reviewPolicy: Type.Optional(ReviewPolicyRequestSchema),
+    limits: Type.Optional(LimitsRequestSchema),
+  },
   { title: "ConnectionUpdate", description: "Changes of a connection. Absent fields keep their values." },
 );
 
@@ -188,14 +195,16 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Connections",
     summary: "Update a connection",
-    description: "A new review policy replaces the old one entirely. Existing orders keep their status.",
+    description:
+      "A new review policy replaces the old one entirely. Existing orders keep their status. Only the operator changes limits.",
     params: ConnectionIdParams,
     body: ConnectionChangeSchema,
     responses: { 200: { description: "The changed connection.", schema: ConnectionSchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["forbidden", "not-found", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       policyErrors(body, await findConnection(context, caller, params.id)),
     handle: async ({ caller, params, body: { reviewPolicy, ...fields } }, { context }) => {
+      if (fields.limits !== undefined && !operatorOnly(caller)) return forbidden;
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };

@@ -74,7 +74,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       { title: "KeyRequest", description: "A new key." },
     ),
     responses: { 201: { description: "The key was issued.", schema: NewKeySchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => {
       const expiresAt = valueAt(body, "/expiresAt");
       if (expiresAt === undefined) return [];
@@ -87,8 +87,8 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       if (connection === null) return notFound("connection");
       const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
       const name = body.name ?? null;
-      const { key, issued } = await issueKey(context, { ...keyOf(connection), name, expiresAt });
-      return { status: 201, body: { ...toWireKey(issued), key } };
+      const made = await issueKey(context, { ...keyOf(connection), name, expiresAt });
+      return isProblem(made) ? made : { status: 201, body: { ...toWireKey(made.issued), key: made.key } };
     },
   }),
   route({

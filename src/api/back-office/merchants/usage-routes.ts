@@ -1,0 +1,54 @@
+import type { Static } from "typebox";
+import { type Connection, keyOf } from "../../../merchants/connection.ts";
+import { countKeys } from "../../../merchants/keys-sql.ts";
+import { type LimitName, maximumOf, STORED_LIMITS } from "../../../merchants/limits.ts";
+import type { Context } from "../../../platform/context.ts";
+import { before, HOUR_MS } from "../../../platform/time.ts";
+import { notFound } from "../../../platform/wire/problems.ts";
+import { countExposedProducts } from "../../../products/products-sql.ts";
+import { countEndpoints, countEndpointsSince } from "../../../webhooks/endpoints/endpoints-sql.ts";
+import { type BackOfficeRoute, everyone, route } from "../access.ts";
+import { ConnectionIdParams, findConnection } from "../lookups.ts";
+import { UsageSchema } from "./limit-schemas.ts";
+
+export const usageRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/usage",
+    operationId: "getConnectionUsage",
+    admits: everyone,
+    tag: "Connections",
+    summary: "Get a connection's usage",
+    description: "What the connection has stored of everything that has a limit, and the limits.",
+    params: ConnectionIdParams,
+    responses: { 200: { description: "The usage.", schema: UsageSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      return connection === null
+        ? notFound("connection")
+        : { status: 200, body: await readUsage(context, connection) };
+    },
+  }),
+];
+
+/** No count reads more rows than the limit allows, or allowed before it was lowered. */
+async function readUsage(
+  { db, clock }: Context,
+  connection: Connection,
+): Promise<Static<typeof UsageSchema>> {
+  const key = keyOf(connection);
+  const hourAgo = before(clock.now(), HOUR_MS);
+  const use = async (name: LimitName, count: (countMax: number) => Promise<number>) => {
+    const maximum = maximumOf(connection.limits, name);
+    return { used: await count(Math.max(maximum, STORED_LIMITS[name].standard)), maximum };
+  };
+  return {
+    endpoints: await use("endpoints", (max) => countEndpoints(db, key, max)),
+    endpointCreationsPerHour: await use("endpointCreationsPerHour", (max) =>
+      countEndpointsSince(db, key, hourAgo, max),
+    ),
+    apiKeys: await use("apiKeys", (max) => countKeys(db, key, max)),
+    exposedProducts: await use("exposedProducts", (max) => countExposedProducts(db, key, max)),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Problem } from "../platform/wire/problems.ts";
+
+type StoredLimit = {
+  /** The maximum, unless the operator has set another one for a connection. */
+  readonly standard: number;
+  /** What is counted, in the plural. */
+  readonly unit: string;
+  /** What counts, in a sentence. */
+  readonly description: string;
+  /** How a caller that has reached the limit can continue, in a sentence. */
+  readonly remedy: string;
+};
+
+/**
+ * What one connection can store at most (decision 0064): the only list of these limits. Each is so high that normal use
+ * never reaches it. `docs/limits.md` documents them for readers.
+ */
+export const STORED_LIMITS = {
+  endpoints: {
+    standard: 200,
+    unit: "webhook endpoints",
+    description: "Webhook endpoints of the connection. Deleted ones do not count.",
+    remedy: "Delete one first.",
+  },
+  endpointCreationsPerHour: {
+    standard: 300,
+    unit: "webhook endpoints created within an hour",
+    description: "Webhook endpoints that were created within the last hour. Deleted ones count too.",
+    remedy: "Change an endpoint instead of replacing it, or retry in an hour.",
+  },
+  apiKeys: {
+    standard: 1_000,
+    unit: "API keys",
+    description: "Keys of the connection, with revoked and expired ones.",
+    remedy: "The operator can raise the limit.",
+  },
+  exposedProducts: {
+    standard: 100_000,
+    unit: "exposed products",
+    description: "Products that are, or once were, exposed to the connection.",
+    remedy: "The operator can raise the limit.",
+  },
+} as const satisfies Record<string, StoredLimit>;
+
+export type LimitName = keyof typeof STORED_LIMITS;
+
+/** All names, in the order of the list. */
+export const LIMIT_NAMES = Object.keys(STORED_LIMITS) as LimitName[]; // The list's own keys.
+
+/** The highest maximum that the operator can set. */
+export const LIMIT_MAX = 10_000_000;
+
+/** The maximums that the operator has set for one connection. All other limits have their standard maximum. */
+export type LimitOverrides = { readonly [Name in LimitName]?: number };
+
+export const maximumOf = (overrides: LimitOverrides, name: LimitName): number =>
+  overrides[name] ?? STORED_LIMITS[name].standard;
+
+/** 409: the request is valid, but the connection has stored as much of this as it may. */
+export function limitReached(name: LimitName, maximum: number): Problem {
+  const { unit, remedy } = STORED_LIMITS[name];
+  return {
+    code: "limit-reached",
+    detail: `The maximum of ${maximum} ${unit} is reached. ${remedy}`,
+    members: { limit: name, maximum },
+  };
+}
+
+/** Overrides after a change: a number sets a maximum, null returns to the standard one. */
+export function changedOverrides(
+  overrides: LimitOverrides,
+  change: { readonly [Name in LimitName]?: number | null },
+): LimitOverrides {
+  const changed = { ...overrides, ...change };
+  return Object.fromEntries(Object.entries(changed).filter(([, maximum]) => maximum !== null));
+}
