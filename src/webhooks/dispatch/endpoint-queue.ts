@@ -90,7 +90,7 @@ export class EndpointQueue {
   }
 
   /** Takes over the current settings of the endpoint. Returns how many deliveries to claim. */
-  update({ id, url, inFlightMax, sealedSecrets }: LeasedEndpoint, open: (sealed: string) => string): Room {
+  update({ url, inFlightMax, sealedSecrets }: LeasedEndpoint, open: (sealed: string) => string): Room {
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
     const keys = isSigned ? this.#destination.keys : sealedSecrets.map((sealed) => signingKey(open(sealed)));
     this.#sealedSecrets = sealedSecrets;
@@ -98,7 +98,12 @@ export class EndpointQueue {
     this.#window.limitTo(inFlightMax);
     const free = this.#window.inFlightMax + this.#window.aheadMax - this.#inFlight - this.#waiting.length;
     this.#claimSize = isOnProbation(this.#health) ? 1 : Math.max(1, free);
-    return { endpointId: id, size: this.#claimSize };
+    return { endpointId: this.endpoint.id, size: this.#claimSize };
+  }
+
+  /** Nothing was claimed after `update`, although something may be due. */
+  leaveDue(): void {
+    this.#hasMore = true;
   }
 
   /** Adds what was claimed after `update`. */

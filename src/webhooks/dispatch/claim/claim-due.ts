@@ -12,41 +12,73 @@ const LEASE_MIN_MS = MINUTE_MS;
 /** Deliveries that were claimed for an endpoint, to be added to its queue. */
 export type Claimed = { readonly queue: EndpointQueue; readonly deliveries: readonly ClaimedDelivery[] };
 
+/** Deliveries claimed by one statement, unless one endpoint has room for more. */
+const CLAIMED_TOGETHER_MAX = 1_024;
+
 type ClaimOptions = {
   readonly workerId: string;
   readonly queues: EndpointQueues;
   /** Leaves out endpoints that are failing. */
   readonly healthyOnly: boolean;
+  /** Whether the process may hold more claims. */
+  readonly hasRoom: () => boolean;
+  /** Called after each statement, so that sending does not wait for the rest of a large claim. */
+  readonly onClaimed: (claimed: Claimed) => void;
 };
 
 /**
- * Claims due deliveries of a connection: leases those of its endpoints that have something due and room in their
- * queues, then claims for each of them what has been due longest (decision 0032).
+ * Claims due deliveries of connections: leases those of their endpoints that have something due and room in their
+ * queues, then claims for each of them what has been due longest (decision 0032). The room of an endpoint is its share of
+ * the claim.
  */
 export async function claimDue(
   context: WebhookContext,
-  connection: ConnectionKey,
-  { workerId, queues, healthyOnly }: ClaimOptions,
-): Promise<Claimed[]> {
+  connections: readonly ConnectionKey[],
+  { workerId, queues, healthyOnly, hasRoom, onClaimed }: ClaimOptions,
+): Promise<void> {
   const { db, clock, newId } = context;
   const now = clock.now();
   const leaseMs = Math.max(LEASE_MIN_MS, 3 * context.config.webhookTimeoutMs);
   const claimant: Claimant = { workerId, now, leasedUntil: after(now, leaseMs) };
-  const plans = queues.of(connection).map((queue) => ({ id: queue.endpoint.id, need: queue.planClaim(now) }));
+  const sorted = connections.toSorted((one, other) => (one.connectionId < other.connectionId ? -1 : 1));
+  const plans = sorted
+    .flatMap((connection) => queues.of(connection))
+    .map((queue) => ({ id: queue.endpoint.id, need: queue.planClaim(now) }));
   const leased = await retried(db, clock, () =>
-    leaseEndpoints(db, connection, claimant, {
+    leaseEndpoints(db, sorted, claimant, {
       due: plans.filter(({ need }) => need === "due").map(({ id }) => id),
       except: plans.filter(({ need }) => need === "none").map(({ id }) => id),
       healthyOnly,
     }),
   );
-  const open = leased.flatMap((endpoint) => openQueue(context, queues, endpoint) ?? []);
-  if (open.length === 0) return [];
-  const ids = { scheduled: newId(), manual: newId() };
-  const rooms = open.map(({ room }) => room);
-  const deliveries = await retried(db, clock, () => claimDeliveries(db, connection, ids, claimant, rooms));
-  const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
-  return open.map(({ queue }) => ({ queue, deliveries: byEndpoint.get(queue.endpoint.id) ?? [] }));
+  for (const open of inClaims(leased.flatMap((endpoint) => openQueue(context, queues, endpoint) ?? []))) {
+    if (!hasRoom()) {
+      for (const { queue } of open) queue.leaveDue();
+      continue;
+    }
+    const ids = { scheduled: newId(), manual: newId() };
+    const rooms = open.map(({ queue, room }) => ({ ...queue.connection, ...room }));
+    const deliveries = await retried(db, clock, () => claimDeliveries(db, ids, claimant, rooms));
+    const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
+    for (const { queue } of open) onClaimed({ queue, deliveries: byEndpoint.get(queue.endpoint.id) ?? [] });
+  }
+}
+
+type OpenQueue = { readonly queue: EndpointQueue; readonly room: Room };
+
+/** Divides leased endpoints into claims of a bounded size. */
+function inClaims(open: readonly OpenQueue[]): OpenQueue[][] {
+  const claims: OpenQueue[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const each of open) {
+    size += each.room.size;
+    if (size > CLAIMED_TOGETHER_MAX) {
+      claims.push([]);
+      size = each.room.size;
+    }
+    claims.at(-1)?.push(each);
+  }
+  return claims;
 }
 
 /** Null when a secret of the endpoint cannot be decrypted. Only this endpoint waits until its key is configured. */
@@ -54,7 +86,7 @@ function openQueue(
   { log, secrets }: WebhookContext,
   queues: EndpointQueues,
   endpoint: LeasedEndpoint,
-): { queue: EndpointQueue; room: Room } | null {
+): OpenQueue | null {
   const queue = queues.open(endpoint);
   try {
     return { queue, room: queue.update(endpoint, (sealed) => secrets.open(sealed, endpoint.id)) };

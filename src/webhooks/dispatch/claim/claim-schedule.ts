@@ -1,16 +1,25 @@
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 
-/** Connections for which this process claims at the same time. */
+/** Claims that this process makes at the same time. */
 const CONCURRENCY = 4;
+/** Connections in one claim. */
+const CONNECTIONS_MAX = 64;
 
 /**
- * Decides for which connection to claim next. Connections wait in the order in which they were added; one that is added
- * again while it waits keeps its position. At most one claim of a connection runs at a time.
+ * Decides for which connections to claim next. Connections wait in the order in which they were added; one that is added
+ * again while it waits keeps its position. A claim includes those that wait when it begins, so without load it is for one
+ * connection, at once. At most one claim of a connection runs at a time.
  */
 export class ClaimSchedule {
+  readonly #connectionsMax: number;
   readonly #waiting = new Map<string, ConnectionKey>();
   readonly #claiming = new Set<string>();
+  #running = 0;
   #isClosed = false;
+
+  constructor(connectionsMax = CONNECTIONS_MAX) {
+    this.#connectionsMax = connectionsMax;
+  }
 
   get isIdle(): boolean {
     return this.#waiting.size === 0 && this.#claiming.size === 0;
@@ -20,20 +29,25 @@ export class ClaimSchedule {
     if (!this.#isClosed) this.#waiting.set(connectionId, { merchantId, connectionId });
   }
 
-  /** Begins the next claim and returns its connection. Null when there is none, or when enough claims are running. */
-  begin(): ConnectionKey | null {
-    if (this.#claiming.size >= CONCURRENCY) return null;
+  /** Begins the next claim and returns its connections. None when nothing waits, or when enough claims are running. */
+  begin(): ConnectionKey[] {
+    const connections: ConnectionKey[] = [];
+    if (this.#running >= CONCURRENCY) return connections;
     for (const [connectionId, connection] of this.#waiting) {
+      if (connections.length >= this.#connectionsMax) break;
       if (this.#claiming.has(connectionId)) continue;
       this.#waiting.delete(connectionId);
       this.#claiming.add(connectionId);
-      return connection;
+      connections.push(connection);
     }
-    return null;
+    if (connections.length > 0) this.#running += 1;
+    return connections;
   }
 
-  end({ connectionId }: ConnectionKey): void {
-    this.#claiming.delete(connectionId);
+  /** Ends a claim. */
+  end(connections: readonly ConnectionKey[]): void {
+    for (const { connectionId } of connections) this.#claiming.delete(connectionId);
+    this.#running -= 1;
   }
 
   isClaiming({ connectionId }: ConnectionKey): boolean {

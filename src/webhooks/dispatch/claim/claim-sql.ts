@@ -1,6 +1,7 @@
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
+  connectionColumns,
   toConnectionKey,
 } from "../../../platform/connection-key.ts";
 import { plainArray } from "../../../platform/database/array-literal.ts";
@@ -39,54 +40,56 @@ export async function listConnectionsWithDueDeliveries(
 export type Claimant = { readonly workerId: string; readonly now: Date; readonly leasedUntil: Date };
 
 /**
- * Leases the endpoints of a connection that have something due and belong to no other worker. An endpoint belongs to one
+ * Leases the endpoints of connections that have something due and belong to no other worker. An endpoint belongs to one
  * worker at a time, so that its limit of requests in flight holds for any number of workers.
+ * @param connections in one order everywhere, so that workers do not wait for each other in a circle
  * @param options.due endpoints that are known to have something due, for which this is not checked
  * @param options.except endpoints that are not leased
  */
 export async function leaseEndpoints(
   db: Queryable,
-  connection: ConnectionKey,
+  connections: readonly ConnectionKey[],
   { workerId, now, leasedUntil }: Claimant,
   options: { due: readonly string[]; except: readonly string[]; healthyOnly: boolean },
 ): Promise<LeasedEndpoint[]> {
-  const rows = await db.query<{
-    id: string;
-    url: string;
-    in_flight_max: number;
-    sealed_secrets: string[];
-    consecutive_failures: number;
-    failing_since: Date | null;
-    last_failure_at: Date | null;
-    last_success_at: Date;
-    backoff_until: Date | null;
-    warnings_sent: number;
-  }>({
+  const rows = await db.query<
+    ConnectionKeyRow & {
+      id: string;
+      url: string;
+      in_flight_max: number;
+      sealed_secrets: string[];
+      consecutive_failures: number;
+      failing_since: Date | null;
+      last_failure_at: Date | null;
+      last_success_at: Date;
+      backoff_until: Date | null;
+      warnings_sent: number;
+    }
+  >({
     name: "lease-endpoints",
     text: `
       update webhook_endpoint_states s
       set worker_id = $3, leased_until = $5
-      from webhook_endpoints w
-      where s.merchant_id = $1 and s.connection_id = $2
-        and w.merchant_id = $1 and w.id = s.endpoint_id and w.status = 'active'
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+      join webhook_endpoints w on w.merchant_id = listed.merchant_id and w.connection_id = listed.connection_id
+      where s.merchant_id = w.merchant_id and s.endpoint_id = w.id and w.status = 'active'
         and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
-        and ${isNotBackedOff("$4")}
+        and (s.backoff_until is null or s.backoff_until <= $4)
         and (s.consecutive_failures = 0 or not $7)
         and s.endpoint_id <> all($6::uuid[])
         and (s.endpoint_id = any($8::uuid[]) or exists (
           select from due_deliveries d
-          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = s.endpoint_id
-            and ${isClaimable("$4")}))
-      returning w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since, s.last_failure_at,
-                s.last_success_at, s.backoff_until, s.warnings_sent,
+          where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
+            and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)))
+      returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
+                s.last_failure_at, s.last_success_at, s.backoff_until, s.warnings_sent,
                 array(
                   select k.sealed
                   from webhook_secrets k
-                  where k.merchant_id = $1 and k.endpoint_id = w.id and (k.expires_at is null or k.expires_at > $4)
+                  where k.merchant_id = w.merchant_id and k.endpoint_id = w.id and (k.expires_at is null or k.expires_at > $4)
                   order by k.created_at desc, k.id desc) as sealed_secrets`,
     values: [
-      connection.merchantId,
-      connection.connectionId,
+      ...connectionColumns(connections),
       workerId,
       now,
       leasedUntil,
@@ -96,7 +99,7 @@ export async function leaseEndpoints(
     ],
   });
   return rows.map((row) => ({
-    ...connection,
+    ...toConnectionKey(row),
     id: row.id,
     url: row.url,
     inFlightMax: row.in_flight_max,
@@ -137,7 +140,7 @@ type ClaimIds = { readonly scheduled: string; readonly manual: string };
 
 const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
 
-type ClaimedRow = {
+type ClaimedRow = ConnectionKeyRow & {
   endpoint_id: string;
   stream_id: string;
   own_stream_id: string;
@@ -149,34 +152,33 @@ type ClaimedRow = {
 };
 
 /**
- * Claims deliveries of endpoints that this worker leases, those first that have been due longest. If the lease of an
- * earlier claim has expired, that claim is recorded as an attempt with an unknown outcome and counts in the schedule. The
- * attempt has the id of the lost claim, so it is recorded once.
+ * Claims deliveries of endpoints that this worker leases, of each those first that have been due longest. If the lease of
+ * an earlier claim has expired, that claim is recorded as an attempt with an unknown outcome and counts in the schedule.
+ * The attempt has the id of the lost claim, so it is recorded once.
  */
 export async function claimDeliveries(
   db: Queryable,
-  connection: ConnectionKey,
   ids: ClaimIds,
   { now, leasedUntil }: Claimant,
-  rooms: readonly Room[],
+  rooms: readonly (ConnectionKey & Room)[],
 ): Promise<ClaimedDelivery[]> {
   const rows = await db.query<ClaimedRow>({
     name: "claim-deliveries",
     text: `
       with picked as (
-        select room.endpoint_id, due.*
-        from unnest($6::uuid[], $7::integer[]) as room (endpoint_id, size)
+        select room.merchant_id, due.*
+        from unnest($1::uuid[], $2::uuid[], $6::uuid[], $7::integer[]) as room (merchant_id, connection_id, endpoint_id, size)
         cross join lateral (
           select d.ctid as row_position, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
-          where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = room.endpoint_id
-            and ${isClaimable("$3")}
+          where d.merchant_id = room.merchant_id and d.connection_id = room.connection_id
+            and d.endpoint_id = room.endpoint_id and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
           order by d.due_at
           limit room.size
           for update skip locked) as due
       ), lost as (
         insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
-        select $1, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $8
+        select p.merchant_id, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $8
         from picked p
         where p.lost_claim_id is not null
         on conflict do nothing
@@ -185,19 +187,20 @@ export async function claimDeliveries(
         set claim_id = case d.trigger when 'manual' then $9::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
             attempt_count = d.attempt_count + case when p.lost_claim_id is null then 0 else 1 end
         from picked p
-        where d.merchant_id = $1 and d.ctid = p.row_position -- Locked by this statement, so it has not moved.
-        returning d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger, d.attempt_count, d.not_after
+        where d.merchant_id = p.merchant_id and d.ctid = p.row_position -- Locked by this statement, so it has not moved.
+        returning d.merchant_id, d.connection_id, d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger,
+                  d.attempt_count, d.not_after
       )
-      select c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger, c.attempt_count, c.not_after,
+      select c.merchant_id, c.connection_id, c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger,
+             c.attempt_count, c.not_after,
              case when c.trigger <> 'manual' then c.stream_id else (
                select d.stream_id
                from deliveries d
-               where d.merchant_id = $1 and d.connection_id = $2 and d.id = c.delivery_id
+               where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
              ) end as own_stream_id
       from claimed c`,
     values: [
-      connection.merchantId,
-      connection.connectionId,
+      ...connectionColumns(rooms),
       now,
       leasedUntil,
       ids.scheduled,
@@ -207,9 +210,9 @@ export async function claimDeliveries(
       ids.manual,
     ],
   });
-  const events = await readEvents(db, connection, [...new Set(rows.map((row) => row.event_id))]);
+  const eventOf = await readEvents(db, rows);
   return rows.map((row) => ({
-    ...connection,
+    ...toConnectionKey(row),
     endpointId: row.endpoint_id,
     streamId: row.stream_id,
     ownStreamId: row.own_stream_id,
@@ -220,30 +223,37 @@ export async function claimDeliveries(
     attemptCount: row.attempt_count,
     notAfter: row.not_after,
     leasedUntil,
-    event: events.get(row.event_id) ?? null,
+    event: eventOf(row),
   }));
 }
 
-/** Reads each event once, for any number of endpoints. The bounds exclude the partitions of other days. */
-async function readEvents(
-  db: Queryable,
-  connection: ConnectionKey,
-  eventIds: readonly string[],
-): Promise<Map<string, SendableEvent>> {
-  if (eventIds.length === 0) return new Map();
-  const sorted = eventIds.toSorted();
-  const rows = await db.query<{ id: string; body: string }>({
+type EventOf = (row: ClaimedRow) => SendableEvent | null;
+
+/**
+ * Reads each event once, for any number of endpoints. Lists instead of a join, so that the plan does not depend on how
+ * full the partition was when it was made. The bounds exclude the partitions of other days.
+ */
+async function readEvents(db: Queryable, claimed: readonly ClaimedRow[]): Promise<EventOf> {
+  if (claimed.length === 0) return () => null;
+  const sorted = [...new Set(claimed.map((row) => row.event_id))].sort();
+  const rows = await db.query<{ merchant_id: string; id: string; body: string }>({
     name: "read-events-to-send",
     text: `
-      select id, body
+      select merchant_id, id, body
       from events
-      where merchant_id = $1 and id = any($2::uuid[]) and id between $3 and $4`,
-    values: [connection.merchantId, plainArray(sorted), sorted[0], sorted.at(-1)],
+      where merchant_id = any($1::uuid[]) and id = any($2::uuid[]) and id between $3 and $4`,
+    values: [
+      plainArray([...new Set(claimed.map((row) => row.merchant_id))]),
+      plainArray(sorted),
+      sorted[0],
+      sorted.at(-1),
+    ],
   });
-  return new Map(
-    rows.map(({ id, body }) => [
-      id,
+  const events = new Map(
+    rows.map(({ merchant_id, id, body }) => [
+      `${merchant_id} ${id}`,
       { wireId: toTypeId("evt", id), happenedAt: momentOf(id), body: Buffer.from(body) },
     ]),
   );
+  return (row) => events.get(`${row.merchant_id} ${row.event_id}`) ?? null;
 }

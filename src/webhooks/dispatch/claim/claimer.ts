@@ -1,4 +1,5 @@
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
+import { isOutOfReach } from "../../../platform/database/database.ts";
 import type { WebhookContext } from "../../context.ts";
 import type { ClaimedDelivery } from "../claimed-delivery.ts";
 import type { EndpointQueue } from "../endpoint-queue.ts";
@@ -64,27 +65,43 @@ export class Claimer {
 
   #claimNext(): void {
     while (this.#budget.hasRoom) {
-      const connection = this.#schedule.begin();
-      if (connection === null) return;
-      void this.#claim(connection);
+      const connections = this.#schedule.begin();
+      if (connections.length === 0) return;
+      void this.#claim(connections);
     }
   }
 
-  async #claim(connection: ConnectionKey): Promise<void> {
-    const { onClaimed, onEnded, ...worker } = this.#options;
-    try {
-      const options = { ...worker, healthyOnly: !this.#budget.hasRoomForFailing };
-      for (const { queue, deliveries } of await claimDue(this.#context, connection, options)) {
-        this.#budget.add(deliveries, queue.isFailing);
-        queue.add(deliveries);
-        onClaimed(queue);
-      }
-    } catch (err) {
-      const ids = { connection: { id: connection.connectionId } };
-      this.#context.log.error({ err, ...ids }, "claim of deliveries failed, polling will repeat it");
-    }
-    this.#schedule.end(connection);
-    onEnded(connection);
+  async #claim(connections: readonly ConnectionKey[]): Promise<void> {
+    const isClaimed = await this.#claimTogether(connections);
+    // So that a connection whose claim fails delays none of the others.
+    if (!isClaimed && connections.length > 1)
+      for (const connection of connections) await this.#claimTogether([connection]);
+    this.#schedule.end(connections);
+    for (const connection of connections) this.#options.onEnded(connection);
     this.#claimNext();
+  }
+
+  /** Returns false if it failed. */
+  async #claimTogether(connections: readonly ConnectionKey[]): Promise<boolean> {
+    const { workerId, queues, onClaimed } = this.#options;
+    try {
+      await claimDue(this.#context, connections, {
+        workerId,
+        queues,
+        healthyOnly: !this.#budget.hasRoomForFailing,
+        hasRoom: () => this.#budget.hasRoom,
+        onClaimed: ({ queue, deliveries }) => {
+          this.#budget.add(deliveries, queue.isFailing);
+          queue.add(deliveries);
+          onClaimed(queue);
+        },
+      });
+      return true;
+    } catch (err) {
+      const [first, ...others] = connections;
+      const ids = { connection: { id: first?.connectionId }, connectionCount: connections.length };
+      this.#context.log.error({ err, ...ids }, "claim of deliveries failed, polling will repeat it");
+      return others.length === 0 || isOutOfReach(err);
+    }
   }
 }

@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import { ClaimSchedule } from "../../../../src/webhooks/dispatch/claim/claim-schedule.ts";
 import { aConnection } from "../../../support/claims.ts";
 
-/** A schedule with these connections waiting. */
+/** A schedule with these connections waiting, each of which gets a claim of its own. */
 function scheduleOf(...connectionIds: string[]): ClaimSchedule {
-  const schedule = new ClaimSchedule();
+  const schedule = new ClaimSchedule(1);
   for (const id of connectionIds) schedule.add(aConnection(id));
   return schedule;
 }
 
 /** Begins the next claim, and returns the id of its connection. */
-const begin = (schedule: ClaimSchedule): string | null => schedule.begin()?.connectionId ?? null;
+const begin = (schedule: ClaimSchedule): string | null => schedule.begin()[0]?.connectionId ?? null;
 
 describe("the schedule of claims", () => {
   it("begins claims in the order in which connections were added, each once", () => {
@@ -22,7 +22,7 @@ describe("the schedule of claims", () => {
     const schedule = scheduleOf("a", "b");
     begin(schedule);
     schedule.add(aConnection("a"));
-    schedule.end(aConnection("a"));
+    schedule.end([aConnection("a")]);
     expect([begin(schedule), begin(schedule)]).toEqual(["b", "a"]);
   });
 
@@ -32,7 +32,7 @@ describe("the schedule of claims", () => {
     schedule.add(aConnection("a"));
     schedule.add(aConnection("b"));
     expect([begin(schedule), begin(schedule)]).toEqual(["b", null]);
-    schedule.end(aConnection("a"));
+    schedule.end([aConnection("a")]);
     expect(begin(schedule)).toBe("a");
   });
 
@@ -40,7 +40,7 @@ describe("the schedule of claims", () => {
     const schedule = scheduleOf("a", "b", "c", "d", "e");
     const begun = Array.from({ length: 5 }, () => begin(schedule));
     expect(begun).toEqual(["a", "b", "c", "d", null]);
-    schedule.end(aConnection("c"));
+    schedule.end([aConnection("c")]);
     expect(begin(schedule)).toBe("e");
   });
 
@@ -51,7 +51,7 @@ describe("the schedule of claims", () => {
       true,
       false,
     ]);
-    schedule.end(aConnection("a"));
+    schedule.end([aConnection("a")]);
     expect(schedule.isClaiming(aConnection("a"))).toBe(false);
   });
 
@@ -62,7 +62,7 @@ describe("the schedule of claims", () => {
     expect(schedule.isIdle).toBe(false);
     begin(schedule);
     expect(schedule.isIdle).toBe(false);
-    schedule.end(aConnection("a"));
+    schedule.end([aConnection("a")]);
     expect(schedule.isIdle).toBe(true);
   });
 
@@ -72,7 +72,24 @@ describe("the schedule of claims", () => {
     schedule.close();
     schedule.add(aConnection("c"));
     expect([begin(schedule), schedule.isIdle]).toEqual([null, false]);
-    schedule.end(aConnection("a"));
+    schedule.end([aConnection("a")]);
     expect([begin(schedule), schedule.isIdle]).toEqual([null, true]);
+  });
+
+  it("begins one claim for all connections that wait, up to its size, except those for which one runs", () => {
+    const schedule = new ClaimSchedule(3);
+    schedule.add(aConnection("a"));
+    const alone = schedule.begin();
+    for (const id of ["a", "b", "c", "d", "e"]) schedule.add(aConnection(id));
+    const ids = (connections: readonly { connectionId: string }[]) =>
+      connections.map(({ connectionId }) => connectionId);
+    expect([ids(alone), ids(schedule.begin()), ids(schedule.begin()), schedule.begin()]).toEqual([
+      ["a"],
+      ["b", "c", "d"],
+      ["e"],
+      [],
+    ]);
+    schedule.end(alone);
+    expect(ids(schedule.begin())).toEqual(["a"]);
   });
 });

@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
+import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
+import { countRows, type Partner, placeOrder } from "../support/builders.ts";
+import { countStatements } from "../support/counted-statements.ts";
+import { readDeliveries, sendDue, startReceiverForTest, storeEndpoint } from "../support/dispatch.ts";
+import { createSmallPartners } from "../support/many-orders.ts";
+import { connectionUuid } from "../support/orders.ts";
+import type { Receiver } from "../support/receivers.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+
+// Decision 0032: one claim is for many connections, each with the room that its endpoints have.
+
+const CONNECTIONS = 50;
+
+let test: TestService;
+let receiver: Receiver;
+beforeEach(async () => {
+  test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
+  receiver = await startReceiverForTest();
+});
+
+/** Partners with an endpoint each, and two deliveries for it. */
+async function createWaiting(count: number): Promise<Partner[]> {
+  const partners = await createSmallPartners(test, count, 0);
+  for (const partner of partners) await storeEndpoint(test, partner, { url: receiver.url });
+  for (let order = 0; order < 2; order += 1)
+    await Promise.all(partners.map((partner) => placeOrder(partner)));
+  return partners;
+}
+
+/** Sends what is due with a worker whose statements count; returns their names. */
+async function sendAndCount(): Promise<string[]> {
+  const { context, names } = countStatements(test.context);
+  const sender = createSender({ timeoutMs: 5_000, allowPrivateNetworks: true });
+  const dispatcher = new Dispatcher(context, sender, { random: Math.random });
+  await sendDue(dispatcher);
+  await dispatcher.stop();
+  await sender.close();
+  return names;
+}
+
+const count = (names: readonly string[], name: string): number =>
+  names.filter((each) => each === name).length;
+
+describe("deliveries of many small connections", () => {
+  it("are leased and claimed by one statement each", async () => {
+    await createWaiting(CONNECTIONS);
+    const names = await sendAndCount();
+    expect(receiver.requests).toHaveLength(2 * CONNECTIONS);
+    expect(await countRows(test, "attempts")).toBe(2 * CONNECTIONS);
+    for (const name of ["lease-endpoints", "claim-deliveries", "read-events-to-send"])
+      expect([name, count(names, name)]).toEqual([name, 1]);
+  });
+
+  it("are all sent but those of a connection whose claim fails", async () => {
+    const [unlucky] = await createWaiting(5);
+    if (unlucky === undefined) throw new Error("There are five.");
+    await test.db.runScript(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+      create trigger refuse before update on due_deliveries for each row
+        when (old.connection_id = '${connectionUuid(unlucky)}') execute function refuse();`);
+    await sendAndCount();
+    expect((await readDeliveries(test)).filter(({ status }) => status === "pending")).toHaveLength(2);
+    await test.db.runScript("drop trigger refuse on due_deliveries");
+    test.clock.advance({ minutes: 2 }); // Its endpoint may still be leased.
+    await sendAndCount();
+    expect(receiver.requests).toHaveLength(10);
+  });
+
+  it("are each sent once by two workers at the same time", async () => {
+    await createWaiting(20);
+    await Promise.all([sendAndCount(), sendAndCount()]);
+    expect(receiver.requests).toHaveLength(40);
+    expect(await countRows(test, "attempts")).toBe(40);
+  });
+});
