@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import type { Initiator } from "../audit/initiator.ts";
 import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
@@ -67,9 +68,10 @@ export async function redeliveryResponse(
   context: Context,
   connection: ConnectionKey,
   deliveryId: string,
+  by: Initiator,
 ): Promise<RouteResponse | Problem> {
   const id = fromTypeId("dlv", deliveryId);
-  const redelivered = id === null ? notFound("delivery") : await redeliver(context, connection, id);
+  const redelivered = id === null ? notFound("delivery") : await redeliver(context, connection, id, by);
   if (isProblem(redelivered)) return redelivered;
   const shown = await deliveryResponse(context, connection, deliveryId);
   return isProblem(shown) ? shown : { ...shown, status: 202 };

@@ -54,6 +54,7 @@ export const describeBackOffice = ({ backOfficePort, errorsBaseUrl }: Addresses)
       Products: "Merchants' products, and which connections they are exposed to.",
       Deliveries: "The delivery log of a connection's webhook endpoints.",
       Orders: "Orders from review to return, with charges and timeline.",
+      "Audit log": "Who changed what, and who read the addresses of buyers.",
       Facilities: "Facilities that ship orders, with stock and shipping rates.",
     },
     securitySchemes: {

@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { byService } from "../audit/initiator.ts";
 import { hashKey, isLive } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
 import { createConnection } from "../merchants/create-connection.ts";
@@ -57,24 +58,27 @@ async function readDemo(file: string): Promise<Demo | null> {
 }
 
 async function makeDemo(context: Context): Promise<Demo> {
-  const merchant = await createMerchant(context, {
-    name: "Demo Merchant",
-    accountEmail: "merchant@example.com",
-    currency: "EUR",
-    creditLimitMinor: null,
-    completeWhenShipped: false,
-  });
-  const connection = await createConnection(context, merchant, {
-    name: "Demo Partner",
-    reviewPolicy: { maxQuantity: 1_000, maxOrderValueMinor: null, countries: null },
-  });
+  const by = byService("createDemo");
+  const merchant = await createMerchant(
+    context,
+    {
+      name: "Demo Merchant",
+      accountEmail: "merchant@example.com",
+      currency: "EUR",
+      creditLimitMinor: null,
+      completeWhenShipped: false,
+    },
+    by,
+  );
+  const reviewPolicy = { maxQuantity: 1_000, maxOrderValueMinor: null, countries: null };
+  const connection = await createConnection(context, merchant, { name: "Demo Partner", reviewPolicy }, by);
   const productIds: string[] = [];
   for (const details of PRODUCTS) {
-    const product = await createProduct(context, merchant, { ...details, imageUrl: null });
-    await publishProduct(context, connection, product.id);
+    const product = await createProduct(context, merchant, { ...details, imageUrl: null }, by);
+    await publishProduct(context, connection, product.id, by);
     productIds.push(product.id);
   }
-  const issued = await issueKey(context, { ...keyOf(connection), name: "demo", expiresAt: null });
+  const issued = await issueKey(context, { ...keyOf(connection), name: "demo", expiresAt: null }, by);
   if (isProblem(issued)) throw new Error(issued.detail);
   return { key: issued.key, productIds };
 }

@@ -1,3 +1,4 @@
+import { purgeAuditEntries } from "../audit/purge-audit-entries.ts";
 import { routeAllOrders } from "../fulfilment/routing/route-all-orders.ts";
 import { purgeMails } from "../mail/purge-mails.ts";
 import { sendDueMails } from "../mail/send-mails.ts";
@@ -41,5 +42,6 @@ export const JOBS: readonly Job[] = [
   { name: "reseal-secrets", everyMs: HOUR_MS, run: resealSecrets },
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },
+  { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { pino } from "pino";
 import { createBackOffice } from "../api/back-office/app.ts";
 import { type OpenService, openService } from "../app/open-service.ts";
+import type { Actor } from "../lifecycle/applied-transition.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type Config, readConfig } from "../platform/config.ts";
 import type { Context } from "../platform/context.ts";
@@ -20,6 +21,8 @@ export type BackOfficeResponse = {
 /** The back office within this process, as the operator: the same rules as over HTTP, without a listener. */
 export type BackOffice = {
   readonly context: Context;
+  /** Who runs the command line. */
+  readonly operator: Actor;
   send(request: BackOfficeRequest): Promise<BackOfficeResponse>;
   upload(path: string, mediaType: string, bytes: Readable): Promise<BackOfficeResponse>;
   close(): Promise<void>;
@@ -48,6 +51,7 @@ function backOfficeOf({ context, close }: OpenService): BackOffice {
   });
   return {
     context,
+    operator,
     send: async ({ method, path, query, body }) =>
       responseOf(await app.inject({ method, url: path, query, ...(body !== null && { payload: body }) })),
     upload: async (path, mediaType, bytes) =>
@@ -66,7 +70,7 @@ function backOfficeOf({ context, close }: OpenService): BackOffice {
   };
 }
 
-/** Who the timeline of an order names. */
+/** Who the timeline of an order and the audit log name. */
 function operatorName(): string {
   try {
     return `command line, ${userInfo().username}`;

@@ -7,6 +7,7 @@ import { type BackOffice, openBackOffice } from "./back-office.ts";
 import { runDoctor } from "./doctor/doctor.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { runExport } from "./export.ts";
+import { runAuditExport } from "./export-audit.ts";
 import { messageOf, UsageError } from "./failure.ts";
 import { runImport } from "./import.ts";
 import type { Output } from "./output.ts";
@@ -57,7 +58,8 @@ async function run(args: readonly string[], { environment, output, input }: Term
     {
       importProducts: (file, options) =>
         inBackOffice((backOffice) => runImport(backOffice, output, input, { ...options, file })),
-      exportOrders: (options) => inBackOffice(({ context }) => runExport(context, output, options)),
+      exportOrders: (options) => inBackOffice((backOffice) => runExport(backOffice, output, options)),
+      exportAudit: (options) => inBackOffice(({ context }) => runAuditExport(context, output, options)),
       doctor: async ({ json }) => {
         exitCode = await runDoctor(environment, output, json === true);
       },

@@ -30,6 +30,7 @@ Exit codes:
 export type SpecialCommands = {
   importProducts(file: string, options: { merchant: string; json?: true }): Promise<void>;
   exportOrders(options: OptionValues): Promise<void>;
+  exportAudit(options: OptionValues): Promise<void>;
   doctor(options: { json?: true }): Promise<void>;
   migrate(): Promise<void>;
 };
@@ -69,6 +70,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   delivery: "webhook deliveries",
   facility: "facilities and their shipping rates",
   stock: "stock at facilities",
+  audit: "the audit log",
 };
 
 function addRequest(
@@ -129,6 +131,16 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
         .default("csv"),
     )
     .action((options) => special.exportOrders(options));
+  groupOf("audit")
+    .command("export")
+    .description("write the audit log to standard output, one JSON object per line, newest first")
+    .option("--merchant <id>", "only entries of this merchant")
+    .option(
+      "--since <time>",
+      "only entries at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z",
+    )
+    .option("--until <time>", "only entries before this time")
+    .action((options) => special.exportAudit(options));
   program
     .command("doctor")
     .description("check configuration, database, clock, queues and partitions")

@@ -1,3 +1,5 @@
+import type { Initiator } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Connection } from "./connection.ts";
@@ -16,6 +18,7 @@ export async function changeConnection(
     limits = {},
     ...change
   }: { name?: string; reviewPolicy?: ReviewPolicy; limits?: { [Name in LimitName]?: number | null } },
+  by: Initiator,
 ): Promise<Connection | null> {
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, key);
@@ -28,6 +31,8 @@ export async function changeConnection(
       limits: changedOverrides(connection.limits, limits),
     };
     await updateConnection(tx, changed);
+    const fact = { ...key, subject: "con", ids: [key.connectionId], details: change } as const;
+    await recordAudit(tx, context, by, fact);
     return changed;
   });
 }

@@ -1,3 +1,5 @@
+import type { Initiator } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { notFound, type Problem } from "../platform/wire/problems.ts";
 import { type ApiKey, makeKey } from "./api-key.ts";
@@ -12,6 +14,7 @@ import { limitReached, maximumOf } from "./limits.ts";
 export async function issueKey(
   context: Context,
   fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "expiresAt">,
+  by: Initiator,
 ): Promise<{ key: string; issued: ApiKey } | Problem> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
@@ -22,6 +25,11 @@ export async function issueKey(
     const { key, prefix, hash } = makeKey();
     const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: clock.now(), revokedAt: null };
     await insertKey(tx, issued, hash);
+    const { merchantId, connectionId, name, expiresAt } = issued;
+    await recordAudit(tx, context, by, {
+      ...{ merchantId, connectionId, subject: "key", ids: [issued.id] },
+      details: { name, prefix, expiresAt },
+    });
     return { key, issued };
   });
 }

@@ -105,7 +105,7 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
 }
 
 /** Revokes a key. A repeated revocation keeps the first time. Returns null if there is no such key. */
-export async function revokeKey(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
+export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
   const [row] = await db.query<KeyRow>({
     name: "revoke-key",
     text: `

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { DAY_MS } from "./time.ts";
 
 const ROLES = ["api", "back-office", "worker"] as const;
 type Role = (typeof ROLES)[number];
@@ -68,6 +69,8 @@ export type Config = Readonly<{
   webhookSecretKeys: readonly Buffer[] | null;
   /** Intervals between the attempts at a declined charge or refund; as many further attempts as entries. */
   paymentRetryMs: readonly number[];
+  /** How long entries of the audit log are kept. */
+  auditRetentionMs: number;
   /** Null: no merchant can be charged through Stripe. */
   stripeSecretKey: string | null;
   /** Null: Stripe's webhooks are rejected, and pending results are requested from Stripe. */
@@ -125,6 +128,7 @@ export function readConfig(environment: Environment): Config {
       read.oneOf("WEBHOOK_ALLOW_PRIVATE_NETWORKS", ["true", "false"], "false") === "true",
     webhookSecretKeys: read.secretKeys("WEBHOOK_SECRET_KEYS"),
     paymentRetryMs: read.waitsMs("PAYMENT_RETRY_SECONDS", PAYMENT_RETRY_SECONDS),
+    auditRetentionMs: DAY_MS * read.integer("AUDIT_RETENTION_DAYS", 400, 1, 36_500),
     stripeSecretKey: read.secret("STRIPE_SECRET_KEY", 16),
     stripeWebhookSecret: read.secret("STRIPE_WEBHOOK_SECRET", 16),
     stripeApiUrl: read.url("STRIPE_API_URL", "https://api.stripe.com", ["https:", "http:"]),

@@ -16,7 +16,8 @@ export type IdPrefix =
   | "key"
   | "fac"
   | "chg"
-  | "pay";
+  | "pay"
+  | "aud";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;

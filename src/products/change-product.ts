@@ -1,5 +1,7 @@
+import type { Initiator } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import type { Product, ProductDetails } from "./product.ts";
+import { auditedDetails, type Product, type ProductDetails } from "./product.ts";
 import { lockProduct, updateProduct } from "./products-sql.ts";
 
 /** Changes the given fields. Returns null if there is no such product. */
@@ -7,6 +9,7 @@ export async function changeProduct(
   context: Context,
   key: Pick<Product, "merchantId" | "id">,
   change: Partial<ProductDetails & Pick<Product, "status">>,
+  by: Initiator,
 ): Promise<Product | null> {
   return inTransaction(context, async (tx) => {
     const product = await lockProduct(tx, key);
@@ -18,6 +21,8 @@ export async function changeProduct(
       updatedAt: context.clock.now(),
     };
     await updateProduct(tx, changed);
+    const fact = { merchantId: key.merchantId, subject: "product", ids: [key.id] } as const;
+    await recordAudit(tx, context, by, { ...fact, details: auditedDetails(change) });
     return changed;
   });
 }

@@ -1,24 +1,31 @@
+import type { Initiator } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import type { Merchant } from "../merchants/merchants-sql.ts";
-import type { Context } from "../platform/context.ts";
-import type { Product, ProductDetails } from "./product.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import { auditedDetails, type Product, type ProductDetails } from "./product.ts";
 import { insertProduct } from "./products-sql.ts";
 
 /** Adds a product to a merchant's catalog, in the merchant's currency. No connection sees it yet. */
 export async function createProduct(
-  { db, clock, newId }: Context,
+  context: Context,
   merchant: Merchant,
   details: ProductDetails,
+  by: Initiator,
 ): Promise<Product> {
-  const now = clock.now();
-  const product: Product = {
-    ...details,
-    id: newId(),
-    merchantId: merchant.id,
-    currency: merchant.currency,
-    status: "active",
-    createdAt: now,
-    updatedAt: now,
-  };
-  await insertProduct(db, product);
-  return product;
+  return inTransaction(context, async (tx) => {
+    const now = context.clock.now();
+    const product: Product = {
+      ...details,
+      id: context.newId(),
+      merchantId: merchant.id,
+      currency: merchant.currency,
+      status: "active",
+      createdAt: now,
+      updatedAt: now,
+    };
+    await insertProduct(tx, product);
+    const fact = { merchantId: merchant.id, subject: "product", ids: [product.id] } as const;
+    await recordAudit(tx, context, by, { ...fact, details: auditedDetails(details) });
+    return product;
+  });
 }

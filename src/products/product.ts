@@ -71,3 +71,9 @@ export const toPartnerProduct = (product: Product): PartnerProduct => ({
   createdAt: product.createdAt.toISOString(),
   updatedAt: product.updatedAt.toISOString(),
 });
+
+/** A change of a product for the audit log: texts for buyers only by name, because they are long. */
+export const auditedDetails = (change: Partial<ProductDetails & Pick<Product, "status">>) => {
+  const { sku, name, weightGrams, priceMinor, status } = change;
+  return { sku, name, weightGrams, priceMinor, status, fields: Object.keys(change) };
+};

@@ -231,20 +231,23 @@ export async function exposeProduct(
   return rows.length > 0;
 }
 
-export async function withdrawProduct(
+/** True when the product was exposed before. */
+export async function endExposure(
   db: Queryable,
   connection: ConnectionKey,
   productId: string,
   now: Date,
-): Promise<void> {
-  await db.query({
+): Promise<boolean> {
+  const rows = await db.query({
     name: "withdraw-product",
     text: `
       update exposed_products
       set withdrawn_at = $4
-      where merchant_id = $1 and connection_id = $2 and product_id = $3 and withdrawn_at is null`,
+      where merchant_id = $1 and connection_id = $2 and product_id = $3 and withdrawn_at is null
+      returning product_id`,
     values: [connection.merchantId, connection.connectionId, productId, now],
   });
+  return rows.length > 0;
 }
 
 const toValues = (product: Product): unknown[] => [

@@ -1,3 +1,5 @@
+import type { Initiator } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import { eventRow } from "../events/event.ts";
 import { type Connection, keyOf } from "../merchants/connection.ts";
 import { limitReached, maximumOf } from "../merchants/limits.ts";
@@ -16,6 +18,7 @@ export async function publishProduct(
   context: Context,
   connection: Connection,
   productId: string,
+  by: Initiator,
 ): Promise<Product | Problem | null> {
   const key = keyOf(connection);
   const published = await inTransaction(context, async (tx) => {
@@ -39,6 +42,7 @@ export async function publishProduct(
       data: { product: toPartnerProduct(product) },
     });
     await insertEvents(tx, [event], now);
+    await recordAudit(tx, context, by, { ...key, subject: "product", ids: [product.id] });
     return product;
   });
   context.signals.send("deliveries_due", [key]);

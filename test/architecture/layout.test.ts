@@ -24,6 +24,7 @@ const FUNCTION_LINES_MAX = 70;
 /** SQL files that other slices may import, by the reason. */
 const OPEN_SQL: OpenSqlFiles = {
   "Reads, and changes of one row, that need no rule: a higher layer calls the statement itself": [
+    "src/audit/audit-sql.ts",
     "src/events/feed-sql.ts",
     "src/fulfilment/facilities/facilities-sql.ts",
     "src/merchants/connections-sql.ts",

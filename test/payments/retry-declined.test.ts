@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { byService } from "../../src/audit/initiator.ts";
 import { lockMerchant, readMerchant } from "../../src/merchants/merchants-sql.ts";
 import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
@@ -154,7 +155,8 @@ describe("orders that were given up", () => {
     const service = { ...test.context, config: { ...test.context.config, stripeSecretKey: "sk_test_1" } };
     const merchant = await readMerchant(test.db, fromTypeId("mer", partner.merchantId) ?? "");
     if (merchant === null) throw new Error("The partner has a merchant.");
-    await setStripeMethod(service, merchant, { customerId: "cus_1", paymentMethodId: "pm_1" });
+    const method = { customerId: "cus_1", paymentMethodId: "pm_1" };
+    await setStripeMethod(service, merchant, method, byService("setStripeMethod"));
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
   });
 

@@ -126,6 +126,13 @@ export const VARIABLES: Record<
     ],
     rejected: ["0", "-1", "31536001", "2h", "7200.5"],
   },
+  AUDIT_RETENTION_DAYS: {
+    accepted: [
+      ["1", { auditRetentionMs: 86_400_000 }],
+      ["36500", { auditRetentionMs: 36_500 * 86_400_000 }],
+    ],
+    rejected: ["0", "36501", "-1", "1.5", "a year"],
+  },
   RATE_LIMIT_PER_MINUTE: {
     accepted: [
       ["0", { rateLimitPerMinute: 0 }],

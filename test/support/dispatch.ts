@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import { byService } from "../../src/audit/initiator.ts";
 import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Signal } from "../../src/platform/signals.ts";
@@ -23,7 +24,7 @@ export async function storeEndpoint(
 ): Promise<StoredEndpoint> {
   const connection = connectionKey(partner);
   const settings = { url, eventTypes, inFlightMax, description: null };
-  const stored = await createEndpoint(context, connection, settings);
+  const stored = await createEndpoint(context, connection, settings, byService("createWebhookEndpoint"));
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);
   return { ...connection, id: stored.endpoint.id, secret: stored.secret };
 }

@@ -35,7 +35,7 @@ export const retry = ({ context }: TestService, partner: Partner, orderId: strin
   retryPayment(
     context,
     { ...connectionKey(partner), id: orderUuid(orderId) },
-    { kind: "operator", name: "operator" },
+    { actor: { kind: "operator", name: "operator" }, requestId: null, action: "retryPayment" },
   );
 
 /** The balance of a merchant's account, in minor units. */

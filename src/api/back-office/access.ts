@@ -27,7 +27,7 @@ export const confinedTo = (caller: BackOfficeCaller): string | null =>
 export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
   caller.kind !== "merchant" || caller.merchantId === merchantId;
 
-/** The caller as the timeline of an order names it. */
+/** The caller as the timeline of an order and the audit log name it. */
 export const actorOf = ({ kind, name }: BackOfficeCaller): Actor => ({ kind, name });
 
 /** Declares a row of the back office's table. */

@@ -7,6 +7,7 @@ import { PROBLEMS } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener } from "../http/listener.ts";
+import { actorOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
@@ -34,6 +35,7 @@ export function createBackOffice(
     routes: backOfficeRoutes,
     operationsFor: () => operations,
     authenticate,
+    actorOf,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
     metrics: metrics.requests,

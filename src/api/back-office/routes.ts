@@ -1,4 +1,5 @@
 import type { BackOfficeRoute } from "./access.ts";
+import { auditRoutes } from "./audit/audit-routes.ts";
 import { importRoutes } from "./catalog/import-routes.ts";
 import { productRoutes } from "./catalog/product-routes.ts";
 import { facilityRoutes } from "./facilities/facility-routes.ts";
@@ -32,4 +33,5 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...facilityRoutes,
   ...stockRoutes,
   ...rateRoutes,
+  ...auditRoutes,
 ];

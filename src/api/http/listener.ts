@@ -7,6 +7,8 @@ import Fastify, {
   LogController,
 } from "fastify";
 import type { Logger } from "pino";
+import type { Initiator } from "../../audit/initiator.ts";
+import { type Actor, SERVICE } from "../../lifecycle/applied-transition.ts";
 import type { RequestMetrics } from "../../platform/metrics.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import {
@@ -39,6 +41,11 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The caller; set before a handler of an authenticated route runs. */
     caller: object | null;
+    /** The caller, the request and the operation, for the audit log. Made when it is asked for. */
+    readonly by: Initiator;
+  }
+  interface FastifyContextConfig {
+    operationId?: string;
   }
 }
 
@@ -49,6 +56,8 @@ type ListenerOptions<Operations, Caller> = {
   operationsFor(caller: Caller, route: RouteDescription): Operations;
   /** The caller, or an error. Runs after the route is matched and before the body is read. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
+  /** The caller as the audit log names it. Absent: no route of the table needs it. */
+  actorOf?(caller: Caller): Actor;
   errorsBaseUrl: string;
   log: Logger;
   metrics: RequestMetrics;
@@ -70,6 +79,12 @@ export function createListener<Operations, Caller extends object>(
   const problems = problemWriter(options.errorsBaseUrl);
   const app = createApp(options, problems);
   app.decorateRequest("caller", null);
+  app.decorateRequest("by", {
+    getter() {
+      const actor = options.actorOf?.(this.caller as Caller) ?? SERVICE; // Only handlers ask: the caller is set.
+      return { actor, requestId: this.id, action: this.routeOptions.config.operationId ?? "" };
+    },
+  });
   addBodyParsers(app);
   // Hooks of every request create no promises, and request nothing from Fastify that it would have to assemble.
   app.addHook("onRequest", (request, reply, done) => {
@@ -197,6 +212,7 @@ function addRoute<Operations, Caller extends object>(
   app.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ":$1"),
+    config: { operationId: route.operationId },
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && { querystring: route.query }),

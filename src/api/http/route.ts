@@ -1,4 +1,5 @@
 import type { Static, TSchema } from "typebox";
+import type { Initiator } from "../../audit/initiator.ts";
 import type { Problem, ProblemCode, ValidationError } from "../../platform/wire/problems.ts";
 import type { RouteDescription } from "../route-description.ts";
 import type { Upload } from "./upload.ts";
@@ -13,6 +14,8 @@ export type RouteResponse = {
 
 type RouteInput<Caller, Params, Query, Headers, Body> = {
   caller: Caller;
+  /** The caller, the request and the operation, for the audit log. */
+  by: Initiator;
   params: Params;
   query: Query;
   headers: Headers;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { createListener } from "../http/listener.ts";
-import { partnerAuthentication } from "./authentication.ts";
+import { actorOf, partnerAuthentication } from "./authentication.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { partnerRoutes } from "./routes.ts";
@@ -25,6 +25,7 @@ export function createPartnerApi(
       { ...context, db: databases.calls },
       createRateLimiter(config.rateLimitPerMinute, clock),
     ),
+    actorOf,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "partner-api" }),
     metrics: metrics.requests,

@@ -1,15 +1,23 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { type ApiKey, hashKey, isLive } from "../../merchants/api-key.ts";
 import { readKeys } from "../../merchants/keys-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
+import { toTypeId } from "../../platform/ids.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { keyOf, unauthorized } from "../http/bearer.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
 /** Who a request of the partner API acts as. */
 export type PartnerCaller = ConnectionKey & { readonly key: ApiKey };
+
+/** The caller as the audit log names it: a partner's people are not known, but its keys are. */
+export const actorOf = ({ key }: PartnerCaller): Actor => ({
+  kind: "partner",
+  name: toTypeId("key", key.id),
+});
 
 /** Statements that look up keys at the same time. */
 export const KEY_GROUPS_MAX = 4;

@@ -54,6 +54,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
     problems: ["not-found", "endpoint-paused"],
-    handle: ({ caller, params }, { context }) => redeliveryResponse(context, caller, params.deliveryId),
+    handle: ({ caller, params, by }, { context }) =>
+      redeliveryResponse(context, caller, params.deliveryId, by),
   }),
 ];

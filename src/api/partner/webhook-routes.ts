@@ -72,8 +72,8 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     },
     problems: ["limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
-    handle: async ({ caller, body }, { context }) => {
-      const created = await createEndpoint(context, caller, newSettings(body));
+    handle: async ({ caller, body, by }, { context }) => {
+      const created = await createEndpoint(context, caller, newSettings(body), by);
       if (isProblem(created)) return created;
       const shown = toWireEndpoint(created.endpoint);
       return {
@@ -130,9 +130,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const key = endpointKey(caller, params);
-      const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body));
+      const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body), by);
       return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
     },
   }),
@@ -146,9 +146,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     params: EndpointIdParams,
     responses: { 204: { description: "The endpoint is deleted." } },
     problems: ["not-found"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const key = endpointKey(caller, params);
-      const deleted = key !== null && (await deleteEndpoint(context, key));
+      const deleted = key !== null && (await deleteEndpoint(context, key, by));
       return deleted ? { status: 204 } : missing;
     },
   }),
@@ -169,9 +169,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       },
     },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) => {
+    handle: async ({ caller, params, by, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) => {
       const key = endpointKey(caller, params);
-      const rotated = key === null ? null : await rotateSecret(context, key, overlapHours);
+      const rotated = key === null ? null : await rotateSecret(context, key, overlapHours, by);
       if (rotated === null) return missing;
       return { status: 200, body: { ...toWireEndpoint(rotated.endpoint), secret: rotated.secret } };
     },
@@ -206,9 +206,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     params: EndpointIdParams,
     responses: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
     problems: ["not-found"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const key = endpointKey(caller, params);
-      const endpoint = key === null ? null : await resumeEndpoint(context, key);
+      const endpoint = key === null ? null : await resumeEndpoint(context, key, by);
       return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
     },
   }),
@@ -225,9 +225,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     responses: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const key = endpointKey(caller, params);
-      const recovery = key === null ? null : await recoverEndpoint(context, key, new Date(body.since));
+      const recovery = key === null ? null : await recoverEndpoint(context, key, new Date(body.since), by);
       if (recovery === null) return missing;
       const { since, until } = recovery;
       return {

@@ -1,3 +1,4 @@
+import { AUDIT_COMMANDS } from "./audit-commands.ts";
 import type { RequestCommand } from "./command.ts";
 import { FACILITY_COMMANDS } from "./facility-commands.ts";
 import { MERCHANT_COMMANDS } from "./merchant-commands.ts";
@@ -10,4 +11,5 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...PRODUCT_COMMANDS,
   ...ORDER_COMMANDS,
   ...FACILITY_COMMANDS,
+  ...AUDIT_COMMANDS,
 ];

@@ -40,7 +40,7 @@ export async function listFacilities(
   return rows.map(toFacility);
 }
 
-export async function renameFacility(
+export async function updateFacilityName(
   db: Queryable,
   facilityId: string,
   name: string,

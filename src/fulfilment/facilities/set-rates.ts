@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { deleteRates, insertRates } from "./facilities-sql.ts";
 import type { Rate } from "./facility.ts";
@@ -12,12 +14,16 @@ export async function setRates(
   context: Context,
   facilityId: string,
   rates: readonly Rate[],
+  by: Initiator,
 ): Promise<boolean> {
   return inTransaction(context, async (tx) => {
     // This comes first because it locks the facility: two replacements do not mix.
     if (!(await markRatesChanged(tx, facilityId, context.newId()))) return false;
     await deleteRates(tx, facilityId);
     await insertRates(tx, facilityId, rates);
+    const countries = [...new Set(rates.map(({ countryCode }) => countryCode))];
+    const details = { rates: rates.length, countries };
+    await recordAudit(tx, context, by, { merchantId: null, subject: "fac", ids: [facilityId], details });
     return true;
   });
 }

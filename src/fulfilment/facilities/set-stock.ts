@@ -1,4 +1,7 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
+import { toTypeId } from "../../platform/ids.ts";
 import type { ProductKey, StockRecord } from "../../stock/stock.ts";
 import { beginStocking, lockStock, readStock, saveOnHand } from "../../stock/stock-sql.ts";
 import { markStockChanged } from "../../stock/supply-changes-sql.ts";
@@ -17,6 +20,7 @@ export async function setStock(
   facilityId: string,
   product: ProductKey,
   onHand: number,
+  by: Initiator,
 ): Promise<SetStock> {
   return inTransaction(context, async (tx) => {
     await beginStocking(tx, product);
@@ -28,6 +32,8 @@ export async function setStock(
     const stock = { merchantId, facilityId, productId, onHand, reserved, updatedAt: context.clock.now() };
     await saveOnHand(tx, stock);
     if (onHand > (before?.onHand ?? 0)) await markStockChanged(tx, merchantId, [productId], context.newId());
+    const details = { facilityId: toTypeId("fac", facilityId), onHand, onHandBefore: before?.onHand };
+    await recordAudit(tx, context, by, { merchantId, subject: "product", ids: [productId], details });
     return { outcome: "set", stock };
   });
 }

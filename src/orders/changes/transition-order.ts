@@ -1,4 +1,6 @@
-import type { TransitionCause } from "../../lifecycle/applied-transition.ts";
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
+import type { AppliedTransition, TransitionCause } from "../../lifecycle/applied-transition.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
@@ -10,7 +12,8 @@ import { transitionRefused } from "./transition-refused.ts";
 
 /** What a caller of the back office requests of a real order. */
 export type RequestedTransition = Pick<OrderChange, "prepare" | "alongside"> & {
-  readonly cause: TransitionCause & { readonly operation: TransitionName };
+  readonly cause: Omit<TransitionCause, "actor"> & { readonly operation: TransitionName };
+  readonly by: Initiator;
   /** The transition, or why the request is not valid for this order. */
   transition(order: Order): Transition | Problem;
 };
@@ -22,7 +25,7 @@ export type RequestedTransition = Pick<OrderChange, "prepare" | "alongside"> & {
 export async function transitionOrder(
   context: Context,
   key: OrderKey,
-  { cause, transition, ...others }: RequestedTransition,
+  { cause, by, transition, alongside, ...others }: RequestedTransition,
 ): Promise<Order | Problem> {
   const outcome = await changeOrder(context, {
     ...others,
@@ -31,7 +34,11 @@ export async function transitionOrder(
       return order?.testMode ? undefined : order;
     },
     missing: notFound("order"),
-    cause,
+    cause: { ...cause, actor: by.actor },
+    async alongside(tx, change, at) {
+      await alongside?.(tx, change, at);
+      await recordAudit(tx, context, by, factOf(change));
+    },
     decide(order, now) {
       const requested = transition(order);
       return isProblem(requested) ? requested : applyTransition(order, requested, now);
@@ -41,4 +48,12 @@ export async function transitionOrder(
   return outcome.outcome === "applied"
     ? outcome.order
     : transitionRefused(cause.operation, outcome.order, outcome.rule);
+}
+
+/** The actor's own text stays in the timeline: it may name the buyer. */
+function factOf({ before, after }: Pick<AppliedTransition, "before" | "after">) {
+  const { merchantId, connectionId, id, status, holdReasons } = after;
+  const isChanged = String(before.holdReasons) !== String(holdReasons);
+  const details = { status, ...(isChanged && { holdReasons }) };
+  return { merchantId, connectionId, subject: "ord", ids: [id], details } as const;
 }

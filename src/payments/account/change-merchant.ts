@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant, updateMerchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { lockAccounts } from "./account-sql.ts";
@@ -7,6 +9,7 @@ export async function changeMerchant(
   context: Context,
   merchantId: string,
   change: Partial<Pick<Merchant, "name" | "accountEmail" | "creditLimitMinor" | "completeWhenShipped">>,
+  by: Initiator,
 ): Promise<Merchant | null> {
   return inTransaction(context, async (tx) => {
     const merchant = await lockMerchant(tx, merchantId);
@@ -16,6 +19,7 @@ export async function changeMerchant(
     if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
     const changed: Merchant = { ...merchant, ...change };
     await updateMerchant(tx, changed);
+    await recordAudit(tx, context, by, { merchantId, subject: "mer", ids: [merchantId], details: change });
     return changed;
   });
 }

@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { retryDeclinedCharges } from "../retry/retry-declined-charges.ts";
@@ -19,6 +21,7 @@ export async function recordPayment(
   context: Context,
   { id: merchantId }: Merchant,
   fields: PaymentFields,
+  by: Initiator,
 ): Promise<RecordedPayment> {
   const { clock, newId } = context;
   const recorded = await inTransaction<RecordedPayment>(context, async (tx) => {
@@ -31,6 +34,9 @@ export async function recordPayment(
         : { outcome: "reference-taken" };
     const payment = { ...fields, id: newId(), kind: "payment" as const, createdAt: clock.now() };
     await insertPayment(tx, merchantId, payment);
+    const { amountMinor, reference } = fields;
+    const fact = { merchantId, subject: "pay", ids: [payment.id] } as const;
+    await recordAudit(tx, context, by, { ...fact, details: { amountMinor, reference } });
     return { outcome: "recorded", payment, replayed: false };
   });
   // Also for a payment that was already recorded, because the first request may have ended by a crash.

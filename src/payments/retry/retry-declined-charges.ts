@@ -1,5 +1,4 @@
 import { bringMerchantForward } from "../../ledger/due-payments-sql.ts";
-import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import type { Context } from "../../platform/context.ts";
 import { isOutOfReach } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
@@ -17,7 +16,7 @@ export async function retryDeclinedCharges(context: Context, merchantId: string)
   for (const order of await listGivenUpOrders(db, merchantId)) {
     try {
       // The charge may have been paid, canceled or retried since it was read. Then there is nothing to do.
-      await retryPayment(context, order, SERVICE);
+      await retryPayment(context, order, null);
     } catch (err) {
       if (isOutOfReach(err)) throw err;
       const ids = { order: { id: order.id }, connection: { id: order.connectionId } };

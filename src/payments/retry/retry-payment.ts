@@ -1,7 +1,9 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { bringForward } from "../../ledger/due-payments-sql.ts";
 import { retriesOf } from "../../ledger/ledger.ts";
 import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
-import type { Actor } from "../../lifecycle/applied-transition.ts";
+import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf, wasCanceled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
@@ -16,8 +18,13 @@ const OPERATION = "retryPayment";
  * Makes the declined entries of an order due at once: its scheduled attempts, or one more after the end of the
  * schedule. For a canceled order, these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe:
  * an attempt that is due or in progress stays the only one.
+ * @param by null: the service itself, as a consequence of another operation, which has its own audit entry
  */
-export async function retryPayment(context: Context, key: OrderKey, actor: Actor): Promise<Order | Problem> {
+export async function retryPayment(
+  context: Context,
+  key: OrderKey,
+  by: Initiator | null,
+): Promise<Order | Problem> {
   return inTransaction(context, async (tx) => {
     const stored = await lockOrderById(tx, key, context.clock);
     if (stored === undefined || stored.testMode) return notFound("order");
@@ -30,8 +37,11 @@ export async function retryPayment(context: Context, key: OrderKey, actor: Actor
     if (add.length + waiting.length === 0) return transitionRefused(OPERATION, order, "nothing_to_pay");
     await bringForward(tx, order, order.id, waiting, at.now);
     await insertEntries(tx, add, at.now);
-    const cause = { actor, operation: OPERATION };
+    const cause = { actor: by?.actor ?? SERVICE, operation: OPERATION };
     await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
+    const { merchantId, connectionId, id } = key;
+    if (by !== null)
+      await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id] });
     return order;
   });
 }

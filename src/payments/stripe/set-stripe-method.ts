@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { retryDeclinedCharges } from "../retry/retry-declined-charges.ts";
@@ -16,6 +18,7 @@ export async function setStripeMethod(
   context: Context,
   { id: merchantId }: Merchant,
   fields: Pick<StripeMethod, "customerId" | "paymentMethodId">,
+  by: Initiator,
 ): Promise<StripeMethod> {
   const inUse = await inTransaction(context, async (tx) => {
     await lockMerchant(tx, merchantId); // Concurrent changes of a merchant's method wait for each other.
@@ -26,6 +29,7 @@ export async function setStripeMethod(
     const method = { ...fields, id: context.newId(), merchantId, createdAt: now };
     await endStripeMethod(tx, merchantId, now);
     await insertStripeMethod(tx, method);
+    await recordAudit(tx, context, by, { merchantId, subject: "mer", ids: [merchantId], details: fields });
     return method;
   });
   await retryDeclinedCharges(context, merchantId);

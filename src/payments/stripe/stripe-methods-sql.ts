@@ -37,12 +37,14 @@ export async function readStripeMethod(db: Queryable, merchantId: string): Promi
 }
 
 /** Removes the method for new charges. Payments in progress keep it. */
-export async function endStripeMethod(db: Queryable, merchantId: string, now: Date): Promise<void> {
-  await db.query({
+/** True if there was a method in use. */
+export async function endStripeMethod(db: Queryable, merchantId: string, now: Date): Promise<boolean> {
+  const rows = await db.query({
     name: "end-stripe-method",
-    text: "update stripe_methods set ended_at = $2 where merchant_id = $1 and ended_at is null",
+    text: "update stripe_methods set ended_at = $2 where merchant_id = $1 and ended_at is null returning id",
     values: [merchantId, now],
   });
+  return rows.length > 0;
 }
 
 export async function insertStripeMethod(tx: Queryable, method: StripeMethod): Promise<void> {

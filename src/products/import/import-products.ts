@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -18,12 +20,18 @@ export async function importProducts(
   context: Context,
   merchant: Merchant,
   bytes: AsyncIterable<Buffer>,
+  by: Initiator,
 ): Promise<Imported | Problem> {
   const spool = await createSpool<ImportRow>();
   try {
     const { errors, header } = await checkFile(context.db, merchant, { bytes, spool });
     if (errors.count > 0) return errors.toProblem();
-    return await inTransaction(context, (tx) => storeAll(tx, context, { merchant, header, spool }));
+    return await inTransaction(context, async (tx) => {
+      const imported = await storeAll(tx, context, { merchant, header, spool });
+      const fact = { merchantId: merchant.id, subject: "mer", ids: [merchant.id] } as const;
+      await recordAudit(tx, context, by, { ...fact, details: imported });
+      return imported;
+    });
   } finally {
     await spool.close();
   }

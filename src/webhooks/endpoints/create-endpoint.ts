@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { lockConnection, takeEndpointNumber } from "../../merchants/connections-sql.ts";
 import { type LimitOverrides, limitReached, maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
@@ -8,6 +10,7 @@ import type { Problem } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../context.ts";
 import { issueSecret } from "../secrets/issue-secret.ts";
 import type { Endpoint, EndpointSettings } from "./endpoint.ts";
+import { auditedSettings, endpointFact } from "./endpoint-fact.ts";
 import { countEndpoints, countEndpointsSince, insertEndpoint } from "./endpoints-sql.ts";
 
 /**
@@ -18,6 +21,7 @@ export async function createEndpoint(
   context: WebhookContext,
   connection: ConnectionKey,
   settings: EndpointSettings,
+  by: Initiator,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
@@ -37,7 +41,9 @@ export async function createEndpoint(
       updatedAt: now,
     };
     await insertEndpoint(tx, endpoint);
-    return { endpoint, secret: await issueSecret(tx, context, endpoint, now) };
+    const secret = await issueSecret(tx, context, endpoint, now);
+    await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(settings)));
+    return { endpoint, secret };
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
@@ -5,6 +7,7 @@ import { before, DAY_MS } from "../../platform/time.ts";
 import { deleteSecrets } from "../secrets/secrets-sql.ts";
 import { deleteDueDeliveries, failPendingDeliveries } from "./delete-endpoint-sql.ts";
 import type { EndpointKey } from "./endpoint.ts";
+import { endpointFact } from "./endpoint-fact.ts";
 import { lockEndpoint, markEndpointDeleted } from "./endpoints-sql.ts";
 
 /** Deliveries read in one statement. An endpoint that was paused for days may have very many pending ones. */
@@ -17,13 +20,14 @@ const BATCH_SIZE = 5_000;
  * If the process ends before all pending deliveries have failed, the purge of the log fails the others when their
  * events expire.
  */
-export async function deleteEndpoint(context: Context, key: EndpointKey): Promise<boolean> {
+export async function deleteEndpoint(context: Context, key: EndpointKey, by: Initiator): Promise<boolean> {
   const deleted = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return false;
     await markEndpointDeleted(tx, endpoint, context.clock.now());
     await deleteSecrets(tx, endpoint);
     await deleteDueDeliveries(tx, endpoint);
+    await recordAudit(tx, context, by, endpointFact(endpoint));
     return true;
   });
   if (!deleted) return false;

@@ -34,22 +34,23 @@ export async function insertPingDelivery(
 
 /**
  * Makes a delivery due in a stream of its own, so that it waits for no other. Has no effect while an earlier manual
- * redelivery of it is due or in progress.
+ * redelivery of it is due or in progress; then returns false.
  */
 export async function insertManualDue(
   tx: Queryable,
   connection: ConnectionKey,
   delivery: Delivery,
   now: Date,
-): Promise<void> {
-  await tx.query({
+): Promise<boolean> {
+  const rows = await tx.query({
     name: "insert-manual-due",
     text: `
       insert into due_deliveries (
         merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
         not_after)
       values ($1, $2, $3, $4, $4, $5, 'manual', 0, $6, $7)
-      on conflict (merchant_id, endpoint_id, stream_id) do nothing`,
+      on conflict (merchant_id, endpoint_id, stream_id) do nothing
+      returning delivery_id`,
     values: [
       connection.merchantId,
       connection.connectionId,
@@ -60,6 +61,7 @@ export async function insertManualDue(
       delivery.notAfter,
     ],
   });
+  return rows.length > 0;
 }
 
 /** Ends the backoff of an endpoint, because a manual attempt was requested. */

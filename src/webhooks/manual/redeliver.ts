@@ -1,3 +1,5 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { oldestShownId } from "../../events/event-feed.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
@@ -17,6 +19,7 @@ export async function redeliver(
   context: Context,
   connection: ConnectionKey,
   deliveryId: string,
+  by: Initiator,
 ): Promise<Delivery | Problem> {
   const requested = await inTransaction(context, async (tx) => {
     const now = context.clock.now();
@@ -27,7 +30,10 @@ export async function redeliver(
     const body = await readEventBody(tx, connection, delivery.eventId, oldestShownId(now), now);
     if (body === null) return notFound("event");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
-    await insertManualDue(tx, connection, delivery, now);
+    const isNew = await insertManualDue(tx, connection, delivery, now);
+    const { merchantId, connectionId } = connection;
+    if (isNew)
+      await recordAudit(tx, context, by, { merchantId, connectionId, subject: "dlv", ids: [delivery.id] });
     await endBackoff(tx, connection, endpoint.id);
     return delivery;
   });

@@ -1,9 +1,12 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
 import { after, MINUTE_MS } from "../../platform/time.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
+import { endpointFact } from "../endpoints/endpoint-fact.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
 import { lockOpenRecoveries, putRecovery, type Recovery } from "./recovery-sql.ts";
 
@@ -14,12 +17,17 @@ const COMMIT_ALLOWANCE_MS = MINUTE_MS;
  * Makes a paused endpoint active again. Its pending deliveries will be sent. An active endpoint is returned unchanged.
  * Null when there is no such endpoint.
  */
-export async function resumeEndpoint(context: Context, key: EndpointKey): Promise<Endpoint | null> {
+export async function resumeEndpoint(
+  context: Context,
+  key: EndpointKey,
+  by: Initiator,
+): Promise<Endpoint | null> {
   const resumed = await inTransaction(context, async (tx) => {
     await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
-    if (endpoint?.status === "paused") return resumePaused(tx, endpoint, context);
-    return endpoint;
+    if (endpoint?.status !== "paused") return endpoint;
+    await recordAudit(tx, context, by, endpointFact(endpoint));
+    return resumePaused(tx, endpoint, context);
   });
   if (resumed !== null) context.signals.send("deliveries_due", [key]);
   return resumed;
@@ -37,12 +45,14 @@ export async function recoverEndpoint(
   context: Context,
   key: EndpointKey,
   since: Date,
+  by: Initiator,
 ): Promise<Pick<Recovery, "since" | "until"> | null> {
   const recovery = await inTransaction(context, async (tx) => {
     await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
     if (endpoint.status === "paused") await resumePaused(tx, endpoint, context);
+    await recordAudit(tx, context, by, endpointFact(endpoint, { since }));
     return requestRecovery(tx, endpoint, { since, includesFailed: true }, context);
   });
   if (recovery !== null) context.signals.send("deliveries_due", [key]);

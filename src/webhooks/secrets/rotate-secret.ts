@@ -1,7 +1,10 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import { after, HOUR_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
+import { endpointFact } from "../endpoints/endpoint-fact.ts";
 import { lockEndpoint } from "../endpoints/endpoints-sql.ts";
 import { issueSecret } from "./issue-secret.ts";
 import { deleteOldSecrets, endSecrets } from "./secrets-sql.ts";
@@ -21,6 +24,7 @@ export async function rotateSecret(
   context: WebhookContext,
   key: EndpointKey,
   overlapHours: number,
+  by: Initiator,
 ): Promise<{ endpoint: Endpoint; secret: string } | null> {
   const rotated = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
@@ -28,7 +32,9 @@ export async function rotateSecret(
     const now = context.clock.now();
     await endSecrets(tx, endpoint, after(now, Math.round(overlapHours * HOUR_MS)));
     await deleteOldSecrets(tx, endpoint, { now, keptMax: OLDER_SECRETS_MAX });
-    return { endpoint, secret: await issueSecret(tx, context, endpoint, now) };
+    const secret = await issueSecret(tx, context, endpoint, now);
+    await recordAudit(tx, context, by, endpointFact(endpoint, { overlapHours }));
+    return { endpoint, secret };
   });
   if (rotated !== null) context.signals.send("endpoints_changed", [key]);
   return rotated;

@@ -69,6 +69,7 @@ const OPERATOR_ONLY = [
   "recordAccountPayment",
   "setStripeMethod",
   "deleteStripeMethod",
+  "listAuditEntries",
 ];
 
 let test: TestService;

@@ -28,10 +28,10 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES },
     responses: { 200: { description: "All rows were imported.", schema: ImportedSchema } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      const imported = await importProducts(context, merchant, body);
+      const imported = await importProducts(context, merchant, body, by);
       return isProblem(imported) ? imported : { status: 200, body: imported };
     },
   }),

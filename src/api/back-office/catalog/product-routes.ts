@@ -29,8 +29,9 @@ import {
   toPartnerProduct,
 } from "../../../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
-import { listProducts, withdrawProduct } from "../../../products/products-sql.ts";
+import { listProducts } from "../../../products/products-sql.ts";
 import { publishProduct } from "../../../products/publish-product.ts";
+import { withdrawProduct } from "../../../products/withdraw-product.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdParams } from "../lookups.ts";
@@ -74,12 +75,12 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       priceErrors(body, await findMerchant(context, caller, params.id)),
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const { sku, name, price, description = null, imageUrl = null, weightGrams = null } = body;
       const details = { sku, name, description, imageUrl, weightGrams, priceMinor: minorOf(price) };
-      const product = await createProduct(context, merchant, details);
+      const product = await createProduct(context, merchant, details, by);
       return { status: 201, body: toWireProduct(product) };
     },
   }),
@@ -154,11 +155,11 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       priceErrors(body, await findProduct(context, caller, params.id)),
-    handle: async ({ caller, params, body: { price, ...fields } }, { context }) => {
+    handle: async ({ caller, params, by, body: { price, ...fields } }, { context }) => {
       const product = await findProduct(context, caller, params.id);
       if (product === null) return notFound("product");
       const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
-      const changed = await changeProduct(context, product, change);
+      const changed = await changeProduct(context, product, change, by);
       return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
     },
   }),
@@ -174,11 +175,11 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     params: ExposureParams,
     responses: { 200: { description: "The product is exposed.", schema: BackOfficeProductSchema } },
     problems: ["not-found", "limit-reached"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const id = parseUuid(params.productId);
-      const product = id === null ? null : await publishProduct(context, connection, id);
+      const product = id === null ? null : await publishProduct(context, connection, id, by);
       if (product !== null && isProblem(product)) return product;
       return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
     },
@@ -194,12 +195,11 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     params: ExposureParams,
     responses: { 204: { description: "The product is not exposed." } },
     problems: ["not-found"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const productId = parseUuid(params.productId);
-      if (productId !== null)
-        await withdrawProduct(context.db, keyOf(connection), productId, context.clock.now());
+      if (productId !== null) await withdrawProduct(context, keyOf(connection), productId, by);
       return { status: 204 };
     },
   }),

@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import { createFacility } from "../../../fulfilment/facilities/create-facility.ts";
-import { listFacilities, renameFacility } from "../../../fulfilment/facilities/facilities-sql.ts";
+import { listFacilities } from "../../../fulfilment/facilities/facilities-sql.ts";
 import type { Facility } from "../../../fulfilment/facilities/facility.ts";
+import { renameFacility } from "../../../fulfilment/facilities/rename-facility.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
@@ -58,8 +59,8 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     ),
     responses: { 201: { description: "The facility was created.", schema: FacilitySchema } },
     problems: ["validation-failed"],
-    handle: async ({ body: { name, countryCode } }, { context }) => {
-      const facility = await createFacility(context, { name, countryCode: countryCode.toUpperCase() });
+    handle: async ({ by, body: { name, countryCode } }, { context }) => {
+      const facility = await createFacility(context, { name, countryCode: countryCode.toUpperCase() }, by);
       return { status: 201, body: toWireFacility(facility) };
     },
   }),
@@ -117,10 +118,10 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     ),
     responses: { 200: { description: "The changed facility.", schema: FacilitySchema } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ params, body: { name } }, { context }) => {
+    handle: async ({ params, by, body: { name } }, { context }) => {
       const facility = await findFacility(context, params.id);
       if (facility === null) return notFound("facility");
-      const changed = name === undefined ? facility : await renameFacility(context.db, facility.id, name);
+      const changed = name === undefined ? facility : await renameFacility(context, facility.id, name, by);
       return changed === null ? notFound("facility") : { status: 200, body: toWireFacility(changed) };
     },
   }),

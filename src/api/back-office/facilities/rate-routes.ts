@@ -131,10 +131,10 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     responses: { 200: { description: "The new rates.", schema: RatesSchema } },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ body }) => ratesErrors(body),
-    handle: async ({ params, body }, { context }) => {
+    handle: async ({ params, body, by }, { context }) => {
       const facility = await findFacility(context, params.id);
       if (facility === null) return notFound("facility");
-      const set = await setRates(context, facility.id, body.rates.map(toRate));
+      const set = await setRates(context, facility.id, body.rates.map(toRate), by);
       if (!set) return notFound("facility");
       return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
     },

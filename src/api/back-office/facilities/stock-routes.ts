@@ -135,12 +135,12 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     ),
     responses: { 200: { description: "The new stock.", schema: StockSchema } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, body: { onHand } }, { context }) => {
+    handle: async ({ caller, params, by, body: { onHand } }, { context }) => {
       const facility = await findFacility(context, params.id);
       if (facility === null) return notFound("facility");
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
-      const set = await setStock(context, facility.id, product, onHand);
+      const set = await setStock(context, facility.id, product, onHand, by);
       return set.outcome === "set"
         ? { status: 200, body: toWireStock(set.stock) }
         : belowReserved(set.reserved);

@@ -137,11 +137,11 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       policyErrors(body, await findMerchant(context, caller, params.id)),
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
-      const connection = await createConnection(context, merchant, fields);
+      const connection = await createConnection(context, merchant, fields, by);
       return { status: 201, body: toWireConnection(connection) };
     },
   }),
@@ -203,12 +203,12 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     problems: ["forbidden", "not-found", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       policyErrors(body, await findConnection(context, caller, params.id)),
-    handle: async ({ caller, params, body: { reviewPolicy, ...fields } }, { context }) => {
+    handle: async ({ caller, params, by, body: { reviewPolicy, ...fields } }, { context }) => {
       if (fields.limits !== undefined && !operatorOnly(caller)) return forbidden;
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
-      const changed = await changeConnection(context, keyOf(connection), change);
+      const changed = await changeConnection(context, keyOf(connection), change, by);
       return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
     },
   }),

@@ -2,7 +2,8 @@ import { type Static, Type } from "typebox";
 import type { ApiKey } from "../../../merchants/api-key.ts";
 import { keyOf } from "../../../merchants/connection.ts";
 import { issueKey } from "../../../merchants/issue-key.ts";
-import { listKeys, readKey, revokeKey } from "../../../merchants/keys-sql.ts";
+import { listKeys, readKey } from "../../../merchants/keys-sql.ts";
+import { revokeKey } from "../../../merchants/revoke-key.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
@@ -82,12 +83,12 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must be before the year 10000" }];
       return moment > context.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must be in the future" }];
     },
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
       const name = body.name ?? null;
-      const made = await issueKey(context, { ...keyOf(connection), name, expiresAt });
+      const made = await issueKey(context, { ...keyOf(connection), name, expiresAt }, by);
       return isProblem(made) ? made : { status: 201, body: { ...toWireKey(made.issued), key: made.key } };
     },
   }),
@@ -132,11 +133,11 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     params: Type.Object({ id: Type.String({ description: "Id of the key." }) }),
     responses: { 200: { description: "The revoked key.", schema: KeySchema } },
     problems: ["not-found"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const id = fromTypeId("key", params.id);
       const key = id === null ? null : await readKey(context.db, id);
       if (key === null || !maySee(caller, key.merchantId)) return notFound("key");
-      const revoked = await revokeKey(context.db, key.id, context.clock.now());
+      const revoked = await revokeKey(context, key.id, by);
       return revoked === null ? notFound("key") : { status: 200, body: toWireKey(revoked) };
     },
   }),

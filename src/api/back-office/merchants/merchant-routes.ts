@@ -119,11 +119,11 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       const currency = valueAt(body, "/currency") ?? CURRENCY_DEFAULT;
       return isCurrency(currency) ? amountErrors(body, "/creditLimit", currency) : [];
     },
-    handle: async ({ body }, { context }) => {
+    handle: async ({ body, by }, { context }) => {
       const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
       const creditLimitMinor = toCreditLimit(body.creditLimit);
       const fields = { name, accountEmail, currency, creditLimitMinor, completeWhenShipped };
-      const merchant = await createMerchant(context, fields);
+      const merchant = await createMerchant(context, fields, by);
       return { status: 201, body: toWireMerchant(merchant) };
     },
   }),
@@ -171,14 +171,14 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       const merchant = await findMerchant(context, caller, params.id);
       return merchant === null ? [] : amountErrors(body, "/creditLimit", merchant.currency);
     },
-    handle: async ({ caller, params, body: { creditLimit, ...fields } }, { context }) => {
+    handle: async ({ caller, params, by, body: { creditLimit, ...fields } }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const change = {
         ...fields,
         ...(creditLimit !== undefined && { creditLimitMinor: toCreditLimit(creditLimit) }),
       };
-      const changed = await changeMerchant(context, merchant.id, change);
+      const changed = await changeMerchant(context, merchant.id, change, by);
       if (changed === null) return notFound("merchant");
       if (creditLimit !== undefined && !isLowered(merchant, changed))
         await retryDeclinedCharges(context, merchant.id);

@@ -175,11 +175,11 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       paymentErrors(body, await findMerchant(context, caller, params.id)),
-    handle: async ({ caller, params, body: { amount, reference, note = null } }, { context }) => {
+    handle: async ({ caller, params, by, body: { amount, reference, note = null } }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const fields = { amountMinor: minorOf(amount), reference, note };
-      const recorded = await recordPayment(context, merchant, fields);
+      const recorded = await recordPayment(context, merchant, fields, by);
       if (recorded.outcome === "reference-taken") return REFERENCE_TAKEN;
       const status = recorded.replayed ? 200 : 201;
       return { status, body: toWireEntry(merchant.currency)(recorded.payment) };

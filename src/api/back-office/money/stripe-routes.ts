@@ -1,11 +1,7 @@
 import { type Static, Type } from "typebox";
-import { retryDeclinedCharges } from "../../../payments/retry/retry-declined-charges.ts";
+import { removeStripeMethod } from "../../../payments/stripe/remove-stripe-method.ts";
 import { setStripeMethod } from "../../../payments/stripe/set-stripe-method.ts";
-import {
-  endStripeMethod,
-  readStripeMethod,
-  type StripeMethod,
-} from "../../../payments/stripe/stripe-methods-sql.ts";
+import { readStripeMethod, type StripeMethod } from "../../../payments/stripe/stripe-methods-sql.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import { dateTime, idField } from "../../../platform/wire/schemas.ts";
@@ -83,10 +79,10 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     responses: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async (_request, { context }) => (context.config.stripeSecretKey === null ? [NO_KEY] : []),
-    handle: async ({ caller, params, body: { customerId, paymentMethodId } }, { context }) => {
+    handle: async ({ caller, params, by, body: { customerId, paymentMethodId } }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      const method = await setStripeMethod(context, merchant, { customerId, paymentMethodId });
+      const method = await setStripeMethod(context, merchant, { customerId, paymentMethodId }, by);
       return { status: 200, body: toWireMethod(method) };
     },
   }),
@@ -101,11 +97,10 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     description: "Declined charges are attempted again at once.",
     responses: { 204: { description: "New charges go to the merchant's account." } },
     problems: ["not-found"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      await endStripeMethod(context.db, merchant.id, context.clock.now());
-      await retryDeclinedCharges(context, merchant.id);
+      await removeStripeMethod(context, merchant, by);
       return { status: 204 };
     },
   }),

@@ -66,10 +66,10 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
     problems: ["not-found", "endpoint-paused"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return redeliveryResponse(context, keyOf(connection), params.deliveryId);
+      return redeliveryResponse(context, keyOf(connection), params.deliveryId, by);
     },
   }),
 ];

@@ -2,7 +2,7 @@ import { type RequestedTransition, transitionOrder } from "../../../orders/chang
 import type { Context } from "../../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../../platform/wire/problems.ts";
 import type { RouteResponse } from "../../http/route.ts";
-import { actorOf, type BackOfficeCaller } from "../access.ts";
+import type { BackOfficeCaller } from "../access.ts";
 import { describeOrder, findOwner, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema } from "./order-schemas.ts";
 
@@ -15,7 +15,7 @@ export const orderOperationRow = {
   problems: ["not-found", "validation-failed", "transition-refused"],
 } as const;
 
-type OrderTransition = Omit<RequestedTransition, "cause"> & Omit<RequestedTransition["cause"], "actor">;
+type OrderTransition = Omit<RequestedTransition, "cause"> & RequestedTransition["cause"];
 
 /** Applies a transition to the order that a path names, and returns the resulting order. */
 export async function handleTransition(
@@ -26,7 +26,7 @@ export async function handleTransition(
 ): Promise<RouteResponse | Problem> {
   const found = await findOwner(context, caller, id);
   if (found === null) return notFound("order");
-  const cause = { actor: actorOf(caller), operation, detail, restock };
+  const cause = { operation, detail, restock };
   const order = await transitionOrder(context, found, { ...step, cause });
   return isProblem(order)
     ? order

@@ -5,7 +5,6 @@ import { transitionRefused } from "../../../orders/changes/transition-refused.ts
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import {
-  actorOf,
   type BackOfficeCaller,
   type BackOfficeRoute,
   everyone,
@@ -40,8 +39,9 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     summary: "Approve an order in review",
     body: ReasonBody,
-    handle: async ({ caller, params, body }, { context }) =>
+    handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
+        by,
         operation: "approve",
         detail: body.reason ?? null,
         transition: () => ({ name: "approve" }),
@@ -55,8 +55,9 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     summary: "Reject an order in review",
     description: "Cancels the order: `order.canceled` is published, and the merchant is refunded.",
     body: ReasonBody,
-    handle: async ({ caller, params, body }, { context }) =>
+    handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
+        by,
         operation: "reject",
         detail: body.reason ?? null,
         transition: () => ({ name: "reject" }),
@@ -71,8 +72,9 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     description:
       "Cancels the order from any status that is not settled; by a merchant's staff only before anything has shipped. `order.canceled` is published, and the merchant is refunded.",
     body: ReasonBody,
-    handle: async ({ caller, params, body }, { context }) =>
+    handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
+        by,
         operation: "cancel",
         detail: body.reason ?? null,
         // Goods that are on their way are not a merchant's to give back unpaid (decision 0038).
@@ -90,10 +92,10 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     summary: "Retry an order's payment",
     description:
       "Attempts declined charges now instead of at their scheduled time; of a canceled order, its refunds. The attempt follows within a second.",
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await retryPayment(context, found, actorOf(caller));
+      const order = await retryPayment(context, found, by);
       return isProblem(order)
         ? order
         : { status: 200, body: await describeOrder(context, { order, owner: found }) };
@@ -119,8 +121,9 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       { title: "HoldRequest", description: "Why an order is put on hold." },
     ),
     bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
-    handle: async ({ caller, params, body }, { context }) =>
+    handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
+        by,
         operation: "hold",
         // A merchant's request does not replace hold reasons of the service or the warehouse.
         transition: () => ({
@@ -149,9 +152,10 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       { title: "ReleaseHoldRequest", description: "Which reasons for a hold are released." },
     ),
     bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
       return handleTransition(context, caller, params.id, {
+        by,
         operation: "releaseHold",
         transition: () => ({ name: "releaseHold", ...(released && { reasons: released }) }),
       });

@@ -20,6 +20,7 @@ import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
+import { recordReads } from "./record-reads.ts";
 
 const OrderQuery = Type.Object({
   limit: limitField,
@@ -52,7 +53,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     query: OrderQuery,
     responses: { 200: { description: "A page of orders.", schema: pageOf(OrderSummarySchema, "OrderPage") } },
     problems: ["validation-failed"],
-    handle: async ({ caller, query }, { context }) => {
+    handle: async ({ caller, query, by }, { context }) => {
       const filter = toFilter(caller, query);
       if (isProblem(filter)) return filter;
       const position = pagePosition("orders", query, UUID_MAX);
@@ -60,6 +61,9 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       const now = context.clock.now();
       const listed = isNowhere(filter) ? [] : await listOrders(context.db, filter, position, now);
       const page = toPage(listed, position, (row) => row);
+      const { status, onHold, ready, q } = query;
+      const details = { status, onHold, ready, ...(q !== undefined && { searched: true }) };
+      await recordReads(context, by, { orders: page.data, testMode: filter.testMode, details });
       return { status: 200, body: { ...page, data: await readListed(context, page.data, now) } };
     },
   }),
@@ -74,9 +78,11 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     params: OrderIdParams,
     responses: { 200: { description: "The order.", schema: BackOfficeOrderSchema } },
     problems: ["not-found"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const found = await findOrder(context, caller, params.id);
       if (found === null) return notFound("order");
+      const { order } = found;
+      await recordReads(context, by, { orders: [order], testMode: order.testMode });
       return { status: 200, body: await describeOrder(context, found) };
     },
   }),

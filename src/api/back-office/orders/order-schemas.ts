@@ -8,6 +8,7 @@ import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, describedAs, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
+import { ActorSchema } from "../actor-schema.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
 
 const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
@@ -76,20 +77,6 @@ const HoldSchema = Type.Object(
     since: dateTime("When the hold was placed for this reason."),
   },
   { title: "Hold", description: "A reason for which an order is on hold." },
-);
-
-const ActorSchema = Type.Object(
-  {
-    kind: Type.String({
-      description:
-        "`partner`, `operator`, `warehouse` or `merchant`; `service` for changes that the service makes itself.",
-    }),
-    name: nullable(
-      Type.String(),
-      "Name of the person or the program. Null for partners and for the service.",
-    ),
-  },
-  { title: "Actor", description: "Who changed an order." },
 );
 
 const TimelineEntrySchema = Type.Object(

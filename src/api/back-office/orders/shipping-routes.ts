@@ -16,7 +16,7 @@ import { findOrderOfShipment } from "../../../orders/lists/list-orders-sql.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable, shortText } from "../../../platform/wire/schemas.ts";
-import { actorOf, type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 
@@ -87,8 +87,9 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     description:
       "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted yet, or not routed to a facility yet. Tracking may be added later.",
     body: ShipBody,
-    handle: async ({ caller, params, body }, { context }) =>
+    handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
+        by,
         operation: "ship",
         prepare: prepareShipping,
         transition: (order) => toShip(order, body, context.newId()),
@@ -102,8 +103,9 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     summary: "Complete an order",
     description: "Rejected while a line has no shipment.",
-    handle: async ({ caller, params }, { context }) =>
+    handle: async ({ caller, params, by }, { context }) =>
       handleTransition(context, caller, params.id, {
+        by,
         operation: "complete",
         transition: () => ({ name: "complete" }),
       }),
@@ -116,8 +118,9 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     summary: "Record a return",
     description: "The order becomes RETURNED, also if it was settled.",
     body: ReturnBody,
-    handle: async ({ caller, params, body }, { context }) =>
+    handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
+        by,
         operation: "returnShipment",
         restock: body.restock ?? false,
         transition: (order) => toReturn(order, body),
@@ -136,12 +139,13 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     body: ShipmentBody,
     responses: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
-    handle: async ({ caller, params, body }, { context }) => {
+    handle: async ({ params, body, by }, { context }) => {
       const id = fromTypeId("shp", params.id);
       const found = id === null ? null : await findOrderOfShipment(context.db, id);
       if (id === null || found === null) return notFound("shipment");
       const taken = await transitionOrder(context, found, {
-        cause: { actor: actorOf(caller), operation: "updateShipment" },
+        by,
+        cause: { operation: "updateShipment" },
         transition: (order) => toUpdate(order, id, body),
         alongside: mailTracking,
       });

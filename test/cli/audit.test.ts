@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { type CliTest, startCliTest } from "../support/cli.ts";
+
+let at: CliTest;
+let shop: Partner;
+beforeAll(async () => {
+  at = await startCliTest();
+  shop = await createPartner(at.test);
+  await placeOrder(shop);
+});
+afterAll(() => at.test.close());
+
+const linesOf = (output: string) =>
+  output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+describe("audit export", () => {
+  it("writes the whole log, newest first, as the API shows it", async () => {
+    const { code, output, errors } = await at.cli("audit export");
+    expect([code, errors]).toEqual([0, ""]);
+    const { body } = await at.test.backOffice.get("/api/audit-entries?limit=100");
+    expect(linesOf(output)).toEqual(body.data);
+  });
+
+  it("writes the entries of one merchant and of a time", async () => {
+    await createPartner(at.test);
+    const { output } = await at.cli(`audit export --merchant ${shop.merchantId}`);
+    const merchants = linesOf(output).map(({ merchantId }) => merchantId);
+    expect(new Set(merchants)).toEqual(new Set([shop.merchantId]));
+    expect((await at.cli("audit export --until 2026-01-01")).output).toBe("");
+    expect((await at.cli("audit export --since yesterday")).code).toBe(2);
+  });
+});
+
+describe("what the command line does", () => {
+  it("is recorded with the name of the operator", async () => {
+    await at.cli(`connection change ${shop.connectionId} --name Other`);
+    const { output } = await at.cli("audit list --action updateConnection --json");
+    const [entry] = JSON.parse(output).data;
+    expect(entry.actor.name).toMatch(/^command line/);
+    expect(entry).toMatchObject({ merchantId: shop.merchantId, subjectIds: [shop.connectionId] });
+  });
+
+  it.each(["csv", "ndjson"])(
+    "leaves an entry for an export of orders as %s, with its filters",
+    async (format) => {
+      const filters = `--merchant ${shop.merchantId} --since 2026-01-01 --format ${format}`;
+      expect((await at.cli(`order export ${filters}`)).output).toContain("Lovelace");
+      const { output } = await at.cli("audit list --action exportOrders --json --limit 1");
+      expect(JSON.parse(output).data).toMatchObject([
+        {
+          actor: { kind: "operator" },
+          merchantId: shop.merchantId,
+          subjectIds: [shop.merchantId],
+          details: { since: "2026-01-01T00:00:00.000Z" },
+        },
+      ]);
+    },
+  );
+});
