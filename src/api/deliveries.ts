@@ -14,7 +14,7 @@ import { redeliver } from "../webhooks/manual/redeliver.ts";
 import { idErrors, idIn } from "./http/id-parameters.ts";
 import type { RouteResponse } from "./http/route.ts";
 
-// Partners and the back office send the same requests to the log. Only the way to find the connection differs.
+// Partners and the back office read the same log. Only the way to find the connection differs.
 
 export const deliveryIdField = Type.String({ description: "Id of the delivery." });
 
@@ -63,7 +63,7 @@ export async function deliveryResponse(
   return delivery === null ? notFound("delivery") : { status: 200, body: delivery };
 }
 
-/** 202 with the delivery, which will be sent once more. */
+/** Returns 202 and the delivery, which will be sent once more. */
 export async function redeliveryResponse(
   context: Context,
   connection: ConnectionKey,

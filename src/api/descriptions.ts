@@ -6,18 +6,18 @@ import { partnerRoutes } from "./partner/routes.ts";
 
 type Addresses = Pick<Config, "baseUrl" | "backOfficePort" | "errorsBaseUrl">;
 
-/** The OpenAPI document of the partner API. It contains nothing of the back office. */
+/** The OpenAPI document of the partner API, without the back office. */
 export const describePartnerApi = ({ baseUrl, errorsBaseUrl }: Addresses): Json =>
   describeApi({
     title: "Partner Orders",
     description:
-      "Partners list the products that merchants have exposed to them, place and cancel orders, rehearse the life of an order with test orders, and receive every change as a signed webhook. Errors are problem documents (RFC 9457).",
+      "Partners list the products that merchants have exposed to them, place and cancel orders, rehearse the lifecycle with test orders, and receive every change as a signed webhook. Errors are problem documents (RFC 9457).",
     version: readVersion(),
     serverUrl: baseUrl,
     routes: partnerRoutes,
     tags: {
       Orders: "Place, read and cancel orders.",
-      "Test orders": "Rehearse the life of an order. Test orders are never charged or shipped.",
+      "Test orders": "Rehearse the lifecycle of an order. Test orders are never charged or shipped.",
       Products: "The products that are exposed to the connection.",
       Connection: "The connection that the key belongs to.",
       "Webhook endpoints": "Webhook endpoints: the addresses that receive events.",
@@ -30,7 +30,7 @@ export const describePartnerApi = ({ baseUrl, errorsBaseUrl }: Addresses): Json 
         type: "apiKey",
         in: "header",
         name: "x-api-key",
-        description: "The same key, in a header field of its own.",
+        description: "The same key in its own header field.",
       },
     },
     problems: ["rate-limited"],

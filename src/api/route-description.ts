@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { ProblemCode } from "../platform/wire/problems.ts";
 import type { Upload } from "./http/upload.ts";
 
-/** What is said of a route without running it: enough to describe the route, or to make a request for it. */
+/** The data of a route: enough to describe the route, or to make a request for it. */
 export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With parameters in braces, as in the specification: `/v1/orders/{orderId}`. */
@@ -15,14 +15,14 @@ export type RouteDescription = {
   readonly query?: TSchema | undefined;
   readonly headers?: TSchema | undefined;
   readonly body?: TSchema | undefined;
-  /** A body that is not JSON and is read as it arrives; in place of `body`. */
+  /** Instead of `body`: a body that is not JSON and is read as it arrives. */
   readonly upload?: Upload | undefined;
-  /** The responses of requests that succeed, by status. */
+  /** The responses to successful requests, by status. */
   readonly responses: Readonly<
     Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
   >;
   /** It reads a list, and so uses the connections to the database that lists have (decision 0066). */
   readonly isList?: boolean;
-  /** Problems of this route beyond those that every route shares (`SHARED_PROBLEMS`). */
+  /** Problems of this route, in addition to `SHARED_PROBLEMS`. */
   readonly problems: readonly ProblemCode[];
 };

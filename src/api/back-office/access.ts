@@ -13,17 +13,17 @@ export type BackOfficeCaller =
 
 type Admission = (caller: BackOfficeCaller) => boolean;
 
-/** Whom a route is for. Every route of the back office names one of these. */
+/** Who may use a route. Every route of the back office names one of these. */
 export const operatorOnly: Admission = ({ kind }) => kind === "operator";
 export const warehouse: Admission = ({ kind }) => kind !== "merchant";
 export const merchantSide: Admission = ({ kind }) => kind !== "warehouse";
 export const everyone: Admission = () => true;
 
-/** The merchant that a caller is restricted to; null for callers that may see every merchant's data. */
+/** The merchant that a caller is restricted to. Null for callers that may see the data of all merchants. */
 export const confinedTo = (caller: BackOfficeCaller): string | null =>
   caller.kind === "merchant" ? caller.merchantId : null;
 
-/** Whether a caller may know that this merchant's data exists. What it may not see is like missing data. */
+/** Whether a caller may see this merchant's data. Data that it may not see is treated as missing. */
 export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
   caller.kind !== "merchant" || caller.merchantId === merchantId;
 

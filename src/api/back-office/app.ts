@@ -15,11 +15,11 @@ import { backOfficeOperations } from "./operations.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 
-/** An import may be large, and come from far away. */
+/** An import may be large, and its sender may be slow. */
 const REQUEST_TIMEOUT_MS = 10 * MINUTE_MS;
 
 /**
- * The private listener: the back office API, and what operators and their machines watch the service by.
+ * The private listener: the back office API, health, metrics and the OpenAPI documents.
  * @param health for readiness and metrics, whose connections the back office cannot take
  */
 export function createBackOffice(
@@ -52,7 +52,7 @@ export function createBackOffice(
   return app;
 }
 
-/** The OpenAPI documents: the partners' one, which is not on their own listener, and the back office's. */
+/** The OpenAPI documents of the partner API and of the back office. */
 function addDescriptions(app: FastifyInstance, config: Config): void {
   const documents = {
     "/openapi.json": JSON.stringify(describePartnerApi(config)),

@@ -9,7 +9,7 @@ export type BackOfficeAuthentication = (request: FastifyRequest) => Promise<Back
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Programs send the operator token. It is compared by digest, so that the time taken reveals nothing about it. */
+/** Programs send the operator token. Its digests are compared, so that the time taken reveals nothing about it. */
 export function operatorAuthentication(operatorToken: string): BackOfficeAuthentication {
   const expected = digest(operatorToken);
   return async ({ headers }) => {

@@ -31,7 +31,7 @@ export function addHealthRoutes(
   );
 }
 
-/** For a process that does not serve the back office API but must be watched all the same. */
+/** The listener of a process without the back office role. */
 export function createHealthListener(context: Context, metrics: Metrics): FastifyInstance {
   const app = createListener({
     name: "back-office",

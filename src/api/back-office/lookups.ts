@@ -10,8 +10,8 @@ import type { Product } from "../../products/product.ts";
 import { findProductById } from "../../products/products-sql.ts";
 import { type BackOfficeCaller, maySee } from "./access.ts";
 
-// The resources that the paths of the back office name. A missing resource and one that the caller may not see are both
-// null, so that they get the same response.
+// Look up the resources that paths of the back office name. They return null both for a missing resource and for one
+// that the caller may not see, so that the responses are the same.
 
 export const MerchantIdParams = Type.Object({ id: Type.String({ description: "Id of the merchant." }) });
 export const ConnectionIdParams = Type.Object({ id: Type.String({ description: "Id of the connection." }) });

@@ -1,13 +1,13 @@
 import { orderReader, type ReadOrder } from "../../orders/read-order.ts";
 import type { Context } from "../../platform/context.ts";
 
-/** What the handlers of the back office's rows work with. */
+/** The operations that handlers of the back office receive. */
 export type BackOfficeOperations = {
   readonly context: Context;
   readonly readOrder: ReadOrder;
 };
 
-/** Made once for a listener: requests that arrive together are then read together. */
+/** Creates them once for a listener, so that reads that arrive together are done together. */
 export const backOfficeOperations = (context: Context): BackOfficeOperations => ({
   context,
   readOrder: orderReader(context),

@@ -1,4 +1,4 @@
-/** The page that a problem's `type` leads to. */
+/** The page at the address in a problem's `type`. */
 export function problemPage(
   code: string,
   { status, title, meaning, retry }: { status: number; title: string; meaning: string; retry: string },

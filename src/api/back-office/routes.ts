@@ -16,7 +16,7 @@ import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
 
-/** Every route of the back office API. Each names whom it admits. */
+/** All routes of the back office API. Each names who may use it. */
 export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...merchantRoutes,
   ...accountRoutes,

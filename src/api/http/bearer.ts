@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Problem } from "../../platform/wire/problems.ts";
 
-/** The token of an `Authorization: Bearer …` header; null when the header has another form. */
+/** The token of an `Authorization: Bearer …` header. Null if the header has another form. */
 export function bearerToken(authorization: string): string | null {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** `Authorization` wins over `x-api-key` (decision 0017); null when neither holds a key. */
+/** `Authorization` takes precedence over `x-api-key` (decision 0017). Null if neither contains a key. */
 export function keyOf(headers: IncomingHttpHeaders): string | null {
   if (headers.authorization !== undefined) return bearerToken(headers.authorization);
   const sent = headers["x-api-key"];

@@ -4,7 +4,7 @@ import type { TSchema } from "typebox";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import { malformed, type Problem } from "../../platform/wire/problems.ts";
 
-/** Largest body taken, in bytes (decision 0006). */
+/** Largest accepted body, in bytes (decision 0006). */
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const UNSUPPORTED: Problem = {
@@ -14,13 +14,13 @@ const UNSUPPORTED: Problem = {
 
 const MISSING = malformed("The request has no body.");
 
-/** A body whose fields are all optional may be left out whole; the request is taken as if it had sent `{}`. */
+/** A body without required fields may be absent. It then counts as `{}`. */
 export function isBodyRequired(schema: TSchema): boolean {
   const { required = [] } = schema as { required?: readonly string[] }; // Of an object's schema.
   return required.length > 0;
 }
 
-/** Bodies are JSON. A route that takes none has `ignoreBody` among its hooks, one that does has `bodyCheck`. */
+/** Bodies are JSON. A route with a body has the hook `bodyCheck`, a route without one has `ignoreBody`. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -29,21 +29,19 @@ export function addBodyParsers(app: FastifyInstance): void {
     async (_request: FastifyRequest, body: Buffer) => parseBody(body),
   );
   app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
-    const schema = request.routeOptions.schema?.body as TSchema | undefined; // As the route's row has it.
+    const schema = request.routeOptions.schema?.body as TSchema | undefined; // The schema of the route's row.
     if (schema === undefined) return;
     if (body.length > 0 || isBodyRequired(schema)) throw new ProblemError(UNSUPPORTED);
   });
 }
 
-/**
- * On request: where the body does not matter its type does not either, not even one that Fastify itself would reject.
- */
+/** An `onRequest` hook: if the body is ignored, so is its type, even one that Fastify would reject. */
 export function ignoreBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.headers["content-type"] !== undefined) delete request.headers["content-type"];
   done();
 }
 
-/** Before validation, so that an absent body can be distinguished from an invalid one. */
+/** Runs before validation, to distinguish an absent body from an invalid one. */
 export function bodyCheck(schema: TSchema) {
   const required = isBodyRequired(schema);
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
@@ -53,7 +51,7 @@ export function bodyCheck(schema: TSchema) {
   };
 }
 
-/** Some clients begin with a byte order mark, which is no part of the JSON text (RFC 8259, section 8.1). */
+/** Some clients begin with a byte order mark, which is not part of the JSON text (RFC 8259, section 8.1). */
 const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
 
 function parseBody(body: Buffer): unknown {

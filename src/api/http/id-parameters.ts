@@ -1,11 +1,11 @@
 import { fromTypeId, type IdPrefix } from "../../platform/ids.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 
-/** The UUID that a filter of a query names; null when it is absent or no id. */
+/** The UUID in a filter of a query. Null if the filter is absent or not an id. */
 export const idIn = (prefix: IdPrefix, text: string | undefined): string | null =>
   text === undefined ? null : fromTypeId(prefix, text);
 
-/** The error of a filter that matches nothing because it is not an id at all. */
+/** The error of a filter that is not an id. */
 export function idErrors<Name extends string>(
   prefix: IdPrefix,
   parameter: Name,

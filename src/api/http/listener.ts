@@ -61,17 +61,17 @@ type ListenerOptions<Operations, Caller> = {
   errorsBaseUrl: string;
   log: Logger;
   metrics: RequestMetrics;
-  /** By when a request must have arrived whole; 30 s by default. */
+  /** Timeout for a request to arrive completely. Default: 30 s. */
   requestTimeoutMs?: number;
 };
 
-// Room for 200 characters of four bytes, percent-encoded; longer ones are no id of ours.
+// Room for 200 characters of four bytes, percent-encoded. No id is longer.
 const PARAMETER_LENGTH_MAX = 16_384;
 const JSON_TYPE = "application/json; charset=utf-8";
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** An HTTP listener over a table of routes: authentication, validation, problems and request ids for all alike. */
+/** An HTTP listener for a route table, with authentication, validation, problems and request ids. */
 export function createListener<Operations, Caller extends object>(
   options: ListenerOptions<Operations, Caller>,
 ): FastifyInstance {
@@ -86,7 +86,7 @@ export function createListener<Operations, Caller extends object>(
     },
   });
   addBodyParsers(app);
-  // Hooks of every request create no promises, and request nothing from Fastify that it would have to assemble.
+  // The hooks of every request create no promises, and use no objects that Fastify creates on demand.
   app.addHook("onRequest", (request, reply, done) => {
     setCommonFields(reply, request.id);
     if (request.is404) problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
@@ -109,7 +109,7 @@ export function createListener<Operations, Caller extends object>(
     problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/"))),
   );
   app.setErrorHandler<Parameters<typeof problemOf>[0]>((error, request, reply) => {
-    // A client that hung up in the middle of its body is no failure of ours, neither in the log nor in the metrics.
+    // A client that hung up while it sent its body is not an error of the service, in the log or in the metrics.
     const hungUp = request.raw.destroyed && !request.raw.complete;
     const { problem, logged } = problemOf(
       hungUp ? new ProblemError(malformed("The connection closed before the body was complete.")) : error,
@@ -133,7 +133,7 @@ function createApp<Operations, Caller>(
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
-    // Most requests log nothing, so none gets a logger of its own; a line that is logged names its request.
+    // Most requests log nothing, so requests have no logger of their own. Each log line names its request.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
@@ -142,9 +142,9 @@ function createApp<Operations, Caller>(
     forceCloseConnections: "idle",
     return503OnClosing: false,
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
-    // The Host check is ours, so that its error is a problem document as well.
+    // The Host header is checked here, so that its error is a problem document too.
     http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS },
-    // A path that cannot be decoded names nothing: it matches no route.
+    // A path that cannot be decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
       setCommonFields(reply, request.id);
       return problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
@@ -154,7 +154,7 @@ function createApp<Operations, Caller>(
   });
   unparsed.watch(app.server);
   app.setValidatorCompiler(createValidatorCompiler());
-  // Node would respond to these two on its own, without a problem document.
+  // Node itself would respond to these two without a problem document.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", (request, socket) => {
     const path = pathOf(request.url ?? "/");
@@ -163,7 +163,7 @@ function createApp<Operations, Caller>(
   return app as unknown as FastifyInstance; // Only the logger's type parameter differs.
 }
 
-/** What is wrong with a request as a message, or null. Node's parser takes a little more than HTTP/1.1 allows. */
+/** Why a request is not a valid HTTP/1.1 message, or null. Node's parser accepts more than HTTP/1.1 allows. */
 function messageError({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
   let hosts = 0;
@@ -173,7 +173,7 @@ function messageError({ httpVersion, rawHeaders }: IncomingMessage): string | nu
   return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
 }
 
-/** What reads an upload must not read the bodies of other routes. */
+/** The parser of an upload must not read the bodies of other routes. */
 function addInScope<Operations, Caller extends object>(
   app: FastifyInstance,
   route: Route<Operations, Caller>,
@@ -226,7 +226,7 @@ function addRoute<Operations, Caller extends object>(
     attachValidation: route.bodyErrors !== undefined,
     handler: async (request, reply) => {
       const operations = operationsFor(request.caller as Caller, route); // `admit` has set it.
-      // The row's own schemas have validated it, so it is what the row takes.
+      // The row's schemas have validated the request, so it has the type that the row expects.
       const answer =
         (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));
       if (isProblem(answer)) return problems.send(reply, answer);
@@ -247,7 +247,7 @@ function bodyHooks({ body, upload }: RouteDescription) {
 }
 
 /**
- * All errors of a body at once: the schema's, and those that only the route can see in fields that are valid so far.
+ * All errors of a body at once: those of the schema, and those of the route in fields that the schema accepts.
  */
 async function bodyProblem<Operations, Caller>(
   { bodyErrors }: Route<Operations, Caller>,

@@ -4,10 +4,10 @@ import { usedAs } from "../../platform/wire/schemas.ts";
 
 export type Json = Record<string, unknown>;
 
-/** A schema as it is written where it is used: a reference if it has a title, else a copy. */
+/** A schema at the point of its use: a reference if it has a title, otherwise a copy. */
 export type NameSchema = (schema: TSchema) => Json;
 
-/** Collects the schemas that have a title as the named components of a document. */
+/** Collects the schemas with a title as the components of a document. */
 export function componentsOf(schemas: Record<string, Json>): {
   schemas: Record<string, Json>;
   name: NameSchema;
@@ -22,7 +22,7 @@ export function componentsOf(schemas: Record<string, Json>): {
     const description = usedAs(schema);
     const use = description === undefined ? {} : { description };
     const copied: Json = Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, copy(part)]));
-    // Generators of clients look for a type beside the values.
+    // Client generators expect a type beside the values.
     if (Array.isArray(rest["enum"])) copied["type"] ??= "string";
     if (typeof title !== "string") return { ...copied, ...use };
     const known = schemas[title];

@@ -3,18 +3,18 @@ import type { RouteDescription } from "../route-description.ts";
 import type { Json } from "./openapi-components.ts";
 import { SHARED_PROBLEMS } from "./route.ts";
 
-/** The problems that a route may return. @param ofApi those that every route of its API may return */
+/** The problems that a route can return. @param ofApi those that every route of its API can return */
 function codesOf(route: RouteDescription, ofApi: readonly ProblemCode[]): ReadonlySet<ProblemCode> {
   return new Set([...route.problems, ...SHARED_PROBLEMS, ...ofApi, ...bodyProblems(route)]);
 }
 
-/** A body is read, and may be too large, even where it is ignored; only that of a GET is not. */
+/** Even an ignored body is read, and can be too large. Only the body of a GET is not read. */
 function bodyProblems({ method, body, upload }: RouteDescription): ProblemCode[] {
   if (body !== undefined || upload !== undefined) return ["payload-too-large", "unsupported-media-type"];
   return method === "GET" ? [] : ["payload-too-large"];
 }
 
-/** The problems that an API may return, in the order of the table. */
+/** The problems that an API can return, in the order of the table. */
 export function problemCodes(
   routes: readonly RouteDescription[],
   ofApi: readonly ProblemCode[],
@@ -49,7 +49,7 @@ const PROBLEM_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>
   503: { "Retry-After": RETRY_AFTER },
 };
 
-/** The header fields of a response, those that every response has among them. */
+/** The header fields of a response, including those of every response. */
 export const headersOf = (headers: Readonly<Record<string, string>> = {}): Json =>
   Object.fromEntries(
     Object.entries({ "X-Request-Id": "Identifies the request in the service's logs.", ...headers }).map(
@@ -57,7 +57,7 @@ export const headersOf = (headers: Readonly<Record<string, string>> = {}): Json 
     ),
   );
 
-/** The schemas of the problem documents with these codes. @param ofFiles whether an error may be in a file */
+/** The schemas of the problem documents with these codes. @param ofFiles whether errors can be in a file */
 export const problemSchemas = (
   codes: readonly ProblemCode[],
   errorsBaseUrl: string,
@@ -100,7 +100,7 @@ function problemSchema(errorsBaseUrl: string, members: Json): Json {
   };
 }
 
-/** What the document of a problem has beyond the members that all have. */
+/** The members that only some problems have. */
 function membersOf(code: ProblemCode, ofFiles: boolean): Json {
   switch (code) {
     case "order-not-cancelable":
@@ -163,5 +163,5 @@ const FILE_LOCATION: Json = {
 
 const errorCount = {
   type: "integer",
-  description: "Of a file: the number of errors. `errors` contains the first of them.",
+  description: "For a file: the number of all errors, of which `errors` contains the first.",
 };

@@ -5,19 +5,19 @@ import { isBodyRequired } from "./body.ts";
 import { componentsOf, type Json, type NameSchema } from "./openapi-components.ts";
 import { headersOf, problemCodes, problemResponses, problemSchemas } from "./openapi-problems.ts";
 
-/** What an OpenAPI document says about an API beyond its routes. */
+/** The contents of an OpenAPI document that do not come from routes. */
 export type DescribedApi = {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  /** Address that the routes' paths are under. */
+  /** Base address of the paths. */
   readonly serverUrl: string;
   readonly routes: readonly RouteDescription[];
-  /** What the routes of each tag are about. */
+  /** The descriptions of the tags. */
   readonly tags: Readonly<Record<string, string>>;
-  /** By name; a request needs one of them. */
+  /** By name. A request needs one of them. */
   readonly securitySchemes: Readonly<Record<string, Json>>;
-  /** Problems that every route of this API may return, beyond `SHARED_PROBLEMS`. */
+  /** Problems that every route of this API can return, in addition to `SHARED_PROBLEMS`. */
   readonly problems: readonly ProblemCode[];
   /** Base address of the pages about problems. */
   readonly errorsBaseUrl: string;
@@ -97,7 +97,7 @@ function parametersOf(schema: TSchema | undefined, location: string, name: NameS
   });
 }
 
-// Header names are compared without regard to case; the document shows them as people write them.
+// Header names do not depend on case. The document shows them in their usual form.
 const HEADER_NAMES: Readonly<Record<string, string>> = { "idempotency-key": "Idempotency-Key" };
 
 const successes = (route: RouteDescription, name: NameSchema): Json =>

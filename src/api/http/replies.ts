@@ -19,8 +19,8 @@ import { errorsOf, type RequestPart } from "../../platform/wire/validation.ts";
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
 /**
- * Fields of every response. Responses have keys, secrets and addresses in them, so no proxy and no browser may keep one
- * (RFC 9111, section 5.2.2.5), and no browser may take text of a partner for a page.
+ * Fields of every response. Responses contain keys, secrets and addresses, so no proxy or browser may store one
+ * (RFC 9111, section 5.2.2.5), and no browser may show a partner's text as a page.
  */
 const PROTECTIVE_FIELDS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
@@ -46,7 +46,7 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
     },
     sendRaw(socket, problem, instance) {
       if (!socket.writable) return;
-      letGo(socket);
+      releaseSocket(socket);
       const { status } = PROBLEMS[problem.code];
       const body = JSON.stringify(problemDocument(problem, errorsBaseUrl, instance));
       socket.end(
@@ -68,8 +68,8 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
 /** A client that still sends, or never closes its side, is cut off after this time. */
 const LINGER_MS = 2_000;
 
-/** Reads on until the client has received the response and closed: closing at once could lose the response. */
-function letGo(socket: Socket): void {
+/** Reads until the client has received the response and closed. Closing at once could lose the response. */
+function releaseSocket(socket: Socket): void {
   // Node has released the sockets it hands out; a reset without a listener would end the process.
   socket.on("error", () => socket.destroy());
   socket.resume();
@@ -77,7 +77,7 @@ function letGo(socket: Socket): void {
   socket.once("close", () => clearTimeout(cutOff));
 }
 
-/** Turns every error, of the framework or of our own, into a problem; `logged` is set if an operator should know. */
+/** Turns every error into a problem. `logged` is true if an operator must know about it. */
 export function problemOf(error: FastifyError | ProblemError): { problem: Problem; logged: boolean } {
   if (error instanceof ProblemError) return { problem: error.problem, logged: false };
   if (error.validation !== undefined) {

@@ -4,7 +4,7 @@ import type { Problem, ProblemCode, ValidationError } from "../../platform/wire/
 import type { RouteDescription } from "../route-description.ts";
 import type { Upload } from "./upload.ts";
 
-/** What a handler returns on success: a body to be serialized, or JSON that is text already, or neither. */
+/** The response of a successful request: a body to serialize, JSON text, or neither. */
 export type RouteResponse = {
   status: number;
   body?: unknown;
@@ -39,11 +39,11 @@ type RouteShape<
   headers?: Headers;
   body?: Body;
   upload?: Taken;
-  /** Whether this kind of caller may use the route at all; absent: every caller may. Never depends on what is named. */
+  /** Whether this kind of caller may use the route. Default: every caller may. It does not depend on the resource. */
   admits?(caller: Caller): boolean;
   /**
-   * Errors of the body that its schema cannot find; they are reported together with the schema's. So the body may be
-   * anything here, and the resource of the path may be missing: `handle` rejects that, and gets valid bodies only.
+   * Errors of the body that its schema cannot find. They are reported together with those of the schema. So the body
+   * can have any form here, and the resource of the path can be missing. `handle` receives only valid bodies.
    */
   bodyErrors?(
     input: { caller: Caller; params: Shape<Params>; body: unknown },
@@ -56,17 +56,17 @@ type RouteShape<
 };
 
 /**
- * One row of a listener's route table: it validates, serves and documents the route. A row is a constant: what its
- * handler works with comes in as `operations`, which are made once for a listener.
+ * A row of a listener's route table. It validates, serves and documents the route. A row is a constant: its handler
+ * receives `operations`, which are created once for a listener.
  */
 export type Route<Operations, Caller> = RouteDescription & {
   admits?(caller: Caller): boolean;
-  // Rows of different shapes are in one table: each takes what its own schemas have validated, and nothing else.
+  // A table contains rows with different inputs. Each row receives only input that its own schemas have validated.
   bodyErrors?(input: never, operations: Operations): Promise<ValidationError[]>;
   handle(input: never, operations: Operations): Promise<RouteResponse | Problem>;
 };
 
-/** Problems that any authenticated route may return; the description lists them for all. */
+/** Problems that every authenticated route can return. */
 export const SHARED_PROBLEMS: readonly ProblemCode[] = [
   "malformed-request",
   "unauthorized",
@@ -74,7 +74,7 @@ export const SHARED_PROBLEMS: readonly ProblemCode[] = [
   "unavailable",
 ];
 
-/** Declares the rows of a table; a handler's input has the types of the schemas that validate it. */
+/** Declares the rows of a table. A handler's input has the types of the schemas that validate it. */
 export const routeTable =
   <Operations, Caller>() =>
   <

@@ -3,20 +3,20 @@ import type { Socket } from "node:net";
 import { malformed, noRoute, type Problem, pathOf } from "../../platform/wire/problems.ts";
 import { type ProblemWriter, UNSUPPORTED_VERSION } from "./replies.ts";
 
-// Node's parser reports its error by code; the detail never repeats what was sent.
+// By the error code of Node's parser. The details never repeat what was sent.
 const PARSER_DETAILS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
   HPE_INVALID_VERSION: UNSUPPORTED_VERSION,
   ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
 };
 
-/** What Node adds to an error of its parser. */
+/** An error of Node's parser. */
 type ParserError = Error & { code?: string; bytesParsed?: number; rawPacket?: unknown };
 
 /**
- * Responds to input that Node's parser could not read. One packet may contain more than one request, and the parser may
- * fail after a valid one that is still in progress: its response is sent first, or its order would be placed although
- * the client gets an error.
+ * Responds to input that Node's parser could not read. A packet can contain several requests, and the parser can fail
+ * after a valid one that is still in progress. The response to that request is sent first. Otherwise its order would be
+ * placed, and the client would get only an error.
  */
 export function unparsedInput(problems: ProblemWriter) {
   const newest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
@@ -49,7 +49,8 @@ const TARGET_LENGTH_MAX = 2_048;
 const REQUEST_LINE = /(?:^|\n)([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/\d\.\d\r?\n/g;
 
 /**
- * The error for input that never became a request: of the last request that begins before the position of the error.
+ * The problem for input that is not a request. It belongs to the last request that starts before the position of the
+ * error.
  */
 function parserProblem({ code = "", rawPacket, bytesParsed = 0 }: ParserError): {
   problem: Problem;

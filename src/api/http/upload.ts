@@ -2,20 +2,20 @@ import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 
-/** A body that is not JSON and may be large: its route reads it as it arrives, so that it is never in memory whole. */
+/** A body that is not JSON and can be large. Its route reads it as it arrives, so it is never completely in memory. */
 export type Upload = {
-  /** Such as `text/csv`; parameters like a charset may follow it. */
+  /** Such as `text/csv`. Parameters such as a charset can follow. */
   readonly mediaType: string;
   readonly limitBytes: number;
 };
 
-/** For a scope of the route's own: hands its handler the bytes, which fail once they are more than the limit. */
+/** In the route's own scope: gives its handler the bytes, which throw an error beyond the limit. */
 export function addUploadParser(scope: FastifyInstance, { limitBytes }: Upload): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", (_request, payload, done) => done(null, readUpload(payload, limitBytes)));
 }
 
-/** On request: before anything is read. */
+/** An `onRequest` hook: runs before anything is read. */
 export function uploadTypeCheck({ mediaType }: Upload) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     const [sent = ""] = (request.headers["content-type"] ?? "").split(";");

@@ -4,7 +4,7 @@ import { createCompile, type Validate } from "../../platform/wire/validation.ts"
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
 
-/** Bodies are validated as they are; only text of a query becomes a number or a boolean where the schema has one. */
+/** Bodies are validated as they are. Only text of a query is converted to the numbers and booleans of its schema. */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   const compile = createCompile();
   const compiled = new Map<TSchema, Compiled>();

@@ -8,8 +8,8 @@ import { createRateLimiter } from "./rate-limit.ts";
 import { partnerRoutes } from "./routes.ts";
 
 /**
- * The public listener: the routes of the specification, and nothing else.
- * @param databases the connections for each kind of work; by default those of the context for all of it
+ * The public listener, with the partner API and nothing else.
+ * @param databases the database connections for each kind of work; default: those of the context
  */
 export function createPartnerApi(
   context: WebhookContext,

@@ -13,7 +13,7 @@ import { type PartnerRoute, route } from "./partner-route.ts";
 const tag = "Deliveries";
 const DeliveryIdParams = Type.Object({ deliveryId: deliveryIdField });
 
-/** What was sent to a partner's endpoints, and what became of it. */
+/** The delivery log of a partner's endpoints. */
 export const deliveryRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",

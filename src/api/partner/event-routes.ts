@@ -32,7 +32,7 @@ const EventSchema = Type.Object(
     connectionId: Type.String({ description: "Id of the connection." }),
     sequence: nullable(
       Type.Integer(),
-      "Counts the events of the order: 1, 2, 3 and so on. Null if the event is not about an order, and for the types that endpoints have to name.",
+      "Counts the events of the order: 1, 2, 3 and so on. Null if the event is not about an order, and for the types that endpoints must name.",
     ),
     data: Type.Object(
       {
@@ -56,10 +56,10 @@ const EventSchema = Type.Object(
           ),
         ),
       },
-      { description: "What the event is about, as it was when the event happened." },
+      { description: "The objects of the event, as they were when it happened." },
     ),
   },
-  { title: "Event", description: "Something that has happened. An event never changes." },
+  { title: "Event", description: "A fact that is published to partners. An event never changes." },
 );
 
 const EventPageSchema = Type.Object(
@@ -73,7 +73,7 @@ const EventPageSchema = Type.Object(
   { title: "EventPage", description: "A page of the feed." },
 );
 
-/** What happened, to be polled or reconciled with. Decision 0027. */
+/** The event feed, for polling and reconciliation. Decision 0027. */
 export const eventRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",

@@ -7,7 +7,7 @@ import { type ListProducts, productLister } from "../../products/list-products.t
 import type { WebhookContext } from "../../webhooks/context.ts";
 import type { RouteDescription } from "../route-description.ts";
 
-/** What the handlers of the partner's rows work with. */
+/** The operations that handlers of the partner API receive. */
 export type PartnerOperations = {
   /** Its database is shared fairly with the calls of other connections. */
   readonly context: WebhookContext;
@@ -16,11 +16,13 @@ export type PartnerOperations = {
   readonly listProducts: ListProducts;
 };
 
-/** The databases of the partner API: the same one, with connections of its own for each kind of work (decision 0066). */
+/**
+ * The databases of the partner API: the same one, with connections of its own for each kind of work (decision 0066).
+ */
 export type PartnerDatabases = {
   /** Keys, reads and changes. */
   readonly calls: Database;
-  /** Groups of creations, in which no order may wait for another. */
+  /** Groups of creations, in which no order may delay another. */
   readonly creations: Database;
   /** Lists, which may read many rows. */
   readonly lists: Database;
@@ -31,7 +33,7 @@ export const CALLS_MAX = 6;
 /** Lists at the same time, beside the groups that read pages of products. */
 export const LISTS_MAX = 3;
 
-/** Made once for a listener: requests that arrive together are then written, or read, together. */
+/** Creates them once for a listener, so that requests that arrive together are written or read together. */
 export function partnerOperations(
   context: WebhookContext,
   databases: PartnerDatabases,

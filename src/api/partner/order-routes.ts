@@ -32,7 +32,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
         headers: { Location: "Path of the new order." },
       },
       200: {
-        description: "The request had succeeded before: the current order.",
+        description: "The request has already succeeded: the current order.",
         schema: CreatedOrderSchema,
         headers: { "Idempotent-Replayed": "Always `true`." },
       },

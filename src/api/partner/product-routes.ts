@@ -48,7 +48,7 @@ export const productRoutes: readonly PartnerRoute[] = [
     operationId: "getProduct",
     tag: "Products",
     summary: "Get a product",
-    description: "A discontinued product still resolves.",
+    description: "A discontinued product is returned too.",
     params: Type.Object({ id: Type.String({ description: "Id of the product." }) }),
     responses: { 200: { description: "The product.", schema: PartnerProductSchema } },
     problems: ["not-found"],

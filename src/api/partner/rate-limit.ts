@@ -4,12 +4,12 @@ import { MINUTE_MS } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 
 /**
- * What is left of a connection's rate limit after a request, as header fields, and the error if it was one too many.
+ * The rest of a connection's rate limit after a request, as header fields, and the problem if the limit is exceeded.
  */
 type Allowance = { headers: Readonly<Record<string, string>>; refusal?: Problem };
 
 export type RateLimiter = {
-  /** Takes one request from the connection's allowance; null when no limit is set. */
+  /** Takes one request from the connection's allowance. Null if there is no limit. */
   take(connection: ConnectionKey): Allowance | null;
 };
 
@@ -19,8 +19,8 @@ const BURST_MAX = 100;
 type Bucket = { tokens: number; filledAtMs: number };
 
 /**
- * A token bucket for each connection: `perMinute` requests a minute in the long run, and at most 100 at once.
- * Each process counts for itself, so the limit holds per API process.
+ * A token bucket for each connection: `perMinute` requests a minute in the long run, and at most 100 at once. Each
+ * process has its own buckets, so the limit applies per API process.
  */
 export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter {
   if (perMinute === 0) return { take: () => null };
@@ -33,7 +33,7 @@ export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter 
   return {
     take({ connectionId }) {
       const nowMs = clock.now().getTime();
-      // A connection that has been quiet for a minute has a full bucket again, which need not be remembered.
+      // After a minute without requests the bucket is full again, and need not be kept.
       if (nowMs - sweptAtMs > MINUTE_MS) {
         for (const [id, { filledAtMs }] of buckets) if (nowMs - filledAtMs > MINUTE_MS) buckets.delete(id);
         sweptAtMs = nowMs;
@@ -63,7 +63,7 @@ export function createRateLimiter(perMinute: number, clock: Clock): RateLimiter 
     };
   }
 
-  /** The fields of the RateLimit header draft: what is left now, and when the allowance is whole again. */
+  /** The fields of the RateLimit header draft: what is left, and when the whole allowance is available again. */
   function fields(bucket: Bucket): Record<string, string> {
     const left = Math.floor(bucket.tokens);
     return { "ratelimit-policy": policy, ratelimit: `"default";r=${left};t=${secondsUntil(burst, bucket)}` };

@@ -6,7 +6,7 @@ import type { PartnerRoute } from "./partner-route.ts";
 import { productRoutes } from "./product-routes.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
 
-/** Every route of the partner's listener. All of them need a connection's key. */
+/** All routes of the partner API. All of them need a connection's key. */
 export const partnerRoutes: readonly PartnerRoute[] = [
   ...orderRoutes,
   ...productRoutes,

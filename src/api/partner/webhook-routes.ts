@@ -44,7 +44,7 @@ const RecoverySchema = Type.Object(
   { title: "Recovery", description: "Which failed deliveries the service sends again." },
 );
 
-/** What a request names; null when the text is no endpoint's id. */
+/** The key of the endpoint that a request names. Null if the text is not the id of an endpoint. */
 function endpointKey({ merchantId, connectionId }: PartnerCaller, { endpointId }: { endpointId: string }) {
   const id = fromTypeId("whe", endpointId);
   return id === null ? null : { merchantId, connectionId, id };
@@ -52,7 +52,7 @@ function endpointKey({ merchantId, connectionId }: PartnerCaller, { endpointId }
 
 const missing = notFound("webhook endpoint");
 
-/** Where a partner has its events sent. Decision 0029. */
+/** A partner's webhook endpoints. Decision 0029. */
 export const webhookRoutes: readonly PartnerRoute[] = [
   route({
     method: "POST",

@@ -171,7 +171,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     tag: "Products",
     summary: "Expose a product to a connection",
     description:
-      "Publishes `product.published` once. Repeating the request has no further effect. A product of another merchant is like a missing one.",
+      "Publishes `product.published` once. Repeating the request has no further effect. A product of another merchant is treated as missing.",
     params: ExposureParams,
     responses: { 200: { description: "The product is exposed.", schema: BackOfficeProductSchema } },
     problems: ["not-found", "limit-reached"],
@@ -191,7 +191,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Withdraw a product from a connection",
-    description: "Existing orders do not change. Repeating the request returns the same.",
+    description: "Existing orders do not change. Repeating the request has no further effect.",
     params: ExposureParams,
     responses: { 204: { description: "The product is not exposed." } },
     problems: ["not-found"],

@@ -12,8 +12,8 @@ import { FacilityIdParams, findFacility } from "../lookups.ts";
 import { amountErrors, minorOf, valueAt } from "../money/amounts.ts";
 
 const WEIGHT_TEXT =
-  "Maximum weight of the order in grams. Of the rates that fit an order, the one with the lowest maximum applies.";
-const PRICE_TEXT = "What shipping costs. Rates in several currencies may exist side by side.";
+  "Maximum weight of the order in grams. If several rates cover an order, the one with the lowest maximum applies.";
+const PRICE_TEXT = "Price of shipping. A facility can have rates in several currencies.";
 
 const RatesSchema = Type.Object(
   {
@@ -26,7 +26,7 @@ const RatesSchema = Type.Object(
           maxWeightGrams: Type.Integer({ description: WEIGHT_TEXT }),
           price: describedAs(MoneySchema, PRICE_TEXT),
         },
-        { title: "Rate", description: "What shipping to a country costs, up to a weight." },
+        { title: "Rate", description: "The price of shipping to a country, up to a weight." },
       ),
       { description: "The rates, by country, currency and weight." },
     ),
@@ -46,7 +46,7 @@ const RateRequestSchema = Type.Object(
     maxWeightGrams: Type.Integer({ minimum: 1, maximum: 2_000_000_000, description: WEIGHT_TEXT }),
     price: describedAs(MoneyRequestSchema, PRICE_TEXT),
   },
-  { title: "RateRequest", description: "What shipping to a country costs, up to a weight." },
+  { title: "RateRequest", description: "The price of shipping to a country, up to a weight." },
 );
 
 const RatesRequestSchema = Type.Object(
@@ -74,7 +74,7 @@ const toRate = ({ countryCode, maxWeightGrams, price }: Static<typeof RateReques
   priceMinor: minorOf(price),
 });
 
-/** A price with more decimals than its currency has, and a second price for what has one. */
+/** Errors of prices with too many decimals, and of rates for the same country, currency and weight. */
 function ratesErrors(body: unknown): ValidationError[] {
   const rates = valueAt(body, "/rates");
   if (!Array.isArray(rates)) return [];
@@ -91,7 +91,7 @@ function ratesErrors(body: unknown): ValidationError[] {
   });
 }
 
-/** What must not occur twice; null when a part of it is not there, which is the schema's matter. */
+/** The key of a rate. Null if a part is missing, which the schema reports. */
 function bracketOf(rate: unknown): string | null {
   const [country, currency, weight] = ["/countryCode", "/price/currency", "/maxWeightGrams"].map((pointer) =>
     valueAt(rate, pointer),

@@ -27,13 +27,13 @@ const StockSchema = Type.Object(
     reserved: Type.Integer({
       description: "Units of `onHand` that are reserved for orders not shipped yet.",
     }),
-    available: Type.Integer({ description: "Units that new orders can have: `onHand` minus `reserved`." }),
+    available: Type.Integer({ description: "Units available to new orders: `onHand` minus `reserved`." }),
     updatedAt: dateTime("When one of the numbers last changed."),
   },
   { title: "Stock", description: "The stock of a product at a facility." },
 );
 
-/** Far below what the table can hold, so that returns never run over. */
+/** Far below the range of the column, so that returns cannot exceed it. */
 const ON_HAND_MAX = 1_000_000_000;
 
 const StockParams = Type.Object({
@@ -100,7 +100,8 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     tag: "Facilities",
     summary: "Get the stock of a product at a facility",
-    description: "A product without a stock record at any facility is made to order: always available.",
+    description:
+      "A product without a stock record at any facility is made to order, and is always available.",
     params: StockParams,
     responses: { 200: { description: "The stock.", schema: StockSchema } },
     problems: ["not-found"],
@@ -121,7 +122,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Set the stock of a product at a facility",
     description:
-      "With its first stock record a product is no longer made to order, and facilities without a record of it have none of it. `onHand` cannot be less than `reserved`. Orders on hold as `out_of_stock` are released automatically when there is enough stock, the oldest first.",
+      "With its first stock record, a product is no longer made to order, and is out of stock at facilities without a record. `onHand` cannot be less than `reserved`. Orders on hold as `out_of_stock` are released automatically when there is enough stock, the oldest first.",
     params: StockParams,
     body: Type.Object(
       {

@@ -26,9 +26,9 @@ import { amountErrors, minorOf } from "../money/amounts.ts";
 import { LimitsRequestSchema, LimitsSchema, toWireLimits } from "./limit-schemas.ts";
 
 const POLICY_TEXT =
-  "Which orders need no review. An order outside one of the limits begins in PROCESSING. A limit that is null does not apply.";
+  "Which orders need no review. An order that exceeds a limit starts in PROCESSING. A limit that is null does not apply.";
 
-/** The descriptions of fields that both a policy and the request for one have. */
+/** The descriptions of fields that a policy and its request share. */
 const LIMIT_TEXTS = {
   maxQuantity: "Maximum number of units in the whole order. Null: no limit.",
   maxOrderValue: "Maximum value of the goods, in the merchant's currency. Null: no limit.",
@@ -94,7 +94,7 @@ function toWireConnection(connection: Connection): Static<typeof ConnectionSchem
   };
 }
 
-/** The policy as a whole: what is not sent has no limit. */
+/** The whole policy: an absent field has no limit. */
 function toPolicy({
   maxQuantity = null,
   maxOrderValue = null,

@@ -53,7 +53,7 @@ const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
   revokedAt: key.revokedAt?.toISOString() ?? null,
 });
 
-/** Later moments have no form in RFC 3339, and an offset can lead beyond it. */
+/** RFC 3339 cannot express later times, and a time with an offset can be later than its text. */
 const LATEST = new Date("9999-12-31T23:59:59.999Z");
 
 export const keyRoutes: readonly BackOfficeRoute[] = [
@@ -107,7 +107,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     }),
     responses: {
       200: {
-        description: "A page, oldest first; revoked and expired ones too.",
+        description: "A page, oldest first, including revoked and expired keys.",
         schema: pageOf(KeySchema, "KeyPage"),
       },
     },
@@ -129,7 +129,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Keys",
     summary: "Revoke a key",
-    description: "The next request with the key is rejected. Repeating the request returns the same.",
+    description: "The next request with the key is rejected. Repeating the request has no further effect.",
     params: Type.Object({ id: Type.String({ description: "Id of the key." }) }),
     responses: { 200: { description: "The revoked key.", schema: KeySchema } },
     problems: ["not-found"],

@@ -26,7 +26,7 @@ import { amountErrors, minorOf, valueAt } from "../money/amounts.ts";
 
 const CURRENCY_DEFAULT = "EUR";
 
-/** The descriptions of fields that both a merchant and the requests for one have. */
+/** The descriptions of fields that a merchant and its requests share. */
 const TEXTS = {
   name: "Name of the company.",
   accountEmail: "Email address that carrier tracking mail is sent to.",
@@ -100,7 +100,7 @@ const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
 const toCreditLimit = (sent: { amount: string; currency: string } | null | undefined): bigint | null =>
   sent === null || sent === undefined ? null : minorOf(sent);
 
-/** A limit that is set to what it is counts as raised: the request may be one that a crash has cut short. */
+/** A limit that is set again counts as raised: the request may repeat one that a crash has interrupted. */
 const isLowered = ({ creditLimitMinor: before }: Merchant, { creditLimitMinor: after }: Merchant): boolean =>
   after !== null && (before === null || after < before);
 

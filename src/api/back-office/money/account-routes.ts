@@ -31,7 +31,10 @@ import { amountErrors, minorOf, valueAt } from "./amounts.ts";
 const AccountSchema = Type.Object(
   {
     merchantId: idField("mer", "Id of the merchant."),
-    balance: describedAs(MoneySchema, "Payments and refunds minus charges. Negative: the merchant owes it."),
+    balance: describedAs(
+      MoneySchema,
+      "Payments and refunds minus charges. Negative if the merchant owes money.",
+    ),
     creditLimit: nullable(
       MoneySchema,
       "How much the merchant may owe. Null: unlimited. The operator sets it.",
@@ -44,14 +47,14 @@ const AccountSchema = Type.Object(
 const AccountEntryKindSchema = enumeration(
   "AccountEntryKind",
   BOOKING_KINDS,
-  "`charge`: for an order. `refund`: gives a charge back. `payment`: paid by the merchant, recorded by the operator.",
+  "`charge`: for an order. `refund`: the return of a charge. `payment`: by the merchant, recorded by the operator.",
 );
 
 const AccountEntrySchema = Type.Object(
   {
     id: idField("chg", "Id of the charge or the refund; of a payment, an id with the prefix `pay_`."),
     kind: AccountEntryKindSchema,
-    amount: describedAs(MoneySchema, "What the entry adds to the balance. Negative for a charge."),
+    amount: describedAs(MoneySchema, "Change of the balance. Negative for a charge."),
     reference: nullable(
       Type.String(),
       "The operator's reference of a payment, such as the bank's. Null for charges and refunds.",
@@ -64,7 +67,7 @@ const AccountEntrySchema = Type.Object(
 
 const PaymentRequestSchema = Type.Object(
   {
-    amount: describedAs(MoneyRequestSchema, "What the merchant has paid, in the merchant's currency."),
+    amount: describedAs(MoneyRequestSchema, "The amount paid, in the merchant's currency."),
     reference: shortText(
       "Reference of the payment, such as the bank's. A payment is recorded once for each reference.",
       ["2026-03-02/transfer/7781"],
@@ -85,7 +88,7 @@ const toWireEntry =
     createdAt: entry.createdAt.toISOString(),
   });
 
-/** A payment is in the merchant's currency, and more than nothing. */
+/** A payment is in the merchant's currency and greater than zero. */
 function paymentErrors(body: unknown, merchant: Merchant | null): ValidationError[] {
   if (merchant === null) return [];
   const amount = valueAt(body, "/amount/amount");
@@ -134,7 +137,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "List the entries of a merchant's account",
     description:
-      "Sorted by id: the position of a charge is the time at which it was created, not the time at which it was paid.",
+      "Sorted by creation: a charge is listed at the time when it was created, not when it was paid.",
     params: MerchantIdParams,
     query: Type.Object({
       limit: limitField,
@@ -165,12 +168,12 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Record a payment by a merchant",
     description:
-      "Sending the same reference and amount again returns 200 and books nothing. Declined charges are attempted again at once.",
+      "Repeating a reference with the same amount returns 200 and records nothing. Declined charges are attempted again at once.",
     params: MerchantIdParams,
     body: PaymentRequestSchema,
     responses: {
-      200: { description: "The payment was recorded before.", schema: AccountEntrySchema },
-      201: { description: "The payment is recorded.", schema: AccountEntrySchema },
+      200: { description: "The payment was already recorded.", schema: AccountEntrySchema },
+      201: { description: "The payment was recorded.", schema: AccountEntrySchema },
     },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>

@@ -3,7 +3,8 @@ import { isAmount, parseMoney } from "../../../platform/money.ts";
 import type { ValidationError } from "../../../platform/wire/problems.ts";
 
 /**
- * The error of an amount that must be in one currency, with no more decimals than it has. The schema checks its form.
+ * The error of an amount that is not in the required currency, or has more decimals than it. The schema checks the
+ * form.
  */
 export function amountErrors(body: unknown, pointer: string, currency: string): ValidationError[] {
   const fits = fitsCurrency(valueAt(body, pointer), currency);
@@ -17,15 +18,15 @@ function fitsCurrency(sent: unknown, currency: string): boolean {
   return typeof amount !== "string" || !isAmount(amount) || parseMoney({ amount, currency }) !== null;
 }
 
-/** What a JSON pointer leads to in a body of any form; undefined when it leads nowhere. */
+/** The value at a JSON pointer in a body of any form. Undefined if there is none. */
 export const valueAt = (body: unknown, pointer: string): unknown =>
   pointer
     .slice(1)
     .split("/")
-    // Of text and numbers, too, a name that they do not have is undefined.
+    // A name that a string or a number does not have is undefined too.
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], body);
 
-/** Minor units of an amount that has been checked by `amountErrors`. */
+/** The minor units of an amount that `amountErrors` has checked. */
 export function minorOf(checked: { amount: string; currency: string }): bigint {
   const money = parseMoney(checked);
   if (money === null) throw new Error("An amount was not checked before it was used.");

@@ -24,16 +24,16 @@ export const ChargeSchema = Type.Object(
       description:
         "Counts the attempts to charge the same thing, from 1. Each attempt is a charge of its own.",
     }),
-    refundOf: nullable(Type.String(), "Id of the charge that a refund gives back. Null for other kinds."),
+    refundOf: nullable(Type.String(), "Id of the charge that a refund returns. Null for other kinds."),
     gateway: nullable(
       enumeration(
         "PaymentGateway",
         ["account", "stripe"],
         "`account`: the merchant's account with the service. `stripe`: Stripe.",
       ),
-      "What processed the charge. Null while it is pending, and if it was canceled.",
+      "The gateway that processed the charge. Null while it is pending, and if it was canceled.",
     ),
-    failureReason: nullable(Type.String(), "Code of the gateway for why it declined. Null if it did not."),
+    failureReason: nullable(Type.String(), "The gateway's code for a decline. Null if it has not declined."),
     createdAt: dateTime("When the charge was created."),
   },
   { title: "Charge", description: "A charge of a merchant for an order, or a refund of one." },

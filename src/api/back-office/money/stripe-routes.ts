@@ -73,7 +73,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Set a merchant's Stripe payment method",
     description:
-      "From now on charges of the merchant's orders use this payment method, and declined charges are attempted again at once. Payments in progress keep their method, and a refund uses the method of its charge.",
+      "New charges of the merchant's orders use this payment method. Declined charges are attempted again at once. Payments in progress keep their method. A refund uses the method of its charge.",
     params: MerchantIdParams,
     body: StripeMethodRequestSchema,
     responses: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },

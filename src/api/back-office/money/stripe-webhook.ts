@@ -10,8 +10,8 @@ const BAD_SIGNATURE = malformed("The Stripe-Signature header is missing, invalid
 
 /**
  * `POST /stripe/webhook`: Stripe reports that a payment has changed. It needs no key: its signature over the raw body,
- * made with STRIPE_WEBHOOK_SECRET, is verified instead. Nothing else in it is trusted; the payment that it names is
- * only checked earlier. It is not in the table of routes, whose bodies are JSON and whose callers have keys.
+ * made with STRIPE_WEBHOOK_SECRET, is verified instead. Nothing else in it is trusted: it only makes the service check
+ * the payment earlier. It is not in the table of routes, whose bodies are JSON and whose callers have keys.
  */
 export function addStripeWebhook(app: FastifyInstance, context: Context): void {
   const { stripeWebhookSecret, errorsBaseUrl } = context.config;
@@ -49,17 +49,17 @@ function verifiedEvent(
   }
 }
 
-/** The event as it was sent: Stripe's types promise an object in it, but thin events have none. */
+/** The event as it was sent. Stripe's types promise an object in it, but thin events have none. */
 type SentEvent = { data?: { object?: { metadata?: Record<string, unknown> | null } | null } | null };
 
 async function handleEvent({ db, clock, log }: Context, event: Stripe.Event): Promise<void> {
   const { id, type } = event;
   const entry = entryNamedBy((event as SentEvent).data?.object?.metadata ?? {});
-  if (entry === null) return; // About something else in the same Stripe account.
+  if (entry === null) return; // It is about something else in the Stripe account.
   const isUnderWay = await requestRecheck(db, entry, clock.now());
   if (!isUnderWay && type === "refund.failed")
     log.warn(
       { event: { id }, entry: { id: entry.entryId } },
-      "a refund that was recorded as made has failed at Stripe",
+      "refund failed at Stripe after it was recorded as succeeded",
     );
 }

@@ -16,7 +16,7 @@ import { ConnectionIdParams, findConnection } from "../lookups.ts";
 const tag = "Deliveries";
 const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
 
-/** What was sent to the endpoints of a connection's partner, as the partner sees it. */
+/** The delivery log of a connection, as its partner sees it. */
 export const deliveryRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

@@ -14,7 +14,7 @@ export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of
 
 export type FoundOrder = { readonly order: Order; readonly owner: OrderOwner };
 
-/** The key and the owner of the order that a path names; null if there is none, or none that the caller may see. */
+/** The key and the owner of the order that a path names. Null if it is missing, or the caller may not see it. */
 export async function findOwner(
   { db }: Context,
   caller: BackOfficeCaller,
@@ -26,7 +26,7 @@ export async function findOwner(
   return (fromTypeId("test", text) !== null) === found.testMode ? found : null;
 }
 
-/** The order that a path names, as it stands now; null when there is none, or none that the caller may see. */
+/** The order that a path names, as it is now. Null if it is missing, or the caller may not see it. */
 export async function findOrder(
   context: Context,
   caller: BackOfficeCaller,
@@ -39,7 +39,7 @@ export async function findOrder(
   return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), owner: found };
 }
 
-/** The order with everything that the back office shows of it. */
+/** The order with all its details in the back office. */
 export async function describeOrder({ db }: Context, { order, owner }: FoundOrder) {
   const [prices, charges, timeline] = await Promise.all([
     readOrderPrices(db, order, order.id),

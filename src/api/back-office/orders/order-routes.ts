@@ -110,7 +110,7 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
 
 const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NO_UUID;
 
-/** The orders of a page; an order that has been erased since is left out. */
+/** The orders of a page, without those that were erased in the meantime. */
 async function readListed(
   { db }: Context,
   listed: readonly (OrderOwner & { readonly id: string })[],

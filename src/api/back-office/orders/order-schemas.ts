@@ -25,14 +25,14 @@ const routing = {
     Type.String(),
     "Id of the facility that ships the order. Null until it is routed, and if there are no facilities.",
   ),
-  routedAt: nullableTime("Since when the order can be shipped. Null while it waits for a facility."),
+  routedAt: nullableTime("When the order became ready to ship. Null until it is routed."),
 };
 
 export const BackOfficeShipmentSchema = Type.Object(
   {
     ...ShipmentSchema.properties,
     orderId: Type.String({ description: "Id of the order." }),
-    carrier: nullable(Type.String(), "Name of the carrier, as the warehouse gave it. Null if it gave none."),
+    carrier: nullable(Type.String(), "Name of the carrier, set by the warehouse. Null if it was not set."),
   },
   { title: "Shipment", description: "A shipment with lines of an order. The warehouse changes it." },
 );
@@ -40,7 +40,7 @@ const shipmentsField = Type.Array(BackOfficeShipmentSchema, {
   description: "The shipments of the order, oldest first.",
 });
 
-/** An order in a list of the back office: as partners see it, and whose it is. */
+/** An order in a list of the back office: as partners see it, with its owner. */
 export const OrderSummarySchema = Type.Object(
   {
     ...orderFields,
@@ -49,9 +49,9 @@ export const OrderSummarySchema = Type.Object(
     lines: Type.Array(
       Type.Object(partnerLines.items.properties, {
         title: "OrderSummaryLine",
-        description: "A product of an order, and how many units of it are ordered.",
+        description: "An ordered product and its quantity.",
       }),
-      { description: "The ordered products, as they were sent." },
+      { description: "The ordered products, in the order of the request." },
     ),
     shipments: shipmentsField,
   },
@@ -67,13 +67,13 @@ const LineSchema = Type.Object(
   },
   {
     title: "OrderLine",
-    description: "A product of an order, how many units of it are ordered, and its price.",
+    description: "An ordered product, its quantity and its price.",
   },
 );
 
 const HoldSchema = Type.Object(
   {
-    reason: Type.String({ description: "What has to change before the order can proceed." }),
+    reason: Type.String({ description: "What must change before the order can proceed." }),
     since: dateTime("When the hold was placed for this reason."),
   },
   { title: "Hold", description: "A reason for which an order is on hold." },
@@ -88,7 +88,7 @@ const TimelineEntrySchema = Type.Object(
     }),
     actor: describedAs(ActorSchema, "Who changed the order."),
     status: Type.String({ description: "Status of the order after the change." }),
-    onHoldReasons: Type.Array(Type.String(), { description: "Reasons for a hold after the change." }),
+    onHoldReasons: Type.Array(Type.String(), { description: "Hold reasons after the change." }),
     shipmentId: nullable(
       Type.String(),
       "Id of the shipment that the change was about. Null for other changes.",
@@ -101,11 +101,11 @@ const TimelineEntrySchema = Type.Object(
   { title: "TimelineEntry", description: "A change of an order. Entries are never changed." },
 );
 
-/** An order with everything that the back office shows of it. */
+/** An order with all its details in the back office. */
 export const BackOfficeOrderSchema = Type.Object(
   {
     ...OrderSummarySchema.properties,
-    lines: Type.Array(LineSchema, { description: "The ordered products, as they were sent." }),
+    lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
     goods: describedAs(MoneySchema, "Value of the goods, without shipping."),
     charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
     holds: Type.Array(HoldSchema, {
@@ -125,7 +125,7 @@ export const toBackOfficeShipment = (
   carrier: shipment.carrier,
 });
 
-/** Give it an order `asOf` now, like the other. */
+/** The order must be `asOf` now. */
 export const toOrderSummary = (order: Order, owner: OrderOwner): Static<typeof OrderSummarySchema> => ({
   ...toWireOrder(order),
   merchantId: toTypeId("mer", owner.merchantId),
@@ -137,7 +137,7 @@ export const toOrderSummary = (order: Order, owner: OrderOwner): Static<typeof O
   shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
 });
 
-/** What is kept of an order beside the order itself. */
+/** The details of an order that are stored apart from it. */
 type OrderRecords = {
   readonly prices: OrderPrices;
   readonly charges: readonly LedgerEntry[];
@@ -180,7 +180,7 @@ const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> =
   detail: entry.detail,
 });
 
-/** Nothing is stored for it: a real order without a window began under review, and one that never changed is as it was. */
+/** The entry of the creation, which is not stored. A real order without an acceptance window started in review. */
 const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<typeof TimelineEntrySchema> => ({
   at: order.createdAt.toISOString(),
   operation: "create",
@@ -196,7 +196,7 @@ function firstStatus(order: Order, timeline: readonly TimelineEntry[]): string {
   return order.acceptanceDueAt === null ? "PROCESSING" : "NEW";
 }
 
-/** The first operation since which the reason has been present without interruption. */
+/** When the reason was added that has been present since without interruption. */
 function heldSince(reason: string, order: Order, timeline: readonly TimelineEntry[]): Date {
   let since = order.updatedAt;
   for (const entry of timeline.toReversed()) {

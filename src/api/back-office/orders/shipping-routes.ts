@@ -24,7 +24,7 @@ const urlField = Type.String({
   maxLength: 2_000,
   format: "web-address",
   description:
-    "Address where the parcel can be tracked. If it is absent, the service makes it from the carrier and the number, for large carriers.",
+    "Address where the shipment can be tracked. If it is absent, the service makes it from the carrier and the number, for large carriers.",
 });
 const carrierField = shortText("Name of the carrier.", ["DHL"]);
 const numberField = shortText("Tracking number of the carrier.");
@@ -32,13 +32,13 @@ const numberField = shortText("Tracking number of the carrier.");
 const ShipBody = Type.Object(
   {
     lineIds: Type.Optional(
-      lineIdsField("Ids of the lines that the parcel contains. Default: all unshipped lines."),
+      lineIdsField("Ids of the lines that the shipment contains. Default: all unshipped lines."),
     ),
     carrier: Type.Optional(carrierField),
     trackingNumber: Type.Optional(numberField),
     trackingUrl: Type.Optional(urlField),
   },
-  { title: "ShipRequest", description: "A parcel to ship." },
+  { title: "ShipRequest", description: "A shipment to create." },
 );
 
 const ReturnBody = Type.Object(
@@ -52,7 +52,7 @@ const ReturnBody = Type.Object(
       Type.Boolean({ description: "True adds the returned goods to the stock. Default: false." }),
     ),
   },
-  { title: "ReturnRequest", description: "A parcel that came back." },
+  { title: "ReturnRequest", description: "A shipment that came back." },
 );
 
 const ShipmentBody = Type.Object(
@@ -62,7 +62,7 @@ const ShipmentBody = Type.Object(
     trackingUrl: Type.Optional(
       nullable(
         urlField,
-        "Address where the parcel can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.",
+        "Address where the shipment can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.",
       ),
     ),
     status: Type.Optional(
@@ -76,7 +76,7 @@ const ShipmentBody = Type.Object(
   { title: "ShipmentUpdate", description: "Changes of a shipment. Absent fields keep their values." },
 );
 
-/** The warehouse's transitions: shipments go out, get their tracking, and come back. */
+/** The warehouse's operations: shipments, tracking and returns. */
 export const shippingRoutes: readonly BackOfficeRoute[] = [
   route({
     ...orderOperationRow,
@@ -85,7 +85,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     summary: "Ship lines of an order",
     description:
-      "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted yet, or not routed to a facility yet. Tracking may be added later.",
+      "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted, or not routed to a facility. Tracking can be added later.",
     body: ShipBody,
     handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
@@ -116,7 +116,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     operationId: "returnShipment",
     admits: warehouse,
     summary: "Record a return",
-    description: "The order becomes RETURNED, also if it was settled.",
+    description: "The order becomes RETURNED, even if it was settled.",
     body: ReturnBody,
     handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
@@ -174,7 +174,7 @@ function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Tran
     : { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
 }
 
-/** Where the request sends no address, a new number makes a new one: the old address belongs to the old number. */
+/** Without an address in the request, a new number replaces the address, which belongs to the old number. */
 function toUpdate(order: Order, shipmentId: string, body: Static<typeof ShipmentBody>): Transition {
   const shipment = order.shipments.find(({ id }) => id === shipmentId);
   const asSent: Transition = { name: "updateShipment", shipmentId, change: body };
