@@ -1,7 +1,7 @@
 import { ProblemError } from "../wire/problem-error.ts";
 
 /** Calls of one connection that may wait in each queue of a process. Normal use never reaches it (decision 0066). */
-export const WAITING_CALLS_MAX = 1_000;
+export const WAITING_CALLS_MAX = 5_000;
 
 /** Thrown for a call of a connection that has too many calls waiting. No other connection is affected. */
 export const tooManyCalls = (): ProblemError =>
