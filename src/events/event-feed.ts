@@ -32,7 +32,8 @@ export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): Feed
 
 /**
  * A page of the feed as JSON text. Each event is byte for byte the one that endpoints receive (decision 0027).
- * `nextCursor` is null only if the page is empty: the feed has no last page, and a reader at the end keeps its cursor.
+ * `nextCursor` is null only if the page is empty: the feed has no last page, and a reader at the end keeps its cursor. An
+ * empty page has one if reading ended before anything fit the filter.
  */
 export async function readFeed(
   db: Queryable,
@@ -43,9 +44,13 @@ export async function readFeed(
 ): Promise<string> {
   const page = { ...connection, after, limit, type, oldestId: oldestIdAfter(after, now), now };
   const rows = orderId === null ? await listFeed(db, page) : await listFeedOfOrder(db, page, orderId);
-  const last = rows.at(-1);
+  // Rows after the one at which reading ended are of the later part of the feed: the next page begins before them.
+  const end = rows.findIndex((row) => row.is_last);
+  const read = end === -1 ? rows : rows.slice(0, end + 1);
+  const last = read.at(-1);
   const nextCursor = last === undefined ? "null" : `"${encodeFeedCursor(positionOf(last))}"`;
-  return `{"data":[${rows.map(({ body }) => body).join(",")}],"nextCursor":${nextCursor}}`;
+  const bodies = read.filter(({ fits }) => fits).map(({ body }) => body);
+  return `{"data":[${bodies.join(",")}],"nextCursor":${nextCursor}}`;
 }
 
 const positionOf = ({ feed_position, sequence, id }: FeedRow): FeedPosition => ({

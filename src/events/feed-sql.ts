@@ -1,5 +1,6 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { EventType } from "./event-types.ts";
 import { PING } from "./event-types.ts";
 
@@ -9,7 +10,16 @@ import { PING } from "./event-types.ts";
  */
 export type FeedPosition = { transactionId: string; sequence: number; eventId: string };
 
-export type FeedRow = { feed_position: string; sequence: number; id: string; body: string };
+export type FeedRow = {
+  feed_position: string;
+  sequence: number;
+  id: string;
+  body: string;
+  /** False for the last row that was read, if it is only returned to continue from it. */
+  fits: boolean;
+  /** True for the last row that was read, if reading ended before the page was full. */
+  is_last: boolean;
+};
 
 type FeedPage = ConnectionKey & {
   after: FeedPosition;
@@ -33,37 +43,51 @@ export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]
   return db.query<FeedRow>({
     name: "list-feed",
     text: `
-      (select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, 1 as part
-       from events e
-       where e.merchant_id = $10 and e.connection_id = $1
-         and ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
-         and e.feed_position >= pg_snapshot_xmax(pg_current_snapshot())
-         and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
-         and e.id >= $5 and (e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
-       order by e.feed_position, coalesce(e.sequence, 0), e.id
-       limit $8)
+      ${firstEvents(1, RESTORED)}
       union all
-      (select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, 2 as part
-       from events e
-       where e.merchant_id = $10 and e.connection_id = $1
-         and e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
-         and (e.feed_position, coalesce(e.sequence, 0), e.id) >
-             (case when $2::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then $2::xid8 else '0' end, $3::integer, $4::uuid)
-         and e.id >= $5 and (e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
-       order by e.feed_position, coalesce(e.sequence, 0), e.id
-       limit $8)
+      ${firstEvents(2, OWN)}
       order by part, feed_position, sequence, id
       limit $8`,
     values: toValues(page),
   });
 }
 
+const FITS =
+  "(e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)";
+
+const RESTORED = `
+               ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
+           and e.feed_position >= pg_snapshot_xmax(pg_current_snapshot())
+           and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)`;
+
+const OWN = `
+               e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
+           and (e.feed_position, coalesce(e.sequence, 0), e.id) >
+               (case when $2::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then $2::xid8 else '0' end, $3::integer, $4::uuid)`;
+
+/**
+ * The first events of a part of the feed that fit the filter. No index has the type, so it reads the events by their
+ * position, but at most ROWS_READ_MAX. The last of these is returned even if it does not fit.
+ */
+const firstEvents = (part: number, positions: string): string => `
+      (select f.feed_position, f.sequence, f.id, f.body, f.fits, f.is_last, ${part} as part
+       from (
+         select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, (${FITS}) as fits,
+                row_number() over (order by e.feed_position, coalesce(e.sequence, 0), e.id) = ${ROWS_READ_MAX} as is_last
+         from events e
+         where e.merchant_id = $10 and e.connection_id = $1 and e.id >= $5 and ${positions}
+         order by e.feed_position, coalesce(e.sequence, 0), e.id
+         limit ${ROWS_READ_MAX}) as f
+       where f.fits or f.is_last
+       order by f.feed_position, f.sequence, f.id
+       limit $8)`;
+
 /** The same for one order. It is a statement of its own because it uses the order's index. */
 export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: string): Promise<FeedRow[]> {
   return db.query<FeedRow>({
     name: "list-feed-of-order",
     text: `
-      select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body
+      select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, true as fits, false as is_last
       from events e
       where e.merchant_id = $10 and e.connection_id = $1 and e.order_id = $11
         and case
@@ -75,7 +99,7 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
                    and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
               else false
             end
-        and e.id >= $5 and (e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
+        and e.id >= $5 and ${FITS}
       order by e.feed_position < pg_snapshot_xmax(pg_current_snapshot()),
                e.feed_position, coalesce(e.sequence, 0), e.id
       limit $8`,

@@ -12,11 +12,12 @@ type PlanNode = {
 
 /**
  * How many rows the statements of `work` read of each table, as PostgreSQL counts them. The statements run in a
- * transaction that is rolled back, and return no rows.
+ * transaction that is rolled back. They return no rows, unless those of queries are needed.
  */
 export async function countRowsRead(
   db: Database,
   work: (tx: Queryable) => Promise<unknown>,
+  { returnRows = false }: { returnRows?: boolean } = {},
 ): Promise<(table: string) => number> {
   const read = new Map<string, number>();
   await db.withClient(async (client) => {
@@ -26,7 +27,7 @@ export async function countRowsRead(
         async query({ text, values }) {
           const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
           add(rows[0]["QUERY PLAN"][0].Plan, read);
-          return [];
+          return returnRows ? (await client.query({ text, values })).rows : [];
         },
       });
     } finally {

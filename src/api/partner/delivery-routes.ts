@@ -23,7 +23,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "List deliveries",
     description:
-      "The delivery log of the connection's endpoints, newest event first, including deleted endpoints. If a filter matches nothing, the list is empty.",
+      "The delivery log of the connection's endpoints, newest event first, including deleted endpoints. If a filter matches nothing, the list is empty. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null.",
     query: DeliveryQuery,
     responses: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
     problems: ["validation-failed"],

@@ -67,7 +67,7 @@ const EventPageSchema = Type.Object(
     data: Type.Array(EventSchema, { description: "The events of the page, oldest first." }),
     nextCursor: nullable(
       Type.String(),
-      "`cursor` of the next page, now or later. Null if the page is empty: keep the cursor of this request, and send it again later.",
+      "`cursor` of the next page, now or later. Null at the end of the feed: keep the cursor of this request, and send it again later.",
     ),
   },
   { title: "EventPage", description: "A page of the feed." },
@@ -83,7 +83,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "List events",
     description:
-      "Every event of the last 30 days, exactly as it is delivered. New events are only ever added at the end. To follow the feed, continue from the last `nextCursor` that was not null. `timestamp` may decrease slightly from one event to the next.",
+      "Every event of the last 30 days, exactly as it is delivered. New events are only ever added at the end. To follow the feed, continue from the last `nextCursor` that was not null. With a filter, a page before the end may have fewer items than `limit`, or none. `timestamp` may decrease slightly from one event to the next.",
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,

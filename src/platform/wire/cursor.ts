@@ -33,6 +33,12 @@ export const UUID_MAX = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
 
+/**
+ * Rows that a filtered list reads for one page, at most. If the page is not full by then, it is shorter, and its cursor
+ * continues after the last row that was read (decision 0067).
+ */
+export const ROWS_READ_MAX = 5_000;
+
 type PageQuery = { limit?: number; cursor?: string };
 
 /** Where a page of a list begins and how long it is. */
@@ -48,16 +54,20 @@ export function pagePosition(
   return position?.length === 16 ? { list, afterId: uuidOf(position), limit } : badCursor;
 }
 
-/** A page of rows that were read with one more than `limit`. The extra row only shows that there is a next page. */
+/**
+ * A page of rows that were read with one more than `limit`. The extra row only shows that there is a next page.
+ * @param readTo the id of the last row that was read, if reading ended before the page was full
+ */
 export function toPage<Row extends { id: string }, Wire>(
   rows: readonly Row[],
   { list, limit }: PagePosition,
   toWire: (row: Row) => Wire,
+  readTo: string | null = null,
 ): { data: Wire[]; nextCursor: string | null } {
   const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const lastId = rows.length > limit ? (shown.at(-1)?.id ?? null) : readTo;
   return {
     data: shown.map(toWire),
-    nextCursor: last === undefined ? null : encodeCursor(list, bytesOf(last.id)),
+    nextCursor: lastId === null ? null : encodeCursor(list, bytesOf(lastId)),
   };
 }

@@ -1,6 +1,6 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
 
 type DeliveryRow = {
@@ -22,13 +22,15 @@ export type DeliveryFilter = {
   status: DeliveryStatus | null;
 };
 
+/** The columns of a delivery in the log. */
+const COLUMNS = "d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status";
+
 /**
- * The columns that `toDelivery` reads. $1 is the merchant, $2 the connection. A delivery may be due in its stream, in a
- * stream of its own after a manual request, or in both. Each is looked up by its whole key, because an endpoint that is
- * down may have very many due deliveries.
+ * The earliest time of the next attempt. $1 is the merchant. A delivery may be due in its stream, in a stream of its own
+ * after a manual request, or in both. Each is looked up by its whole key, because an endpoint that is down may have very
+ * many due deliveries.
  */
-const SELECT_DELIVERIES = `
-      select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
+const NEXT_ATTEMPT_AT = `
              least(
                (select q.due_at
                 from due_deliveries q
@@ -37,36 +39,35 @@ const SELECT_DELIVERIES = `
                (select q.due_at
                 from due_deliveries q
                 where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
-                  and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at
-      from deliveries d`;
+                  and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at`;
+
+/** Deliveries of a test order are not listed from the time of its erasure on. */
+const FILTERS = `($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
+                    and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
+                    and (d.not_after is null or d.not_after > $9)`;
 
 /**
- * The filters and the page. Deliveries of a test order are not listed from the time of its erasure on. Returns one row
- * more than the page if there is one.
+ * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the
+ * status (decision 0033), so it reads the deliveries of the scope by id, but not more than ROWS_READ_MAX. The last of
+ * these is returned even if it does not fit, so that the next page can continue after it.
  */
-const FILTERS_AND_PAGE = `
-        and d.id < $3 and d.id >= $4 and ($5::uuid is null or d.event_id = $5)
-        and ($6::text is null or d.status = $6)
-        and (d.not_after is null or d.not_after > $7)
+const newestIn = (scope: string): string => `
+      select ${COLUMNS}, d.stream_id, d.fits, d.is_last,${NEXT_ATTEMPT_AT}
+      from (
+        select ${COLUMNS}, d.stream_id, (${FILTERS}) as fits,
+               row_number() over (order by d.id desc) = ${ROWS_READ_MAX} as is_last
+        from deliveries d
+        where d.merchant_id = $1 and d.connection_id = $2 and ${scope} and d.id < $3 and d.id >= $4
+        order by d.id desc
+        limit ${ROWS_READ_MAX}) as d
+      where d.fits or d.is_last
       order by d.id desc
-      limit $8 + 1`;
+      limit $10 + 1`;
 
-/** The ids of an event's deliveries differ only in their last 32 bits, so they form a range (decision 0028). */
-function pageValues(
-  connection: ConnectionKey,
-  { eventId, status }: DeliveryFilter,
-  { afterId, limit }: PagePosition,
-  now: Date,
-): unknown[] {
-  const [first, last] = eventId === null ? [UUID_MIN, UUID_MAX] : rangeOfEvent(eventId);
-  const before = afterId < last ? afterId : last; // Ids compare as their text does.
-  return [connection.merchantId, connection.connectionId, before, first, eventId, status, now, limit];
-}
+/** Deliveries that fit the filters. `readTo` is the last one that was read if reading ended before the page was full. */
+export type ListedDeliveries = { readonly deliveries: readonly Delivery[]; readonly readTo: string | null };
 
-function rangeOfEvent(eventId: string): [first: string, last: string] {
-  const shared = eventId.slice(0, 28);
-  return [`${shared}00000000`, `${shared}ffffffff`];
-}
+type ListedRow = DeliveryRow & { fits: boolean; is_last: boolean };
 
 /** Lists deliveries, newest first. */
 export async function listDeliveries(
@@ -75,13 +76,13 @@ export async function listDeliveries(
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
-): Promise<Delivery[]> {
-  const rows = await db.query<DeliveryRow>({
+): Promise<ListedDeliveries> {
+  const rows = await db.query<ListedRow>({
     name: "list-deliveries",
-    text: `${SELECT_DELIVERIES} where d.merchant_id = $1 and d.connection_id = $2 ${FILTERS_AND_PAGE}`,
+    text: newestIn("true"),
     values: pageValues(connection, filter, position, now),
   });
-  return rows.map(toDelivery);
+  return toListed(rows);
 }
 
 /** Lists the deliveries of one endpoint. A separate statement, because it uses the index of the endpoint. */
@@ -91,32 +92,82 @@ export async function listDeliveriesOfEndpoint(
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
-): Promise<Delivery[]> {
-  const rows = await db.query<DeliveryRow>({
+): Promise<ListedDeliveries> {
+  const rows = await db.query<ListedRow>({
     name: "list-deliveries-of-endpoint",
-    text: `${SELECT_DELIVERIES}
-      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $9 ${FILTERS_AND_PAGE}`,
-    values: [...pageValues(connection, filter, position, now), filter.endpointId],
+    text: newestIn("d.endpoint_id = $8"),
+    values: pageValues(connection, filter, position, now),
   });
-  return rows.map(toDelivery);
+  return toListed(rows);
 }
 
-/** Lists the deliveries of one order. */
+/** Lists the deliveries of one order, all of which it reads. Only for an order that has no more than ROWS_READ_MAX. */
 export async function listDeliveriesOfOrder(
   db: Queryable,
   connection: ConnectionKey,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
-): Promise<Delivery[]> {
-  const rows = await db.query<DeliveryRow>({
+): Promise<ListedDeliveries> {
+  const rows = await db.query<ListedRow>({
     name: "list-deliveries-of-order",
-    text: `${SELECT_DELIVERIES}
-      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $9
-        and ($10::uuid is null or d.endpoint_id = $10) ${FILTERS_AND_PAGE}`,
-    values: [...pageValues(connection, filter, position, now), filter.orderId, filter.endpointId],
+    text: `
+      select ${COLUMNS}, true as fits, false as is_last,${NEXT_ATTEMPT_AT}
+      from deliveries d
+      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $7 and d.id < $3 and d.id >= $4
+        and ${FILTERS}
+      order by d.id desc
+      limit $10 + 1`,
+    values: pageValues(connection, filter, position, now),
   });
-  return rows.map(toDelivery);
+  return toListed(rows);
+}
+
+/** Whether an order has more deliveries than `listDeliveriesOfOrder` may read. */
+export async function hasManyDeliveries(
+  db: Queryable,
+  connection: ConnectionKey,
+  orderId: string,
+): Promise<boolean> {
+  const rows = await db.query({
+    name: "has-many-deliveries",
+    text: `
+      select 1
+      from deliveries d
+      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $3
+      offset ${ROWS_READ_MAX}
+      limit 1`,
+    values: [connection.merchantId, connection.connectionId, orderId],
+  });
+  return rows.length > 0;
+}
+
+/** The ids of an event's deliveries differ only in their last 32 bits, so they form a range (decision 0028). */
+function pageValues(
+  connection: ConnectionKey,
+  { eventId, status, orderId, endpointId }: DeliveryFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): unknown[] {
+  const [first, last] = eventId === null ? [UUID_MIN, UUID_MAX] : rangeOfEvent(eventId);
+  const before = afterId < last ? afterId : last; // Ids compare as their text does.
+  return [
+    ...[connection.merchantId, connection.connectionId, before, first],
+    ...[eventId, status, orderId, endpointId, now, limit],
+  ];
+}
+
+function rangeOfEvent(eventId: string): [first: string, last: string] {
+  const shared = eventId.slice(0, 28);
+  return [`${shared}00000000`, `${shared}ffffffff`];
+}
+
+function toListed(rows: readonly ListedRow[]): ListedDeliveries {
+  const last = rows.at(-1);
+  return {
+    deliveries: rows.filter(({ fits }) => fits).map(toDelivery),
+    readTo: last?.is_last ? last.id : null,
+  };
 }
 
 export async function readDelivery(
@@ -127,7 +178,9 @@ export async function readDelivery(
 ): Promise<Delivery | null> {
   const [row] = await db.query<DeliveryRow>({
     name: "read-delivery",
-    text: `${SELECT_DELIVERIES}
+    text: `
+      select ${COLUMNS},${NEXT_ATTEMPT_AT}
+      from deliveries d
       where d.merchant_id = $1 and d.connection_id = $2 and d.id = $3 and (d.not_after is null or d.not_after > $4)`,
     values: [connection.merchantId, connection.connectionId, deliveryId, now],
   });

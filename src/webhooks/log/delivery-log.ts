@@ -7,6 +7,7 @@ import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { type Attempt, type Delivery, type DeliverySchema, toWireDelivery } from "./delivery.ts";
 import {
   type DeliveryFilter,
+  hasManyDeliveries,
   listAttempts,
   listDeliveries,
   listDeliveriesOfEndpoint,
@@ -25,14 +26,19 @@ export async function readDeliveryPage(
   position: PagePosition,
   now: Date,
 ): Promise<DeliveryPage> {
-  const rows = await listerFor(filter)(db, connection, filter, position, now);
-  const shown = rows.slice(0, position.limit);
-  const attempts = await readAttempts(db, connection, shown);
-  return toPage(rows, position, (delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? []));
+  const list = await listerFor(db, connection, filter);
+  const { deliveries, readTo } = await list(db, connection, filter, position, now);
+  const attempts = await readAttempts(db, connection, deliveries.slice(0, position.limit));
+  const toWire = (delivery: Delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? []);
+  return toPage(deliveries, position, toWire, readTo);
 }
 
-function listerFor({ orderId, endpointId }: DeliveryFilter): typeof listDeliveries {
-  if (orderId !== null) return listDeliveriesOfOrder;
+async function listerFor(
+  db: Queryable,
+  connection: ConnectionKey,
+  { orderId, endpointId }: DeliveryFilter,
+): Promise<typeof listDeliveries> {
+  if (orderId !== null && !(await hasManyDeliveries(db, connection, orderId))) return listDeliveriesOfOrder;
   return endpointId === null ? listDeliveries : listDeliveriesOfEndpoint;
 }
 
