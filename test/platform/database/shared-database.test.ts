@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { type Database, openDatabase } from "../../../src/platform/database/database.ts";
 import { shareDatabase } from "../../../src/platform/database/shared-database.ts";
+import { WAITING_CALLS_MAX } from "../../../src/platform/database/too-many-calls.ts";
 import { createDatabase } from "../../support/test-service.ts";
 
 const LOCK = { name: "lock", text: "select pg_advisory_xact_lock(4711)", values: [] };
@@ -46,7 +47,7 @@ it("a call that fails gives its slot back", async () => {
 it("a connection with too many waiting calls is limited, and no other", async () => {
   const outcomes: PromiseSettledResult<object[]>[] = [];
   await withBlockedCalls(async (of, later) => {
-    const further = Array.from({ length: 1_000 }, () => of("a").query(LOCK));
+    const further = Array.from({ length: WAITING_CALLS_MAX }, () => of("a").query(LOCK));
     later.push(Promise.allSettled(further).then((settled) => outcomes.push(...settled)));
     expect(await of("b").query(QUICK)).toEqual([{ one: 1 }]);
   });
