@@ -5,9 +5,10 @@ import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { storeEndpoint } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
-import { connectionKey, transition } from "../support/orders.ts";
+import { connectionKey } from "../support/orders.ts";
 import { processPaymentsWith, scriptedGateway } from "../support/payments.ts";
 import { operationApplied } from "../support/real-orders.ts";
+import { applied } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const DUE = "partner_orders_webhook_deliveries_due";
@@ -90,7 +91,7 @@ describe("the metrics of what waits", () => {
     for (const reasons of holds)
       await operationApplied(test, (await placeOrder(partner, { lines })).id, "hold", { reasons });
     await placeOrder(partner, { lines: [{ ...lines[0], quantity: 2 }] });
-    await transition(partner, (await placeTestOrder(partner, { lines })).id, "hold");
+    await applied(partner, (await placeTestOrder(partner, { lines })).id, "hold");
     const held = (reason: string) => `partner_orders_orders_held{reason="${reason}"}`;
     expect(await scrape(test)).toMatchObject({
       [held("out_of_stock")]: 2,

@@ -11,9 +11,9 @@ import {
   readOrder,
   readOrderEvents,
   readStoredOrders,
-  transition,
   transitionOrder,
 } from "../support/orders.ts";
+import { applied } from "../support/sandbox.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
 
 // The specification, part 3, "Real orders"; decisions 0011 and 0012. What a read or a cancel shows before any worker
@@ -146,9 +146,9 @@ describe("acceptance, what is never accepted automatically", () => {
 
   it("a test order whose payment failed and was paid", async () => {
     const { id } = await placeTestOrder(partner);
-    await transition(partner, id, "hold", { reasons: ["payment_failed"] });
+    await applied(partner, id, "hold", { reasons: ["payment_failed"] });
     test.clock.advance({ hours: 1 });
-    expect(await transition(partner, id, "releaseHold")).toMatchObject({ status: "NEW" });
+    expect(await applied(partner, id, "releaseHold")).toMatchObject({ status: "NEW" });
   });
 });
 

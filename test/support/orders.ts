@@ -111,14 +111,6 @@ export async function transitionOrder(
 export const failPayment = (test: TestService, partner: Partner, orderId: string) =>
   transitionOrder(test, partner, orderId, { name: "hold", reasons: ["payment_failed"] });
 
-/** A transition of a test order, requested by its partner; it must succeed. */
-export async function transition(partner: Partner, orderId: string, name: string, fields: object = {}) {
-  const path = `/v1/test/orders/${encodeURIComponent(orderId)}/transitions`;
-  const { status, body } = await partner.client.post(path, { transition: name, ...fields });
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body;
-}
-
 export const orderPath = (orderId: string) => `/v1/orders/${encodeURIComponent(orderId)}`;
 
 export async function readOrder(partner: Partner, orderId: string) {

@@ -9,10 +9,10 @@ import {
   readOrderEvents,
   readOrderEventTypes,
   readStoredOrders,
-  transition,
   transitionOrder,
   withoutItsOwn,
 } from "../../support/orders.ts";
+import { applied } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -78,7 +78,7 @@ describe("POST /v1/orders/{orderId}/cancel, past the window: 409 order-not-cance
     ["RETURNED", ["ship", "returnShipment"]],
   ])("rejects an order that is %s", async (status, transitions) => {
     const { id } = await placeTestOrder(partner);
-    for (const name of transitions) await transition(partner, id, name);
+    for (const name of transitions) await applied(partner, id, name);
     await expectNotCancelable(id, status);
   });
 });
@@ -106,7 +106,7 @@ describe("POST /v1/orders/{orderId}/cancel, in PROCESSING: 409 order-not-cancela
 
   it("rejects a test order that was moved there", async () => {
     const { id } = await placeTestOrder(partner);
-    await transition(partner, id, "process");
+    await applied(partner, id, "process");
     await expectNotCancelable(id, "PROCESSING");
   });
 });
@@ -132,8 +132,8 @@ describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0
 
   it.each(["process", "accept"])("cancels even after %s, as long as the hold is there", async (name) => {
     const { id } = await placeTestOrder(partner);
-    await transition(partner, id, name);
-    await transition(partner, id, "hold", { reasons: ["out_of_stock", "payment_failed"] });
+    await applied(partner, id, name);
+    await applied(partner, id, "hold", { reasons: ["out_of_stock", "payment_failed"] });
     await expectCanceled(partner, id);
   });
 

@@ -9,10 +9,10 @@ import {
   readOrder,
   readOrderEvents,
   readOrderEventTypes,
-  transition,
   transitionOrder,
   withoutItsOwn,
 } from "../../support/orders.ts";
+import { applied } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -122,8 +122,8 @@ describe("POST /v1/orders/{orderId}/cancel, already canceled", () => {
 
   it("returns 200 for an order that was canceled in the sandbox", async () => {
     const { id } = await placeTestOrder(partner);
-    await transition(partner, id, "accept");
-    await transition(partner, id, "cancel");
+    await applied(partner, id, "accept");
+    await applied(partner, id, "cancel");
     await expectCanceled(partner, id);
     expect(await readOrderEventTypes(test, partner)).toEqual(["order.created", "order.canceled"]);
   });

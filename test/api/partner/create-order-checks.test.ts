@@ -7,8 +7,8 @@ import {
   readOrder,
   readOrderEvents,
   readStoredOrders,
-  transition,
 } from "../../support/orders.ts";
+import { applied } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -101,7 +101,7 @@ describe("POST /v1/orders, erased test orders free their key and external id (de
   it("and nothing of the erased order is left", async () => {
     const request = anOrder(partner, { testMode: true });
     const { body: first } = await send(request);
-    await transition(partner, first.id, "ship");
+    await applied(partner, first.id, "ship");
     test.clock.advance({ hours: 2 });
     const { body: second } = await send(request);
     expect(await readStoredOrders(test, partner)).toMatchObject([

@@ -6,8 +6,8 @@ import {
   expectProblem,
   readOrder,
   readStoredOrders,
-  transition,
 } from "../../support/orders.ts";
+import { applied } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -68,7 +68,7 @@ describe("POST /v1/orders, rule 1: a request that already succeeded", () => {
   it("returns the order as it is now: a test order that was moved", async () => {
     const request = anOrder(partner, { testMode: true });
     const { body: created } = await send(request);
-    await transition(partner, created.id, "ship");
+    await applied(partner, created.id, "ship");
     expect((await send(request)).body).toEqual({ ...created, status: "IN_PROGRESS" });
   });
 

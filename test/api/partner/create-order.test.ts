@@ -7,13 +7,8 @@ import {
   placeOrder,
   placeTestOrder,
 } from "../../support/builders.ts";
-import {
-  expectNothingHappened,
-  expectProblem,
-  readOrder,
-  readOrderEvents,
-  transition,
-} from "../../support/orders.ts";
+import { expectNothingHappened, expectProblem, readOrder, readOrderEvents } from "../../support/orders.ts";
+import { applied } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -141,7 +136,7 @@ describe("POST /v1/orders, its event", () => {
     const { id } = await placeTestOrder(partner);
     const [published] = await readOrderEvents(test, partner);
     test.clock.advance({ minutes: 1 });
-    await transition(partner, id, "cancel");
+    await applied(partner, id, "cancel");
     const events = await readOrderEvents(test, partner);
     expect(events.map(({ type, sequence }) => [type, sequence])).toEqual([
       ["order.created", 1],

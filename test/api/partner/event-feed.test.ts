@@ -15,9 +15,9 @@ import {
   connectionUuid,
   expectErrors,
   expectProblem,
-  transition,
   withoutItsOwn,
 } from "../../support/orders.ts";
+import { applied } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import { createEndpoint, endpointPath } from "../../support/webhooks.ts";
 
@@ -33,8 +33,8 @@ describe("GET /v1/events", () => {
     const other = await createPartner(test);
     await placeOrder(other);
     const { id } = await placeTestOrder(partner);
-    await transition(partner, id, "ship");
-    await transition(partner, id, "complete");
+    await applied(partner, id, "ship");
+    await applied(partner, id, "complete");
     const { data, nextCursor } = await readFeedPage(test, partner);
     expect(data).toEqual(await readEvents(test, partner.connectionId));
     expect(data.map(({ type, sequence }) => [type, sequence])).toEqual([
@@ -99,9 +99,9 @@ describe("GET /v1/events", () => {
   it("is narrowed by order, named in either way, and by type", async () => {
     const partner = await createPartner(test);
     const order = await placeTestOrder(partner);
-    await transition(partner, order.id, "hold", { reasons: ["out_of_stock"] });
+    await applied(partner, order.id, "hold", { reasons: ["out_of_stock"] });
     await placeOrder(partner);
-    await transition(partner, order.id, "releaseHold");
+    await applied(partner, order.id, "releaseHold");
     const typesFor = async (query: string) =>
       (await pollFeed(test, partner, null, query)).events.map(({ type }) => type);
     const all = ["order.created", "order.onHold", "order.onHoldReleased"];

@@ -14,10 +14,10 @@ import {
   readOrder,
   readOrderEvents,
   readStoredOrders,
-  transition,
   transitionOrder,
   withoutItsOwn,
 } from "../../support/orders.ts";
+import { applied } from "../../support/sandbox.ts";
 import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -99,7 +99,7 @@ describe("GET /v1/orders/{orderId}", () => {
     const { id } = await placeTestOrder(partner, { lines });
     const [first, second] = (await readOrder(partner, id)).lines;
     test.clock.advance({ minutes: 1 });
-    await transition(partner, id, "ship", { lineIds: [second.id] });
+    await applied(partner, id, "ship", { lineIds: [second.id] });
     const read = await readOrder(partner, id);
     const [shipment] = read.shipments;
     expect(read.shipments).toEqual([
@@ -118,7 +118,7 @@ describe("GET /v1/orders/{orderId}", () => {
   it("shows when the order last changed", async () => {
     const { id, createdAt } = await placeTestOrder(partner);
     test.clock.advance({ minutes: 5 });
-    await transition(partner, id, "process");
+    await applied(partner, id, "process");
     expect(await readOrder(partner, id)).toMatchObject({
       createdAt,
       updatedAt: test.clock.now().toISOString(),
@@ -143,7 +143,7 @@ describe("GET /v1/orders/{orderId}, cancelableUntil (decision 0008)", () => {
   it("is the erasure of a new test order, and null once it was moved on", async () => {
     const { id } = await placeTestOrder(partner);
     expect((await readOrder(partner, id)).cancelableUntil).toBe(inHours(2));
-    await transition(partner, id, "accept");
+    await applied(partner, id, "accept");
     expect((await readOrder(partner, id)).cancelableUntil).toBeNull();
   });
 
@@ -168,7 +168,7 @@ describe("GET /v1/orders/{orderId}, a test order's two hours", () => {
   it("is not extended by transitions", async () => {
     const { id } = await placeTestOrder(partner);
     test.clock.advance({ hours: 1 });
-    await transition(partner, id, "accept");
+    await applied(partner, id, "accept");
     test.clock.advance({ hours: 1 });
     await expectMissing(id);
   });
