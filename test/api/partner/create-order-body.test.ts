@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BODY_LIMIT_BYTES } from "../../../src/api/http/body.ts";
 import { anAddress, anOrder, createPartner, type Partner } from "../../support/builders.ts";
-import { expectErrors, expectNothingHappened, expectProblem, readOrder } from "../../support/orders.ts";
+import {
+  expectInvalid,
+  OPTIONAL_TEXTS,
+  REQUIRED_TEXTS,
+  requestOrder,
+  sendRawOrder,
+} from "../../support/order-requests.ts";
+import { expectNothingHappened, expectProblem, readOrder } from "../../support/orders.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -14,22 +21,14 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const REQUIRED_TEXTS = ["firstName", "lastName", "address1", "city", "zip"];
-const OPTIONAL_TEXTS = ["address2", "company", "name", "phone", "stateCode"];
 const TEXTS = [...REQUIRED_TEXTS, ...OPTIONAL_TEXTS];
 
-const create = (fields: object = {}) => partner.client.post("/v1/orders", anOrder(partner, fields));
+const create = (fields?: object) => requestOrder(partner, fields);
 const createTo = (address: object) => create({ shippingAddress: anAddress(address) });
-const createRaw = (rawBody: string | Buffer, headers = {}) =>
-  partner.client.request("POST", "/v1/orders", { rawBody, headers });
+const createRaw = (rawBody: string | Buffer, headers?: object) => sendRawOrder(partner, rawBody, headers);
 
-async function expectRejected(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
-  expectErrors(
-    await answer,
-    pointers.map((pointer) => ({ pointer })),
-  );
-  await expectNothingHappened(test, partner);
-}
+const expectRejected = (response: Promise<Answer>, ...pointers: string[]) =>
+  expectInvalid(test, partner, response, ...pointers);
 
 describe("POST /v1/orders, text that cannot be kept unchanged", () => {
   const UNSTORABLE = ["a\u0000b", "a\ud800b", "\udc00"];

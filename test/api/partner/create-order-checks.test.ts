@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anAddress, anOrder, createPartner, type Partner, readEvents } from "../../support/builders.ts";
+import { sendOrder, UNKNOWN_PRODUCT } from "../../support/order-requests.ts";
 import {
   expectErrors,
   expectNothingHappened,
@@ -21,13 +22,10 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-/** Sends a request, under an Idempotency-Key header or without one. */
-const send = (request: object, key?: string | string[], by = partner) =>
-  by.client.post("/v1/orders", request, key === undefined ? {} : { headers: { "idempotency-key": key } });
+const send = (request: object, key?: string | string[], by = partner) => sendOrder(by, request, key);
 
 const withoutExternalId = (fields: object = {}) =>
   anOrder(partner, { externalOrderId: undefined, ...fields });
-const unknownProduct = { lines: [{ productId: "00000000-0000-7000-8000-000000000000", quantity: 1 }] };
 
 describe("POST /v1/orders, a rejected request does not use up its key", () => {
   it.each([
@@ -40,7 +38,7 @@ describe("POST /v1/orders, a rejected request does not use up its key", () => {
         }),
     ],
     ["a body that does not fit", () => send({}, "key-1")],
-    ["an unknown product", () => send(anOrder(partner, unknownProduct), "key-1")],
+    ["an unknown product", () => send(anOrder(partner, UNKNOWN_PRODUCT), "key-1")],
   ])("%s", async (_, reject) => {
     expect((await reject()).status).toBeGreaterThanOrEqual(400);
     await expectNothingHappened(test, partner);
@@ -64,7 +62,7 @@ describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
   });
 
   it("checks the key before the products", async () => {
-    expectProblem(await send(withoutExternalId(unknownProduct)), 400, "idempotency-key-missing");
+    expectProblem(await send(withoutExternalId(UNKNOWN_PRODUCT)), 400, "idempotency-key-missing");
   });
 
   it("checks the key before the external id", async () => {
@@ -76,7 +74,7 @@ describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
 
   it("checks the external id before the products", async () => {
     await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
-    const rejected = await send(anOrder(partner, { externalOrderId: "taken", ...unknownProduct }), "key-2");
+    const rejected = await send(anOrder(partner, { externalOrderId: "taken", ...UNKNOWN_PRODUCT }), "key-2");
     expect([rejected.status, rejected.body.externalOrderId]).toEqual([409, "taken"]);
   });
 });
@@ -121,7 +119,7 @@ describe("POST /v1/orders, erased test orders free their key and external id (de
     const request = anOrder(partner, { testMode: true });
     await send(request);
     test.clock.advance({ hours: 2 });
-    expectErrors(await send({ ...request, ...unknownProduct }), [{ pointer: "/lines/0/productId" }]);
+    expectErrors(await send({ ...request, ...UNKNOWN_PRODUCT }), [{ pointer: "/lines/0/productId" }]);
     expect(await readOrderEvents(test, partner)).toEqual([]);
   });
 

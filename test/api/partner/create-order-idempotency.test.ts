@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anAddress, anOrder, createKey, createPartner, type Partner } from "../../support/builders.ts";
+import { sendOrder, UNKNOWN_PRODUCT } from "../../support/order-requests.ts";
 import {
   cancelOrder,
   expectNothingHappened,
@@ -20,9 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-/** Sends a request, under an Idempotency-Key header or without one. */
-const send = (request: object, key?: string | string[], by = partner) =>
-  by.client.post("/v1/orders", request, key === undefined ? {} : { headers: { "idempotency-key": key } });
+const send = (request: object, key?: string | string[], by = partner) => sendOrder(by, request, key);
 
 type Request = ReturnType<typeof anOrder>;
 /** What is changed in a request, and the change. */
@@ -30,7 +29,6 @@ type Change = [string, (request: Request) => object];
 
 const withoutExternalId = (fields: object = {}) =>
   anOrder(partner, { externalOrderId: undefined, ...fields });
-const unknownProduct = { lines: [{ productId: "00000000-0000-7000-8000-000000000000", quantity: 1 }] };
 
 describe("POST /v1/orders, rule 1: a request that already succeeded", () => {
   it.each([
@@ -137,7 +135,7 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
     ["another quantity", (r: Request) => ({ ...r, lines: r.lines.map((l) => ({ ...l, quantity: 2 })) })],
     ["its lines in another order", (r: Request) => ({ ...r, lines: r.lines.toReversed() })],
     ["a line less", (r: Request) => ({ ...r, lines: r.lines.slice(1) })],
-    ["an unknown product", change(unknownProduct)],
+    ["an unknown product", change(UNKNOWN_PRODUCT)],
   ])("rejects it with %s: 422 idempotency-key-reused, and nothing happens", async (_, changed) => {
     const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
     const shippingAddress = anAddress({ address2: "Suite 5" });

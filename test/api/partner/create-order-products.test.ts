@@ -7,6 +7,7 @@ import {
   exposeProduct,
   type Partner,
 } from "../../support/builders.ts";
+import { requestOrder } from "../../support/order-requests.ts";
 import { expectErrors, expectNothingHappened, withoutItsOwn } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -20,7 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const create = (fields: object = {}) => partner.client.post("/v1/orders", anOrder(partner, fields));
+const create = (fields?: object) => requestOrder(partner, fields);
 const linesOf = (...productIds: string[]) => productIds.map((productId) => ({ productId, quantity: 1 }));
 
 describe("POST /v1/orders, rule 5: products that are not the connection's", () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anAddress, anOrder, createPartner, type Partner } from "../../support/builders.ts";
+import { requestOrder } from "../../support/order-requests.ts";
 import { readOrder, readOrderEvents, readStoredOrders } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -13,7 +14,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const create = (fields: object = {}, by = partner) => by.client.post("/v1/orders", anOrder(by, fields));
+const create = (fields?: object, by = partner) => requestOrder(by, fields);
 
 describe("POST /v1/orders, additional review", () => {
   const policies: [string, object, object, object][] = [

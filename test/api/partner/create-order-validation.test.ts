@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anAddress, anOrder, createPartner, type Partner } from "../../support/builders.ts";
 import {
+  expectInvalid,
+  OPTIONAL_TEXTS,
+  REQUIRED_TEXTS,
+  requestOrder,
+  sendOrder,
+  sendRawOrder,
+} from "../../support/order-requests.ts";
+import {
   expectErrors,
   expectNothingHappened,
   expectProblem,
@@ -19,25 +27,17 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const REQUIRED_TEXTS = ["firstName", "lastName", "address1", "city", "zip"];
-const OPTIONAL_TEXTS = ["address2", "company", "name", "phone", "stateCode"];
 const TEXTS = [...REQUIRED_TEXTS, ...OPTIONAL_TEXTS];
 
-const create = (fields: object = {}) => partner.client.post("/v1/orders", anOrder(partner, fields));
+const create = (fields?: object) => requestOrder(partner, fields);
 const createTo = (address: object) => create({ shippingAddress: anAddress(address) });
 const createOf = (quantity: unknown) => create({ lines: [{ productId: partner.productIds[0], quantity }] });
 const createUnder = (key: string | string[], fields: object = { externalOrderId: undefined }) =>
-  partner.client.post("/v1/orders", anOrder(partner, fields), { headers: { "idempotency-key": key } });
-const createRaw = (rawBody: string | Buffer, headers = {}) =>
-  partner.client.request("POST", "/v1/orders", { rawBody, headers });
+  sendOrder(partner, anOrder(partner, fields), key);
+const createRaw = (rawBody: string | Buffer, headers?: object) => sendRawOrder(partner, rawBody, headers);
 
-async function expectRejected(answer: Promise<Answer>, ...pointers: string[]): Promise<void> {
-  expectErrors(
-    await answer,
-    pointers.map((pointer) => ({ pointer })),
-  );
-  await expectNothingHappened(test, partner);
-}
+const expectRejected = (response: Promise<Answer>, ...pointers: string[]) =>
+  expectInvalid(test, partner, response, ...pointers);
 
 describe("POST /v1/orders, required fields", () => {
   it.each(["shippingAddress", "lines"])("rejects a request without %s", async (field) => {

@@ -7,6 +7,7 @@ import {
   placeOrder,
   placeTestOrder,
 } from "../../support/builders.ts";
+import { requestOrder } from "../../support/order-requests.ts";
 import { expectNothingHappened, expectProblem, readOrder, readOrderEvents } from "../../support/orders.ts";
 import { applied } from "../../support/sandbox.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
@@ -21,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const create = (fields: object = {}) => partner.client.post("/v1/orders", anOrder(partner, fields));
+const create = (fields?: object) => requestOrder(partner, fields);
 
 describe("POST /v1/orders", () => {
   it("returns 201 with the create fields, and no others", async () => {
