@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { clearSupplyChange, listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createExposedProduct } from "../support/builders.ts";
@@ -13,23 +13,12 @@ import {
   setRates,
   setStock,
 } from "../support/facilities.ts";
-import { startServiceForTest } from "../support/test-service.ts";
-import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
-
-let test: WaitingRoom["test"];
-let partner: WaitingRoom["partner"];
-let product: string;
-let facility: string;
-let place: WaitingRoom["place"];
-let placeWaiting: WaitingRoom["placeWaiting"];
-let isRouted: WaitingRoom["isRouted"];
-let holdsOf: WaitingRoom["holdsOf"];
-beforeEach(async () => {
-  ({ test, partner, product, facility, place, placeWaiting, isRouted, holdsOf } = await openWaitingRoom());
-});
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { openWaitingRoom } from "../support/waiting.ts";
 
 describe("a supply change of stock", () => {
   it("stands after a crash in the middle, and what is left is done by the next worker", async () => {
+    const { test, product, facility, placeWaiting, isRouted, holdsOf } = await openWaitingRoom();
     const ids = await placeWaiting(1, 1, 1);
     const victim = ids[1] ?? "";
     await setStock(test, facility, product, 3);
@@ -46,6 +35,7 @@ describe("a supply change of stock", () => {
   });
 
   it("is not cleared because of an older one", async () => {
+    const { test, product, facility } = await openWaitingRoom();
     await setStock(test, facility, product, 1);
     const [old] = (await listSupplyChanges(test.db)).filter(({ about }) => about === "stock");
     if (old === undefined) throw new Error("There is a supply change.");
@@ -55,6 +45,7 @@ describe("a supply change of stock", () => {
   });
 
   it("that comes while an order finds nothing is never missed", async () => {
+    const { test, partner, product, facility, place, isRouted } = await openWaitingRoom();
     await setStock(test, facility, product, 0);
     const id = await place(partner);
     await acceptAll(test);
@@ -77,6 +68,7 @@ describe("a supply change of stock", () => {
   });
 
   it("of several products goes to the oldest order first, whichever product came first", async () => {
+    const { test, partner, product, facility, place, isRouted } = await openWaitingRoom();
     const other = partner.productIds[1];
     for (const each of [product, other]) await setStock(test, facility, each, 0);
     const older = await place(partner, 1, { lines: [{ productId: other, quantity: 1 }] });
@@ -91,6 +83,7 @@ describe("a supply change of stock", () => {
   });
 
   it("of many products is one pass through those that wait, not one for each", async () => {
+    const { test, partner, product, facility, place, isRouted } = await openWaitingRoom();
     const products = [product, partner.productIds[1]];
     for (let count = 0; count < 8; count += 1)
       products.push(await createExposedProduct(test, partner.merchantId, partner.connectionId));
@@ -113,6 +106,7 @@ describe("a supply change of stock", () => {
   });
 
   it("that arrives while an older one is processed is kept", async () => {
+    const { test, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const ids = await placeWaiting(1, 2);
     await setStock(test, facility, product, 1);
     const both = await test.db.transaction(async (tx) => {
@@ -128,10 +122,11 @@ describe("a supply change of stock", () => {
     expect(await isRouted(...ids)).toEqual([true, true]);
   });
 
-  it.each([
-    ["a facility gets rates", () => setRates(test, facility, [aRate()])],
-    ["a facility opens and gets rates", async () => void (await createFacility(test))],
+  it.each<[string, (test: TestService, facility: string) => Promise<unknown>]>([
+    ["a facility gets rates", (test, facility) => setRates(test, facility, [aRate()])],
+    ["a facility opens and gets rates", (test) => createFacility(test)],
   ])("of rates is never missed when %s while an order finds none", async (_title, bring) => {
+    const { test, partner, facility, place, isRouted } = await openWaitingRoom();
     await setRates(test, facility, []);
     await routeAll(test);
     const id = await place(partner);
@@ -142,7 +137,7 @@ describe("a supply change of stock", () => {
       await tx.query({ name: "test-block", text: "lock table timeline_entries in share mode", values: [] });
       const routing = routeAll(test);
       await untilBlocked(test, 1);
-      const rates = bring();
+      const rates = bring(test, facility);
       await Promise.race([rates, untilBlocked(test, 2)]);
       await routeAll(other); // Another worker may learn of the supply change before the hold is stored.
       return [routing, rates];
@@ -153,6 +148,7 @@ describe("a supply change of stock", () => {
   });
 
   it("of rates and of stock may come in any order, from any source, and causes no deadlock", async () => {
+    const { test, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const ids = await placeWaiting(1, 1, 1, 1);
     const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     for (let round = 1; round <= 5; round += 1)
@@ -171,6 +167,7 @@ describe("a supply change of stock", () => {
   });
 
   it("releases each order once, however many workers process it", async () => {
+    const { test, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const ids = await placeWaiting(...Array.from({ length: 30 }, () => 1));
     await setStock(test, facility, product, 20);
     const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { anAddress, countRows, createPartner, placeOrder } from "../support/builders.ts";
 import {
   acceptAll,
@@ -15,23 +15,12 @@ import {
 } from "../support/facilities.ts";
 import { readOrder, readOrderEvents, transitionOrder } from "../support/orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
-import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
+import { openWaitingRoom } from "../support/waiting.ts";
 import { createEndpoint } from "../support/webhooks.ts";
-
-let test: WaitingRoom["test"];
-let partner: WaitingRoom["partner"];
-let product: string;
-let facility: string;
-let place: WaitingRoom["place"];
-let placeWaiting: WaitingRoom["placeWaiting"];
-let isRouted: WaitingRoom["isRouted"];
-let holdsOf: WaitingRoom["holdsOf"];
-beforeEach(async () => {
-  ({ test, partner, product, facility, place, placeWaiting, isRouted, holdsOf } = await openWaitingRoom());
-});
 
 describe("orders that wait for stock", () => {
   it("are released automatically when it arrives, the oldest first, until it is used up", async () => {
+    const { test, partner, product, facility, placeWaiting, isRouted, holdsOf } = await openWaitingRoom();
     const ids = await placeWaiting(2, 1, 1, 1);
     await setStock(test, facility, product, 4);
     await routeAll(test);
@@ -49,6 +38,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("publish an event each to each endpoint, though they are held and released together", async () => {
+    const { test, partner, product, facility, placeWaiting } = await openWaitingRoom();
     await createEndpoint(partner);
     await createEndpoint(partner, { eventTypes: ["order.onHold"] });
     const ids = await placeWaiting(1, 1, 1);
@@ -65,6 +55,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("that want more than there is do not keep the younger ones waiting", async () => {
+    const { test, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const ids = await placeWaiting(5, 1);
     await setStock(test, facility, product, 4);
     await routeAll(test);
@@ -72,6 +63,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("are served oldest first over all connections", async () => {
+    const { test, partner, product, facility, place, isRouted } = await openWaitingRoom();
     await setStock(test, facility, product, 0);
     const second = await createSibling(test, partner);
     const ids: string[] = [];
@@ -84,6 +76,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("come before those that were accepted later", async () => {
+    const { test, partner, product, facility, place, placeWaiting, isRouted } = await openWaitingRoom();
     const [waiting = ""] = await placeWaiting(1);
     const late = await place(partner);
     await acceptAll(test);
@@ -93,6 +86,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("are read page by page, hundreds of them", async () => {
+    const { test, partner, product, facility, place, isRouted } = await openWaitingRoom();
     await setStock(test, facility, product, 0);
     const ids = await Promise.all(Array.from({ length: 230 }, () => place(partner)));
     await acceptAll(test);
@@ -104,6 +98,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("get what a canceled order gives back", async () => {
+    const { test, partner, product, facility, place, isRouted, holdsOf } = await openWaitingRoom();
     await setStock(test, facility, product, 1);
     const first = await place(partner);
     await acceptAll(test);
@@ -119,6 +114,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("stay when the number only falls, or stays, or is of another product", async () => {
+    const { test, partner, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const [id = ""] = await placeWaiting(1);
     await routeAll(test);
     await setStock(test, facility, partner.productIds[1], 5);
@@ -130,6 +126,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("and are canceled in the meantime get nothing", async () => {
+    const { test, partner, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const [first = "", second = ""] = await placeWaiting(1, 1);
     await transitionOrder(test, partner, first, { name: "cancel" });
     await setStock(test, facility, product, 1);
@@ -139,6 +136,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("are routed again when a person releases the hold, and wait again if there is still no stock", async () => {
+    const { test, partner, placeWaiting, holdsOf } = await openWaitingRoom();
     const [id = ""] = await placeWaiting(1);
     await transitionOrder(test, partner, id, { name: "releaseHold" });
     expect(await routeAll(test)).toBe(1);
@@ -149,6 +147,7 @@ describe("orders that wait for stock", () => {
   });
 
   it("give up their place while their payment has failed, and are routed once paid", async () => {
+    const { test, partner, product, facility, placeWaiting, isRouted, holdsOf } = await openWaitingRoom();
     const [unpaid = "", paid = ""] = await placeWaiting(1, 1);
     await transitionOrder(test, partner, unpaid, { name: "addHold", reasons: ["payment_failed"] });
     await setStock(test, facility, product, 1);
@@ -165,11 +164,11 @@ describe("orders that wait for stock", () => {
 });
 
 describe("orders that wait for a rate", () => {
-  const placeAbroad = (countryCode: string) =>
-    place(partner, 1, { shippingAddress: anAddress({ countryCode }) });
+  const sentTo = (countryCode: string) => ({ shippingAddress: anAddress({ countryCode }) });
 
   it("are released automatically when one arrives, and only those that it serves", async () => {
-    const [french, german] = [await placeAbroad("FR"), await placeAbroad("DE")];
+    const { test, partner, facility, place, isRouted, holdsOf } = await openWaitingRoom();
+    const [french, german] = [await place(partner, 1, sentTo("FR")), await place(partner, 1, sentTo("DE"))];
     await acceptAll(test);
     await routeAll(test);
     expect([await holdsOf(french), await holdsOf(german)]).toEqual([
@@ -183,8 +182,9 @@ describe("orders that wait for a rate", () => {
   });
 
   it("may then find that there is no stock: the reason changes, and no release is published", async () => {
+    const { test, partner, product, facility, place, isRouted, holdsOf } = await openWaitingRoom();
     await setStock(test, facility, product, 0);
-    const id = await placeAbroad("FR");
+    const id = await place(partner, 1, sentTo("FR"));
     await acceptAll(test);
     await routeAll(test);
     await setRates(test, facility, [aRate({ country: "FR" })]);
@@ -198,6 +198,7 @@ describe("orders that wait for a rate", () => {
   });
 
   it("so do those out of stock, when the facility that has it ships to them at last", async () => {
+    const { test, product, placeWaiting, holdsOf } = await openWaitingRoom();
     const [id = ""] = await placeWaiting(1);
     const second = await createFacility(test, { rates: [] });
     await setStock(test, second, product, 1);
