@@ -6,16 +6,16 @@ import {
   createPartner,
   createProduct,
   exposeProduct,
-  type Partner,
   placeOrder,
   placeTestOrder,
 } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
+import { requestOrder } from "../support/order-requests.ts";
 import {
   cancelOrder,
   connectionKey,
   readOrder,
-  readOrderEvents,
+  readOrderEventTypes,
   transitionOrder,
 } from "../support/orders.ts";
 import {
@@ -30,10 +30,7 @@ import {
   setCreditLimit,
 } from "../support/payments.ts";
 import { dumpTables } from "../support/tables.ts";
-import { startServiceForTest, type TestService } from "../support/test-service.ts";
-
-const typesOf = async (test: TestService, partner: Partner, orderId: string): Promise<string[]> =>
-  (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
+import { startServiceForTest } from "../support/test-service.ts";
 
 describe("the charge for an order's goods", () => {
   it("exists with the order, and is made by the worker: once, and without an event", async () => {
@@ -88,17 +85,9 @@ describe("the charge for an order's goods", () => {
     const partner = await createPartner(test);
     const first = { externalOrderId: "one" };
     await placeOrder(partner, first);
-    const answer = await partner.client.post("/v1/orders", {
-      externalOrderId: "one",
+    const answer = await requestOrder(partner, {
+      ...first,
       lines: [{ productId: partner.productIds[0], quantity: 7 }],
-      shippingAddress: {
-        firstName: "A",
-        lastName: "B",
-        address1: "C",
-        city: "D",
-        zip: "E",
-        countryCode: "DE",
-      },
     });
     expect(answer.status).toBe(422);
     expect(await countRows(test, "ledger_entries")).toBe(1);
@@ -120,7 +109,11 @@ describe("a declined charge", () => {
     expect(await runJob(test, "accept-orders")).toBe(0);
     expect((await cancelOrder(partner, id)).status).toBe(200);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 canceled"]);
-    expect(await typesOf(test, partner, id)).toEqual(["order.created", "order.onHold", "order.canceled"]);
+    expect(await readOrderEventTypes(test, partner, id)).toEqual([
+      "order.created",
+      "order.onHold",
+      "order.canceled",
+    ]);
     expect(await processDuePayments(test)).toBe(0);
     expect(await balanceOf(test, partner)).toBe(0n);
   });
@@ -142,7 +135,7 @@ describe("a declined charge", () => {
     expect((await moves(test, partner, id)).map((move) => move.split(" ").slice(1).join(" "))).toEqual(
       [1, 2, 3, 4, 5, 6].map((attempt) => `${attempt} failed`),
     );
-    expect(await typesOf(test, partner, id)).toEqual(["order.created", "order.onHold"]);
+    expect(await readOrderEventTypes(test, partner, id)).toEqual(["order.created", "order.onHold"]);
   });
 
   it("that is paid in time releases the hold, and the window continues", async () => {
@@ -155,7 +148,7 @@ describe("a declined charge", () => {
     test.clock.advance({ hours: 1 });
     await processDuePayments(test);
     expect(await readOrder(partner, id)).toMatchObject({ status: "NEW", onHold: false });
-    expect(await typesOf(test, partner, id)).toEqual([
+    expect(await readOrderEventTypes(test, partner, id)).toEqual([
       "order.created",
       "order.onHold",
       "order.onHoldReleased",

@@ -83,8 +83,11 @@ export async function readOrderEvents(test: TestService, partner: Partner, order
   return events.filter(({ data }) => data.order && (orderId === undefined || data.order.id === orderId));
 }
 
-export const readOrderEventTypes = async (test: TestService, partner: Partner): Promise<string[]> =>
-  (await readOrderEvents(test, partner)).map(({ type }) => type);
+export const readOrderEventTypes = async (
+  test: TestService,
+  partner: Partner,
+  orderId?: string,
+): Promise<string[]> => (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
 
 /** Nothing of a connection's orders has been stored or published. */
 export async function expectNothingHappened(test: TestService, partner: Partner): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
-import { cancelOrder, readOrder, readOrderEvents } from "../../support/orders.ts";
+import { cancelOrder, readOrder, readOrderEvents, readOrderEventTypes } from "../../support/orders.ts";
 import {
   expectRejected,
   operationApplied,
@@ -22,8 +22,7 @@ afterAll(() => test.close());
 
 const twoLines = () => ({ lines: partner.productIds.map((productId) => ({ productId, quantity: 1 })) });
 const placeTwoLines = () => placeAcceptedOrder(test, partner, twoLines());
-const typesOf = async (orderId: string) =>
-  (await readOrderEvents(test, partner, orderId)).map(({ type }) => type);
+const typesOf = (orderId: string) => readOrderEventTypes(test, partner, orderId);
 const patchShipment = (id: string, body: object) =>
   test.backOffice.request("PATCH", `/api/shipments/${id}`, { body });
 

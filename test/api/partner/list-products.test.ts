@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  anOrder,
   createExposedProduct,
   createPartner,
   createProduct,
@@ -88,18 +89,7 @@ describe("GET /v1/products", () => {
       await client.get("/v1/products"),
       await client.get("/v1/products?sku=SKU-1"),
       await client.get(`/v1/products/${id}`),
-      await client.post("/v1/orders", {
-        externalOrderId: "priceless",
-        lines: [{ productId: id, quantity: 1 }],
-        shippingAddress: {
-          firstName: "A",
-          lastName: "B",
-          address1: "C",
-          city: "D",
-          zip: "E",
-          countryCode: "DE",
-        },
-      }),
+      await client.post("/v1/orders", anOrder({ productIds: [id, id] })),
       await client.get("/v1/orders/priceless"),
       await client.post("/v1/orders/priceless/cancel"),
     ];
