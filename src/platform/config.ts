@@ -14,8 +14,8 @@ const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 60 * MINUTE_SECONDS;
 
 /**
- * The wait after each failed attempt to send a webhook (decision 0037): 13 attempts in about 68 hours. Dense early,
- * because a partner can cancel for two hours only.
+ * The wait after each failed attempt to send a webhook (decision 0037): 13 attempts in about 68 hours. The first
+ * intervals are short, because a partner can cancel only for two hours.
  */
 const RETRY_SECONDS = [
   5, // After attempt 1.
@@ -31,7 +31,7 @@ const RETRY_SECONDS = [
   16 * HOUR_SECONDS,
   24 * HOUR_SECONDS, // After attempt 12. Attempt 13 is the last one.
 ];
-/** Webhooks of test orders, which live for hours only. */
+/** For the events of test orders, which exist only for hours. */
 const TEST_RETRY_SECONDS = RETRY_SECONDS.slice(0, 5);
 // An hour, six hours, then days: most declines end when a person pays or replaces a card.
 const PAYMENT_RETRY_SECONDS = [1, 6, 24, 48, 72].map((hours) => hours * HOUR_SECONDS);
@@ -59,21 +59,21 @@ export type Config = Readonly<{
   rateLimitPerMinute: number;
   /** Time limit of one attempt: connecting, sending and reading the response. */
   webhookTimeoutMs: number;
-  /** Intervals between the attempts to deliver a real event; as many retries as entries. */
+  /** Intervals between the attempts to deliver a real event. There are as many retries as entries. */
   webhookRetryMs: readonly number[];
-  /** The same for the events of test orders, which exist for hours only. */
+  /** The same for the events of test orders, which exist only for hours. */
   webhookTestRetryMs: readonly number[];
   /** Accepts endpoints with http and on private networks, for a laptop or a test. */
   webhookAllowPrivateNetworks: boolean;
   /** Keys of 32 bytes that encrypt signing secrets, newest first. Null: one is generated and kept in `dataDir`. */
   webhookSecretKeys: readonly Buffer[] | null;
-  /** Intervals between the attempts at a declined charge or refund; as many further attempts as entries. */
+  /** Intervals between the attempts at a declined charge or refund. There are as many retries as entries. */
   paymentRetryMs: readonly number[];
   /** How long entries of the audit log are kept. */
   auditRetentionMs: number;
   /** Null: no merchant can be charged through Stripe. */
   stripeSecretKey: string | null;
-  /** Null: Stripe's webhooks are rejected, and pending results are requested from Stripe. */
+  /** Null: Stripe's webhooks are rejected, and the service polls Stripe for outcomes. */
   stripeWebhookSecret: string | null;
   stripeApiUrl: string;
   /** Null: mails are written to files in `dataDir`. */
@@ -97,7 +97,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent.
- * @throws ConfigError that lists every invalid variable.
+ * @throws ConfigError with an error for every invalid variable
  */
 export function readConfig(environment: Environment): Config {
   const read = new EnvironmentReader(environment);
@@ -140,7 +140,7 @@ export function readConfig(environment: Environment): Config {
   return Object.freeze(config);
 }
 
-/** Reads single variables and collects what is wrong with them. */
+/** Reads variables and collects their errors. */
 class EnvironmentReader {
   readonly errors: string[] = [];
   readonly #environment: Environment;
@@ -157,7 +157,7 @@ class EnvironmentReader {
     return this.#raw(name) ?? fallback;
   }
 
-  /** An IP address or a host name. Whether it belongs to this machine is known when the service listens. */
+  /** An IP address or a host name. Only listening shows whether it belongs to this machine. */
   host(name: string, fallback: string): string {
     const value = this.text(name, fallback);
     if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value))

@@ -1,6 +1,6 @@
 /**
- * A connection together with its merchant. The connection is the unit of access; the merchant is what a distributed
- * database splits by (decision 0054). Orders, callers and connections are connection keys too.
+ * A connection together with its merchant. The connection is the unit of access. The merchant is the unit of
+ * distribution over several databases (decision 0054). Orders, callers and connections are connection keys too.
  */
 export type ConnectionKey = {
   readonly merchantId: string;
@@ -19,7 +19,7 @@ export const distinctConnections = (keys: Iterable<ConnectionKey>): ConnectionKe
   ...new Map([...keys].map((key) => [key.connectionId, key])).values(),
 ];
 
-/** The columns of a list of connections, as a statement reads it with `unnest`. */
+/** A list of connections as columns, which a statement reads with `unnest`. */
 export const connectionColumns = (
   connections: readonly ConnectionKey[],
 ): [merchantIds: string[], connectionIds: string[]] => [

@@ -6,7 +6,7 @@ import { retried } from "./database/retry.ts";
 import type { NewId } from "./ids.ts";
 import type { Signals } from "./signals.ts";
 
-/** What every operation receives. Made once at start. */
+/** Every operation receives it. It is created once at start. */
 export type Context = {
   readonly config: Config;
   readonly clock: Clock;
@@ -16,6 +16,6 @@ export type Context = {
   readonly signals: Signals;
 };
 
-/** Runs `work` in one transaction: everything in it commits or nothing does. Retried after a deadlock. */
+/** Runs `work` in one transaction, and retries it after a deadlock. */
 export const inTransaction = <T>({ db, clock }: Context, work: (tx: Queryable) => Promise<T>): Promise<T> =>
   retried(db, clock, () => db.transaction(work));

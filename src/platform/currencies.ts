@@ -1,7 +1,7 @@
 /**
- * ISO 4217 currencies by their decimals. A list of our own, since Node's differs from ISO 4217 (it gives HUF and IDR no
- * decimals) and from version to version, while amounts are stored in minor units: another number of decimals would
- * multiply each stored amount. So a code is never removed, also when ISO 4217 withdraws it, and never gets other decimals.
+ * ISO 4217 currencies by their decimals. Node's own data differs from ISO 4217 (HUF and IDR have no decimals) and from
+ * version to version. Amounts are stored in minor units, so other decimals would change each stored amount. So a code
+ * is never removed, even if ISO 4217 withdraws it, and never gets other decimals.
  */
 const CODES_BY_DIGITS: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",

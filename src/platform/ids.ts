@@ -22,7 +22,7 @@ export type IdPrefix =
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;
 
-// RFC 9562 lets a generator run ahead of a clock that is set back. Beyond this many milliseconds it follows the clock.
+// RFC 9562 lets a generator run ahead of a clock that is set back. Beyond this difference it follows the clock.
 const ROLLBACK_ALLOWANCE_MS = 10_000;
 
 export function newIdsFrom(clock: Clock): NewId {
@@ -30,10 +30,10 @@ export function newIdsFrom(clock: Clock): NewId {
   return () => generator.generateOrResetCore(clock.now().getTime(), ROLLBACK_ALLOWANCE_MS).toString();
 }
 
-/** A UUID as the TypeID shown outside, such as `ord_01m7y7np16fe68bxp4h91tdmdn`. */
+/** A UUID as a TypeID of the API, such as `ord_01m7y7np16fe68bxp4h91tdmdn`. */
 export const toTypeId = (prefix: IdPrefix, uuid: string): string => fromUUID(uuid, prefix);
 
-/** The UUID inside a TypeID of that prefix, or null when the text is not one. */
+/** The UUID in a TypeID with this prefix. Null if the text is not one. */
 export function fromTypeId(prefix: IdPrefix, text: string): string | null {
   try {
     return TypeID.fromString(text, prefix).toUUID();
@@ -48,7 +48,7 @@ export const wireOrderId = (order: { id: string; testMode: boolean }): string =>
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The UUID in its canonical lower-case form, or null when the text is not one. */
+/** The UUID in its canonical lower-case form. Null if the text is not one. */
 export const parseUuid = (text: string): string | null => (UUID.test(text) ? text.toLowerCase() : null);
 
 /** The nil UUID of RFC 9562. No row has it. */
@@ -65,6 +65,6 @@ export function uuidAt(moment: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The moment that a UUIDv7 was made at, by the clock of who made it: its first 12 digits, milliseconds. */
+/** When a UUIDv7 was made, by the clock of its maker: its first 12 digits are milliseconds. */
 export const momentOf = (uuid: string): Date =>
   new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));

@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "./config.ts";
 
 /**
- * Structured logs, one JSON object a line. Errors are written by type, message, code and stack alone: driver errors
- * also carry the values of the failed row, which hold names and addresses.
+ * Structured logs, one JSON object a line. Errors are written with their type, message, code and stack
+ * only: driver errors also contain the values of the failed row, such as names and addresses.
  */
 export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {

@@ -13,10 +13,12 @@ export type RequestMetrics = {
 export type Metrics = {
   registry: Registry;
   requests: RequestMetrics;
-  /** Counts the items that a run of a job processed, such as orders accepted. */
+  /** Counts the items that a run of a job has processed. */
   jobDone(job: string, count: number): void;
   jobFailed(job: string): void;
-  /** A webhook's attempt; `delayMs` is the time from its event to its first attempt, null for later ones. */
+  /**
+   * An attempt to send a webhook. `delayMs` is the time from the event to the first attempt. Null for later attempts.
+   */
   attemptMade(outcome: "succeeded" | "failed", delayMs: number | null): void;
 };
 
@@ -38,7 +40,7 @@ export function createMetrics(): Metrics {
   });
   const jobFailures = new Counter({
     name: "partner_orders_job_failures_total",
-    help: "Failed runs of background jobs. The next run tries again.",
+    help: "Failed runs of background jobs. The next run repeats the work.",
     labelNames: ["job"],
     registers: [registry],
   });
@@ -62,7 +64,7 @@ export function createMetrics(): Metrics {
     registry,
     requests: {
       observe(listener, method, route, status, elapsedMs) {
-        // Unmatched paths share one label value, so that strangers cannot grow the metrics.
+        // Unmatched paths share one label value, so that callers cannot increase the number of metrics.
         duration.observe({ listener, method, route: route ?? "(none)", status }, elapsedMs / 1_000);
       },
     },

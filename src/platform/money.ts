@@ -1,16 +1,16 @@
 import { fractionDigits } from "./currencies.ts";
 
-/** Whole minor units (cents) of one currency. Inside the service an amount is never a fraction. */
+/** An amount in whole minor units, such as cents, of its currency. */
 export type Money = { minor: bigint; currency: string };
 
-// Kept below the point where price × 100 000 pieces × 100 lines would leave a 64-bit integer.
+// With this limit, price × 100 000 pieces × 100 lines fits into a 64-bit integer.
 const AMOUNT_MAX_MINOR = 100_000_000_000n;
 
 const AMOUNT = /^(\d{1,15})(?:\.(\d{1,6}))?$/;
 
 export const isAmount = (text: string): boolean => AMOUNT.test(text);
 
-/** Parses an amount of the wire; null when it has more decimals than its currency, or is too large. */
+/** Parses an amount of the API. Null if it has more decimals than its currency, or is too large. */
 export function parseMoney(wire: { amount: string; currency: string }): Money | null {
   const match = AMOUNT.exec(wire.amount);
   if (match === null) return null;
@@ -21,7 +21,7 @@ export function parseMoney(wire: { amount: string; currency: string }): Money | 
   return minor <= AMOUNT_MAX_MINOR ? { minor, currency: wire.currency } : null;
 }
 
-/** Money as a decimal string for the wire. A negative amount, such as the balance of a merchant that owes, has a minus sign. */
+/** Money as a decimal string for the API. A negative amount has a minus sign. */
 export function formatMoney({ minor, currency }: Money): { amount: string; currency: string } {
   const digits = fractionDigits(currency);
   const sign = minor < 0n ? "-" : "";

@@ -1,26 +1,26 @@
 import { isOutOfReach } from "./database/database.ts";
 
-/** Failures that are logged one by one, so that the log stays readable when everything fails. */
+/** Failures that are logged individually. The limit keeps the log readable if everything fails. */
 const FAILURES_LISTED_MAX = 10;
 
 /**
- * Batches after which a run ends although its keys always have more to do. Failures are reported only at the end of a
- * run, and failed keys are processed again only in the next one.
+ * Batches after which a run ends even if there is more work. Failures are reported only at the end of a run, and failed
+ * keys are processed again only in the next one.
  */
 const BATCHES_MAX = 1_000;
 
 /**
- * Returns the keys of the next pass, none to end the run. `worked` are the keys for which the previous pass did
- * something; null before the first pass.
+ * Returns the keys of the next pass, or none to end the run. `worked` contains the keys for which the previous pass did
+ * something. Null before the first pass.
  */
 export type NextPass<Key> = (worked: readonly Key[] | null) => Promise<readonly Key[]>;
 
-/** Does a batch of one key's work and returns how much it did. A batch that skips something adds why to `failures`. */
+/** Does a batch of one key's work. Returns how much it did. Adds an error to `failures` for what it skips. */
 export type DoBatch<Key> = (key: Key, failures: unknown[]) => Promise<number>;
 
 /**
  * Runs batches of many keys, mostly connections, in passes: one batch of each key, then the next pass. So no key waits
- * for all the work of another. The run ends when a pass did nothing, and returns how much it did.
+ * for all the work of another. The run ends after a pass without work. Returns how much work was done.
  *
  * A key whose batch fails gets no further batch in this run. Its error is thrown at the end, with all others.
  */
@@ -44,7 +44,7 @@ export async function runInTurn<Key>(
         count += done;
         if (done > 0) worked.push(key);
       } catch (error) {
-        if (isOutOfReach(error)) throw error; // The database is out of reach for the other keys as well.
+        if (isOutOfReach(error)) throw error; // The database is not available for the other keys either.
         failures.push(error);
         failed.add(key);
       }
@@ -55,9 +55,9 @@ export async function runInTurn<Key>(
 }
 
 /**
- * Lists the keys again before each pass, so that a key that becomes due during the run joins the next pass. Keys are plain
- * data, read from the database each time. A key equal to an earlier one is returned as the same object, by which the run
- * recognizes the keys that failed.
+ * Lists the keys again before each pass, so that a key that becomes due during the run joins the next pass. Keys are
+ * plain data, read from the database each time. A key equal to an earlier one is returned as the same object, by which
+ * the run recognizes the keys that failed.
  */
 export function listedEachPass<Key>(list: () => Promise<readonly Key[]>): NextPass<Key> {
   const seen = new Map<string, Key>();
@@ -75,7 +75,7 @@ export function listedEachPass<Key>(list: () => Promise<readonly Key[]>): NextPa
   };
 }
 
-/** Repeats a fixed list of keys, each until a batch finds nothing to do for it. */
+/** Repeats a fixed list of keys, each until a batch has nothing to do for it. */
 export const eachUntilDone =
   <Key>(keys: readonly Key[]): NextPass<Key> =>
   async (worked) =>

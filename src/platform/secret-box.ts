@@ -6,9 +6,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
-/** Keeps signing secrets unreadable in the database and in its backups. */
+/** Encrypts signing secrets, so that the database and its backups do not reveal them. */
 export type SecretBox = {
-  /** The id of the key that seals. */
+  /** The id of the key that encrypts. */
   readonly keyId: string;
   /**
    * @param context what the secret belongs to, such as its endpoint's id: a sealed secret that was moved to another
@@ -22,11 +22,11 @@ export type SecretBox = {
    * SecretBoxError
    */
   keyIdOf(sealed: string): string;
-  /** Whether a key is among the box's, by its id. */
+  /** Whether the box has the key with this id. */
   knows(keyId: string): boolean;
 };
 
-/** Why a sealed secret cannot be read. It names the key by its id, and holds nothing of the key or the secret. */
+/** Why a sealed secret cannot be decrypted. It contains the id of the key, but neither the key nor the secret. */
 export class SecretBoxError extends Error {
   readonly code: "malformed" | "unknown-key" | "not-authentic";
   readonly keyId: string | null;
@@ -39,15 +39,15 @@ export class SecretBoxError extends Error {
 }
 
 /**
- * Seals with AES-256-GCM. The first key seals and every key opens, so a new key is put in front of the old one, which
- * can go when nothing is sealed with it any more.
+ * Seals with AES-256-GCM. The first key seals and every key opens, so put a new key before the old one. The old
+ * one can be removed once no secret is sealed with it.
  * @param keys newest first, 32 bytes each. @throws RangeError without a key, or with one of another length
  */
 export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   const [first] = keys;
-  if (first === undefined) throw new RangeError("A secret box needs a key.");
+  if (first === undefined) throw new RangeError("A secret box needs at least one key.");
   if (keys.some((key) => key.length !== KEY_BYTES))
-    throw new RangeError(`A secret box's keys have ${KEY_BYTES} bytes.`);
+    throw new RangeError(`The keys of a secret box must have ${KEY_BYTES} bytes.`);
   const keysById = new Map(keys.map((key) => [idOf(key), key]));
   const keyId = idOf(first);
 
@@ -68,7 +68,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   };
 }
 
-/** Short enough to read aloud. Of 256 random bits, 32 bits of a hash reveal nothing. */
+/** Short enough to read aloud. 32 bits of a hash reveal nothing about 256 random bits. */
 const idOf = (key: Buffer): string => createHash("sha256").update(key).digest("hex").slice(0, 8);
 
 type Parts = { keyId: string; bytes: Buffer };
@@ -99,7 +99,7 @@ function unlock(key: Buffer, { keyId, bytes }: Parts, context: string): string {
   try {
     return Buffer.concat([text, decipher.final()]).toString("utf8");
   } catch {
-    const message = `The key ${keyId} does not open this: the secret was changed or belongs elsewhere.`;
+    const message = `The key ${keyId} does not decrypt this secret: it was changed, or belongs to another row.`;
     throw new SecretBoxError("not-authentic", keyId, message);
   }
 }

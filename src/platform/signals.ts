@@ -16,14 +16,14 @@ export type Signals = {
 };
 
 export type SignalChannel = Signals & {
-  /** Calls `handle` for the signals of this process and of others. Returns how to stop. */
+  /** Calls `handle` for the signals of this process and of others. Returns a function that stops it. */
   listen(handle: SignalHandler): () => Promise<void>;
 };
 
 const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed"];
 const CHANNEL = "partner_orders_signals";
 const SEND_EVERY_MS = 25;
-/** A notification holds at most 8000 bytes. Connections beyond this number are found by polling. */
+/** A notification has at most 8000 bytes. Connections beyond this number are found by polling. */
 const CONNECTIONS_PER_NOTIFICATION_MAX = 100;
 const RECONNECT_MS = 1_000;
 
@@ -55,7 +55,7 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
   function notify(notification: Notification): void {
     const values = [CHANNEL, JSON.stringify(notification)];
     db.query({ name: "notify", text: "select pg_notify($1, $2)", values }).catch((err: unknown) =>
-      log.debug({ err }, "signal not sent to other processes; they poll"),
+      log.debug({ err }, "signal not sent to other processes, work is found by polling"),
     );
   }
 
@@ -102,7 +102,7 @@ async function listenUntil(
     try {
       await listenOnce(db, stopping, receive);
     } catch (err) {
-      log.warn({ err }, "signals of other processes not received, will reconnect; work is found by polling");
+      log.warn({ err }, "signals of other processes not received, will reconnect");
       await pause(RECONNECT_MS, stopping);
     }
   }

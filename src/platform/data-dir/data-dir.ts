@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 
 /**
- * Creates `DATA_DIR` if it is missing, closed to other users: it has secrets in it, and a lock that any reader of it
- * could keep. One that is there stays as its owner made it. PostgreSQL, which does not run as root, must pass through
+ * Creates `DATA_DIR` if it is missing. Other users cannot enter it: it contains secrets, and a lock that any reader
+ * could keep. An existing folder keeps its permissions. PostgreSQL, which does not run as root, must pass through
  * the folder of root except on Linux.
  */
 export async function makeDataDir(dataDir: string): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * An array parameter as PostgreSQL reads it, for values that need no quotes, such as UUIDs, numbers and ISO times. The
- * driver looks through every element for what to escape, which costs more than all else that is done with it.
+ * An array parameter in PostgreSQL's form, for values that need no quotes, such as UUIDs, numbers and ISO times. The
+ * driver would search every element for characters to escape, at a higher cost than everything else.
  */
 export const plainArray = (values: readonly (string | number)[]): string => `{${values.join()}}`;

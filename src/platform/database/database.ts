@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** Runs one statement. A pool runs it on any connection, a transaction on its own. */
+/** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
   query<Row extends object>(statement: Statement): Promise<Row[]>;
 };
@@ -13,7 +13,7 @@ export type Database = Queryable & {
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Runs text of several statements without parameters: migrations and partitions. */
   runScript(sql: string): Promise<void>;
-  /** A dedicated connection for as long as `work` runs. */
+  /** Runs `work` with a connection of its own. */
   withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
@@ -38,17 +38,19 @@ export type PoolUse = {
   readonly totalMs: number;
 };
 
-/** A database with connections of its own. Connections are opened when they are needed, and closed when they are idle. */
+/**
+ * A database with connections of its own. Connections are opened when they are needed, and closed when they are idle.
+ */
 export type Pool = Database & { use(): PoolUse };
 
-/** Waiting longer than this for a connection means the database is out of reach. */
+/** If a connection takes longer than this, the database is not available. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of ours runs this long; one that does is stuck. */
+/** No statement of the service needs this long. One that does is stuck. */
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** What the server may take to report that it has ended a statement. */
+/** The server's time to report that it has ended a statement. */
 const REPORT_TIMEOUT_MS = 1_000;
 
-// Money is bigint inside the service, so 64-bit integers arrive as such and never as rounded numbers.
+// Amounts are bigint, so 64-bit integers must not be rounded to numbers.
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
     if (oid === pg.types.builtins.INT8 && format !== "binary") return BigInt;
@@ -65,7 +67,7 @@ export function openDatabase(options: DatabaseOptions): Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
-    // A limit on the client's side too: a server that has vanished applies no statement_timeout.
+    // The client has a limit too: a server that is gone applies no statement_timeout.
     query_timeout: statementTimeoutMs + REPORT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
@@ -76,8 +78,8 @@ export function openDatabase(options: DatabaseOptions): Pool {
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
-    // While a client is in use, no other code listens for its errors, and an error without a listener ends the process.
-    // The caller learns of a lost connection from its statements.
+    // While a client is in use, no other code listens for its errors. An error without a listener would end the
+    // process. The caller learns of a lost connection from its statements.
     const onLost = (error: Error): void => {
       broken = error;
     };
@@ -130,21 +132,22 @@ async function inTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => 
     await client.query("commit");
     return result;
   } catch (error) {
-    // If the connection is lost, the server rolls back on its own. A rollback statement would only wait as well.
+    // If the connection is lost, the server rolls back on its own. A rollback statement would also wait.
     if (!isOutOfReach(error)) await client.query("rollback").catch(() => undefined);
     throw error;
   }
 }
 
-/** The SQLSTATE of an error from PostgreSQL, or null for any other error. */
+/** The SQLSTATE of an error from PostgreSQL. Null for any other error. */
 export const sqlState = (error: unknown): string | null =>
   error instanceof pg.DatabaseError ? (error.code ?? null) : null;
 
-// 40001 serialisation failure, 40P01 deadlock: the same work succeeds when it is done again.
+// 40001 serialization failure, 40P01 deadlock: the same work can succeed if it is repeated.
 export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 
 /**
- * True if one statement ran into its time limit, or into that of waiting for a lock: the connection is as good as before.
+ * True if one statement ran into its time limit, or into that of waiting for a lock: the connection is as good as
+ * before.
  */
 export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includes(sqlState(error) ?? "");
 
@@ -166,16 +169,16 @@ const UNAVAILABLE_CODES = new Set([
 ]);
 const UNAVAILABLE_MESSAGES = /Connection terminated|timeout exceeded|Query read timeout|not queryable|ended/i;
 
-/** Thrown when the service itself rejects work. The response is the same as for an unavailable database. */
+/** Thrown if the service itself rejects work. The response is the same as for an unavailable database. */
 export class UnavailableError extends Error {}
 
-/** True when the database cannot be reached or is shutting down, starting or overloaded: trying later may help. */
+/** True if the database cannot be reached, or is shutting down, starting or overloaded. A retry can succeed. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== null) return UNAVAILABLE_STATES.test(state) || isRetryable(error);
   if (!(error instanceof Error)) return false;
   if (error instanceof UnavailableError) return true;
-  // pg reports lost connections and its own timeouts as plain errors, which only their message identifies.
+  // pg reports lost connections and its own timeouts as plain errors. Only the message identifies them.
   return (
     UNAVAILABLE_CODES.has((error as NodeJS.ErrnoException).code ?? "") ||
     UNAVAILABLE_MESSAGES.test(error.message)

@@ -6,12 +6,12 @@ import type { Database, Queryable } from "./database.ts";
 export const DAY_TABLES = ["events", "attempts"] as const;
 export type DayTable = (typeof DAY_TABLES)[number];
 
-/** Days made ahead, so that a worker may rest for two weeks. */
+/** Days that are created ahead, so that no worker need run for two weeks. */
 const DAYS_AHEAD = 14;
-// Ids may be a little older than the moment they are stored in, so the day before is kept open too.
+// Ids can be a little older than the time at which they are stored, so the day before has a partition too.
 const DAYS_BEHIND = 1;
 
-/** Makes the daily partitions around a moment. May be called by any process at any time. */
+/** Creates the daily partitions around a time. Any process can call it at any time. */
 export async function ensureDayPartitions(db: Database, now: Date): Promise<void> {
   const today = Math.floor(now.getTime() / DAY_MS);
   for (const table of DAY_TABLES) {
@@ -21,8 +21,8 @@ export async function ensureDayPartitions(db: Database, now: Date): Promise<void
 }
 
 /**
- * A separate table that is attached afterwards: its lock on the parent is so weak that orders can still be placed. The
- * advisory lock only makes processes that do the same wait for each other.
+ * Creates a separate table and attaches it: the lock on the parent is so weak that orders can still be placed. The
+ * advisory lock only makes concurrent processes wait for each other.
  */
 function partitionScript(table: DayTable, from: Date, to: Date): string {
   const name = `${table}_${from.toISOString().slice(0, 10).replaceAll("-", "")}`;
@@ -42,12 +42,12 @@ function partitionScript(table: DayTable, from: Date, to: Date): string {
 }
 
 export type Partition = {
-  /** As SQL writes it: quoted where it must be. */
+  /** The name as an SQL identifier, with quotes if necessary. */
   readonly name: string;
   readonly from: Date;
   /** Exclusive. */
   readonly to: Date;
-  /** A detach was begun and never ended: the partition is out of use but still there. */
+  /** A detach was started and not finished: the partition is not used, but still exists. */
   readonly isDetaching: boolean;
 };
 
@@ -69,13 +69,13 @@ export async function listPartitions(db: Queryable, table: DayTable): Promise<Pa
     .flatMap(({ name, bound, is_detaching }) => {
       const [, from, to] =
         /^FOR VALUES FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)$/.exec(bound) ?? [];
-      if (from === undefined || to === undefined) return []; // Open at an end, so never wholly in the past.
+      if (from === undefined || to === undefined) return []; // It has no bound at one end, so it is never completely in the past.
       return [{ name, from: momentOf(from), to: momentOf(to), isDetaching: is_detaching }];
     })
     .sort((a, b) => a.from.getTime() - b.from.getTime());
 }
 
-/** How long from now every id finds a partition: up to the first gap. 0 when there is none for the present moment. */
+/** How long from now every id has a partition: up to the first gap. 0 if there is none for now. */
 export async function partitionsAheadMs(db: Queryable, table: DayTable, now: Date): Promise<number> {
   let coveredMs = now.getTime();
   for (const { from, to, isDetaching } of await listPartitions(db, table))

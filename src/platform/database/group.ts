@@ -4,8 +4,8 @@ import { tooManyCalls, WAITING_CALLS_MAX } from "./too-many-calls.ts";
 import { Slots, Turns } from "./turns.ts";
 
 /**
- * Work that arrives together is done together: while one group is at the database, further calls gather, and the
- * next group takes all of them. Without load a call goes alone and at once; nothing waits for a timer.
+ * Processes work that arrives together in groups: while one group is at the database, further calls form the next
+ * group. Without load, each call runs alone and at once. No call waits for a timer.
  */
 export type Grouped<In, Out> = (item: In) => Promise<Out>;
 
@@ -13,7 +13,7 @@ type GroupOptions<In, Out> = {
   /** Processes a whole group. Returns one outcome per item, in the same order. */
   run: (items: In[]) => Promise<Out[]>;
   sizeMax: number;
-  /** Groups that may be at the database at the same time. */
+  /** Groups that can be at the database at the same time. */
   concurrencyMax: number;
   /** While a group is at the database, another begins only with so many calls; for throughput rather than latency. */
   besideMin?: number;
@@ -32,7 +32,7 @@ type GroupOptions<In, Out> = {
 };
 
 /**
- * With more waiting calls than this, the database does not keep up at all. An early error then serves clients better.
+ * With more waiting calls, the database cannot keep up. Then an early error is better for clients.
  */
 const WAITING_MAX = 10_000;
 
@@ -46,12 +46,12 @@ type Call<In, Out> = {
   reject(error: unknown): void;
 };
 
-/** A group that may run now, and what ends its turn. */
+/** A group that can run now, and a function that ends its turn. */
 type Group<In, Out> = { readonly calls: Call<In, Out>[]; end(): void };
 
 /**
- * When a group fails as a whole, each of its items is done again alone, so that one that cannot be stored, or waits for
- * a lock, fails no other. Items must therefore be safe to repeat.
+ * If a group fails, each of its items is repeated alone, so that an item that cannot be stored, or waits for a lock,
+ * does not make others fail. Items must be safe to repeat.
  */
 export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In, Out> {
   const { run, runAlone, ownerOf } = options;
@@ -84,7 +84,7 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
 
   /** The next group does not wait for these items, unless only `run` can process them. */
   async function runSeparately(calls: readonly Call<In, Out>[], error: unknown): Promise<void> {
-    // If the database is not available, it is not available for any of them. Retrying one by one would only add load.
+    // If the database is not available, repeating the items one by one would only add load.
     const isFinal = isOutOfReach(error) || (calls.length === 1 && !(runAlone && isTimedOut(error)));
     if (isFinal) for (const { reject } of calls) reject(error);
     else if (runAlone !== undefined) for (const call of calls) void doAlone(call, runAlone);
@@ -115,7 +115,7 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
       waiting.add(owner, call);
       if (scheduled) return;
       scheduled = true;
-      // After the current batch of I/O events, so that requests read from the sockets together go together.
+      // After the current I/O events, so that requests that are read together form a group.
       setImmediate(startGroups);
     });
 }

@@ -10,12 +10,12 @@ const MIGRATIONS_TABLE = "schema_migrations";
 const UNDEFINED_TABLE = "42P01";
 
 /**
- * Brings the schema up to date: every migration in a transaction of its own, each exactly once. Processes that
- * start together wait for each other. On a connection of its own, without the time limits of a request's statements.
+ * Applies the migrations that the database lacks, each in its own transaction. Processes that start together wait for
+ * each other. It uses its own connection, without the time limits of other statements.
  */
 export async function migrate(url: string, log: (message: string) => void): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: "partner-orders" });
-  client.on("error", () => undefined); // The statement under way fails with it.
+  client.on("error", () => undefined); // The running statement fails too.
   await client.connect();
   try {
     await client.query("select pg_advisory_lock(7305220, 1)");
@@ -24,7 +24,7 @@ export async function migrate(url: string, log: (message: string) => void): Prom
       dir: MIGRATIONS_DIR,
       direction: "up",
       migrationsTable: MIGRATIONS_TABLE,
-      // The lock above waits; the runner's own would fail the second process instead.
+      // The lock above waits. The runner's own lock would make the second process fail.
       noLock: true,
       singleTransaction: false,
       logger: { info: () => undefined, debug: () => undefined, warn: log, error: log },
@@ -34,7 +34,7 @@ export async function migrate(url: string, log: (message: string) => void): Prom
   }
 }
 
-/** Names of the migrations that this program has and the database has not, oldest first. Changes nothing. */
+/** The names of the migrations that the database lacks, oldest first. Changes nothing. */
 export async function pendingMigrations(db: Queryable): Promise<string[]> {
   const files = await readdir(MIGRATIONS_DIR);
   const applied = new Set(await listAppliedMigrations(db));

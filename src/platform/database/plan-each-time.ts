@@ -1,9 +1,9 @@
 import type { Queryable } from "./database.ts";
 
 /**
- * From here to its end, a transaction plans each of its statements for the actual parameters and for the tables as they
- * are. PostgreSQL would keep a plan otherwise. One that was made for an empty table reads a full one once for each row of
- * a batch.
+ * From here to the end of the transaction, PostgreSQL plans each statement for its parameters and the present tables,
+ * instead of keeping a plan. A plan that was made for an empty table would read a full one once for each row of a
+ * batch.
  */
 export async function planEachTime(tx: Queryable): Promise<void> {
   await tx.query({

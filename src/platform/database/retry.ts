@@ -3,7 +3,7 @@ import { type Database, isRetryable, sqlState } from "./database.ts";
 import { ensureDayPartitions } from "./day-partitions.ts";
 
 const ATTEMPTS_MAX = 4;
-/** Raised when no partition takes a row, because no worker has made any ahead for long. */
+/** No partition accepts the row, because no worker has created partitions for a long time. */
 const CHECK_VIOLATION = "23514";
 
 /**

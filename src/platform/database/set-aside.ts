@@ -1,7 +1,10 @@
-/** How long calls of an owner run alone after one of them was slow. Short, because an overloaded database is slow for all. */
+/**
+ * How long the calls of an owner run alone after a slow one. It is short, because an overloaded database is slow for
+ * all.
+ */
 const SET_ASIDE_MS = 10_000;
 
-/** Owners whose calls were slow or failed a moment ago, and that therefore join no group of others. */
+/** Owners whose calls were recently slow or failed. Their calls run outside of groups. */
 export class SetAside {
   readonly #until = new Map<string, number>();
 

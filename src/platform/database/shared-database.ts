@@ -13,8 +13,8 @@ export type SharedDatabase = {
 type Waiting = { start(): void };
 
 /**
- * Lets at most `slots` calls use the database at a time. While there are more, owners take turns, and an owner with many
- * calls leaves some slots free for others. @param spent called with the time of each call that has ended
+ * Lets at most `slots` calls use the database at a time. While there are more, owners take turns, and an owner with
+ * many calls leaves some slots free for others. @param spent called with the time of each call that has ended
  */
 export function shareDatabase(
   db: Database,
@@ -43,7 +43,7 @@ export function shareDatabase(
       else turns.add(owner, { start });
     });
 
-  /** The slot is taken here, not when the call continues, so that no other call can take it in between. */
+  /** Assigns the slot here, not when the call continues, so that no other call gets it in between. */
   function startNext(): void {
     while (!slots.areTaken) {
       const next = turns.takeOfOne(1, (owner) => slots.mayBegin(owner));

@@ -1,8 +1,8 @@
 const SERVED_KEPT_MAX = 1_024;
 
 /**
- * Calls that wait, by owner. Owners are served in turn, so an owner with many calls does not delay the first call of
- * another. It runs nothing and knows no clock.
+ * Waiting calls, by owner. Owners are served in turn, so an owner with many calls does not delay the first call of
+ * another.
  */
 export class Turns<Call extends object> {
   readonly #waiting = new Map<string, Call[]>();
@@ -47,7 +47,7 @@ export class Turns<Call extends object> {
       if (mayBeServed(owner)) found = { owner, calls: this.#takeFrom(owner, max) };
       else passed.push(owner);
     }
-    // Who was passed over stays first.
+    // Owners that were skipped stay first.
     for (const owner of passed.toReversed()) {
       this.#next -= 1;
       this.#order[this.#next] = owner;
@@ -62,7 +62,7 @@ export class Turns<Call extends object> {
     return owner;
   }
 
-  /** Positions of owners that were served are given back from time to time; one by one would cost more. */
+  /** The positions of served owners are removed from time to time. Removing each at once would cost more. */
   #forgetServed(): void {
     if (this.#next < SERVED_KEPT_MAX || this.#next < this.#order.length / 2) return;
     this.#order = this.#order.slice(this.#next);
@@ -92,8 +92,8 @@ export class Turns<Call extends object> {
 const USED_TO_FREE_MAX = 2;
 
 /**
- * Slots that owners share. The more owners use them, the fewer each may use, and some always stay free for an owner that
- * has none: a single owner uses two thirds of them, two use two fifths each.
+ * Slots that owners share. The more owners use them, the fewer each may use, and some always stay free for an owner
+ * that has none: a single owner uses two thirds of them, two use two fifths each.
  */
 export class Slots {
   readonly #used = new Map<string, number>();
@@ -103,7 +103,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Spares looking for an owner that may begin: none may. */
+  /** No owner may begin a call, so there is no need to look for one. */
   get areTaken(): boolean {
     return this.#free === 0;
   }

@@ -20,7 +20,7 @@ const DATABASE = "partner_orders";
 /** Long enough for another process that recovers the cluster after a crash. */
 const LOCK_TIMEOUT_MS = 300_000;
 const LOCK_TIMEOUT_ON_STOP_MS = 5_000;
-/** Even when the server hangs. The service has 10 s in all from SIGTERM to its end. */
+/** Applies even if the server hangs. The service has 10 s from SIGTERM to its end. */
 const STOP_MAX_MS = 6_000;
 
 export type EmbeddedPostgres = {
@@ -41,7 +41,7 @@ export type EmbeddedPostgres = {
  * @param options.dataDir created if missing; also contains `postgres-password`, `postgres.log`, `postgres.lock`.
  * @param options.settings added to PostgreSQL's configuration. They override ours, except the address to listen on, and
  *   have no effect on a server that is already running. `fsync: "off"` also speeds up creating the cluster.
- * @param options.mayCreate false: a command that only reads must not leave an empty cluster in a mistyped folder.
+ * @param options.mayCreate false for commands that only read, so that a mistyped folder does not get an empty cluster
  * @param options.log receives one sentence about what was found or started.
  * @throws Error for the operator, with the end of `postgres.log`, if the server does not start; one that suggests
  *   DATABASE_URL, if this machine cannot run the server at all; one that names the folder, if it contains no cluster
@@ -63,7 +63,7 @@ export async function startEmbeddedPostgres(options: {
 
   const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_MS);
   if (unlock === undefined) {
-    throw new Error(`Another process is starting PostgreSQL: it holds ${cluster.lockFile}.`);
+    throw new Error(`Another process is starting PostgreSQL: it has locked ${cluster.lockFile}.`);
   }
   try {
     const password = await readOrMakePassword(cluster);
@@ -117,7 +117,7 @@ async function stop(cluster: Cluster, server: Server, log: (message: string) => 
   } catch (error) {
     // Without a response, its process id may now belong to another program. If the server runs, the next start finds
     // it.
-    log(`PostgreSQL is left as it is. ${error}`);
+    log(`PostgreSQL was not stopped. ${error}`);
   } finally {
     await server.connection.end().catch(() => {}); // The server may have closed it already.
   }
@@ -128,15 +128,15 @@ async function leave(cluster: Cluster, { connection, pid }: Server): Promise<str
   // The data directory has been deleted, and perhaps created again: no process can use this server any more.
   if ((await readPidFile(cluster.directory))?.pid !== pid) return await shutDownAndDescribe(pid);
   const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_ON_STOP_MS);
-  if (unlock === undefined) return "PostgreSQL is left to the process that starts or stops it just now.";
+  if (unlock === undefined) return "PostgreSQL was not stopped: another process is starting or stopping it.";
   try {
     // While we hold the lock, no process can be about to connect.
     if (await isUnused(connection)) return await shutDownAndDescribe(pid);
-    return "PostgreSQL keeps running: another client is connected.";
+    return "PostgreSQL was not stopped: another client is connected.";
   } finally {
     unlock();
   }
 }
 
 const shutDownAndDescribe = async (pid: number): Promise<string> =>
-  (await shutDown(pid)) ? "PostgreSQL has stopped." : "PostgreSQL needs longer to stop, and will stop later.";
+  (await shutDown(pid)) ? "PostgreSQL has stopped." : "PostgreSQL needs more time, and will stop later.";

@@ -38,7 +38,7 @@ function tryLock(file: DatabaseSync): boolean {
   }
 }
 
-/** Also a file that an earlier version has made for all to read. */
+/** Also changes a file that an earlier version created with other permissions. */
 async function makePrivate(path: string): Promise<void> {
   await (await open(path, "a", 0o600)).close();
   await chmod(path, 0o600).catch(() => undefined); // Another user's file, such as root's, stays as it is.

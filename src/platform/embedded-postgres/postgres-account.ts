@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** The user and group PostgreSQL runs as, when they are not those of this process. */
+/** The user and group that PostgreSQL runs as, if they differ from those of this process. */
 export type Account = { uid: number; gid: number };
 
 /**
@@ -34,7 +34,7 @@ export async function canRun(
   );
 }
 
-/** A directory as the account reaches it: its path is good for processes that stay in the working directory. */
+/** A directory that the account can reach by this path from the working directory. */
 export type ReachablePath = { cwd: string; path: string };
 
 /**

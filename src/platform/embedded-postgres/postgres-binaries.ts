@@ -114,7 +114,7 @@ async function makeReadableByAll(directory: string): Promise<void> {
   }
 }
 
-// Otherwise another user of the machine could plant programs there, for us to run.
+// Otherwise another user of the machine could put programs there that the service would run.
 async function assertOnlyRootWrites(directory: string): Promise<void> {
   const { uid, mode } = await lstat(directory);
   const writableByOthers = (mode & 0o022) !== 0;
@@ -131,7 +131,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Swallows errors with these codes and throws all others on. */
+/** Ignores errors with these codes and throws all others. */
 const unless =
   (...codes: string[]) =>
   (error: NodeJS.ErrnoException) => {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { type Account, reachablePath } from "./postgres-account.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 
-/** Where everything of one cluster lies. All paths are absolute. */
+/** The paths of a cluster. All are absolute. */
 export type Cluster = {
   dataDir: string;
   /** PostgreSQL's own data directory. */
@@ -30,7 +30,7 @@ export const clusterIn = (dataDir: string): Cluster => ({
 /** Whether the cluster has been created. Then it is complete. */
 export const isCreated = ({ directory }: Cluster): boolean => existsSync(join(directory, "PG_VERSION"));
 
-/** @throws Error when there is a cluster, but no longer a password for it. */
+/** @throws Error if there is a cluster without its password */
 export async function readOrMakePassword(cluster: Cluster): Promise<string> {
   const { passwordFile, directory } = cluster;
   if (existsSync(passwordFile)) return (await readFile(passwordFile, "utf8")).trim();

@@ -11,7 +11,7 @@ import { type Cluster, postgresEnvironment } from "./postgres-cluster.ts";
 import { comesTrue, connectWhile } from "./postgres-connection.ts";
 import { findPostmaster, isAlive, removePidFile, worksIn } from "./postmaster.ts";
 
-/** For temporary causes, such as processes that have survived their killed postmaster. */
+/** For temporary causes, such as processes that outlive their killed postmaster. */
 const RETRY_MAX_MS = 30_000;
 const RETRY_EVERY_MS = 250;
 const SHUTDOWN_MAX_MS = 4_000;
@@ -19,7 +19,7 @@ const SHUTDOWN_MAX_MS = 4_000;
 /** A running server, with a connection that shows other processes that we use it. */
 export type Server = { pid: number; port: number; connection: pg.Client };
 
-/** The server's own settings; the operator's come after these, and `fixedSettings` last. */
+/** Default settings. The operator's settings override these, and `fixedSettings` override both. */
 const DEFAULT_SETTINGS = {
   shared_buffers: "128MB",
   max_connections: "100",

@@ -20,7 +20,7 @@ export async function findPostmaster(clusterDirectory: string): Promise<Postmast
   return undefined;
 }
 
-/** What `postmaster.pid` says: undefined when it is missing; with 0 or NaN for what it does not say. */
+/** The contents of `postmaster.pid`. Undefined if it is missing. Missing numbers are 0 or NaN. */
 export async function readPidFile(clusterDirectory: string): Promise<Postmaster | undefined> {
   const text = await readFile(pidFileOf(clusterDirectory), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
@@ -32,10 +32,10 @@ export async function readPidFile(clusterDirectory: string): Promise<Postmaster 
 export const removePidFile = (clusterDirectory: string): Promise<void> =>
   rm(pidFileOf(clusterDirectory), { force: true });
 
-/** Whether the process runs. One that is dead, and only waits for its parent to take note, does not. */
+/** Whether the process runs. A zombie process does not. */
 export const isAlive = (pid: number): boolean => isTaken(pid) && !isZombie(pid);
 
-/** Whether the process has this working directory, as a postmaster has; undefined when we may not know. */
+/** Whether the process has this working directory, as a postmaster has. Undefined if that cannot be determined. */
 export async function worksIn(pid: number, directory: string): Promise<boolean | undefined> {
   try {
     const theirs = await stat(`/proc/${pid}/cwd`, { bigint: true }); // Only Linux has it.

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 /** Shortens the arrays of a value, in place. */
 export type ArrayCut = (value: unknown) => void;
 
-/** Of a schema, what tells where arrays are and how long they may be. */
+/** The part of a schema that describes its arrays and their lengths. */
 type Node = {
   readonly type?: string | readonly string[];
   readonly maxItems?: number;
@@ -16,7 +16,7 @@ type Node = {
 /**
  * Cuts arrays that are longer than the schema permits to one item more than that, at any depth; null if the schema has
  * no array. The validator looks into every item, also into those beyond `maxItems`, and collects the errors of all of
- * them. One item too many still is too many, so what is cut is rejected.
+ * them. A cut array is still too long, so it is rejected.
  */
 export const arrayCutOf = (schema: TSchema): ArrayCut | null => cutOf(schema as Node); // A JSON Schema object.
 

@@ -1,6 +1,6 @@
 import type { Problem } from "./problems.ts";
 
-/** Carries a problem through code that can only throw, such as a stream or a parser, to where the reply is made. */
+/** A problem as an error, for code that can only throw, such as a stream or a parser. */
 export class ProblemError extends Error {
   readonly problem: Problem;
   constructor(problem: Problem) {

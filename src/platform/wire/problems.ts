@@ -1,8 +1,8 @@
 import { counted } from "./text.ts";
 
 /**
- * Every problem that the service returns (RFC 9457): the only table of codes. `docs/problems.md` documents the same for
- * readers, and the back office serves a page for each at `/errors/<code>`. Specification, part 7; decision 0017.
+ * All problems that the service returns (RFC 9457). `docs/problems.md` documents them, and the back office serves a
+ * page for each at `/errors/<code>`. Specification, part 7; decision 0017.
  */
 export const PROBLEMS = {
   "malformed-request": {
@@ -138,7 +138,7 @@ export const isProblem = (value: object): value is Problem => "code" in value &&
 /** How long clients should wait when the service is not available, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = "5";
 
-/** Also for a resource of another connection: it returns exactly the same as a missing one. */
+/** Also for a resource of another connection: the response is exactly that of a missing one. */
 export const notFound = (
   what:
     | "order"

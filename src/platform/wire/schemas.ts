@@ -10,7 +10,7 @@ export const shortText = (description: string, examples?: string[]) =>
 export const idField = (prefix: IdPrefix, description: string) =>
   Type.String({ description, examples: [`${prefix}_01m7y7np16fe68bxp4h91tdmdn`] });
 
-/** An enumeration with a name of its own in the OpenAPI documents. */
+/** An enumeration with its own name in the OpenAPI documents. */
 export const enumeration = <const Value extends string>(
   title: string,
   values: readonly Value[],
@@ -18,7 +18,7 @@ export const enumeration = <const Value extends string>(
 ) => Type.Enum([...values], { title, description });
 
 /**
- * A value that may be null. Written as a list of types where that is possible: serializers compile it, but try the
+ * A value that may be null. Written as a list of types if possible, because serializers compile it. They try the
  * branches of a union one by one.
  */
 export function nullable<S extends TSchema>(schema: S, description: string) {
@@ -34,8 +34,8 @@ export function nullable<S extends TSchema>(schema: S, description: string) {
 const USE = Symbol("use");
 
 /**
- * A schema with a description of this use of it. What the schema says of itself stays: in an OpenAPI document both are
- * shown, the use beside a reference to the schema.
+ * A schema with a description of this use of it. The schema keeps its own description: an OpenAPI document shows
+ * both, this one beside the reference to the schema.
  */
 export const describedAs = <S extends TSchema>(schema: S, description: string) =>
   Type.Unsafe<Static<S>>({ ...schema, [USE]: description });
@@ -65,10 +65,10 @@ export const cursorField = Type.Optional(
 export const searchField = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, format: "text", description }));
 
-/** A filter of a list by something that is true or false. */
+/** A filter of a list by a condition. */
 export const flagField = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-/** The text of a `searchField` as SQL looks for it in `lower(column)`. Null: not by that. */
+/** The text of a `searchField`, as SQL searches for it in `lower(column)`. Null without a search. */
 export const toSearched = (text: string | undefined): string | null => text?.toLowerCase() ?? null;
 
 export const pageOf = <S extends TSchema>(item: S, title: string) =>
