@@ -1,4 +1,3 @@
-import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
 /** Pieces reserved at a facility for a line of an order. */
@@ -10,21 +9,23 @@ export type Reservation = {
   readonly quantity: number;
 };
 
+/** Pieces of a merchant's stock that are reserved. */
+export type MerchantReservation = Reservation & { readonly merchantId: string };
+
 export async function insertReservations(
   tx: Queryable,
-  connection: ConnectionKey,
-  reservations: readonly Reservation[],
+  reservations: readonly MerchantReservation[],
 ): Promise<void> {
   if (reservations.length === 0) return;
   await tx.query({
     name: "insert-reservations",
     text: `
       insert into stock_reservations (merchant_id, order_id, line_id, facility_id, product_id, quantity)
-      select $1, order_id, line_id, facility_id, product_id, quantity
-      from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::integer[])
-        as kept (order_id, line_id, facility_id, product_id, quantity)`,
+      select merchant_id, order_id, line_id, facility_id, product_id, quantity
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::integer[])
+        as kept (merchant_id, order_id, line_id, facility_id, product_id, quantity)`,
     values: [
-      connection.merchantId,
+      reservations.map(({ merchantId }) => merchantId),
       reservations.map(({ orderId }) => orderId),
       reservations.map(({ lineId }) => lineId),
       reservations.map(({ facilityId }) => facilityId),
@@ -34,16 +35,14 @@ export async function insertReservations(
   });
 }
 
-/**
- * Ends the reservations for lines of a merchant's orders. Returns those that existed. The caller has locked the orders.
- */
+/** Ends the reservations for lines of orders. Returns those that existed. The caller has locked the orders. */
 export async function deleteReservations(
   tx: Queryable,
-  merchantId: string,
-  lines: readonly { readonly orderId: string; readonly lineId: string }[],
-): Promise<Reservation[]> {
+  lines: readonly { readonly merchantId: string; readonly orderId: string; readonly lineId: string }[],
+): Promise<MerchantReservation[]> {
   if (lines.length === 0) return [];
   const rows = await tx.query<{
+    merchant_id: string;
     order_id: string;
     line_id: string;
     facility_id: string;
@@ -52,16 +51,18 @@ export async function deleteReservations(
   }>({
     name: "delete-reservations",
     text: `
-      delete from stock_reservations
-      where merchant_id = $1 and order_id = any($2::uuid[]) and line_id = any($3::uuid[])
-      returning order_id, line_id, facility_id, product_id, quantity`,
+      delete from stock_reservations r
+      using unnest($1::uuid[], $2::uuid[], $3::uuid[]) as ended (merchant_id, order_id, line_id)
+      where r.merchant_id = ended.merchant_id and r.order_id = ended.order_id and r.line_id = ended.line_id
+      returning r.merchant_id, r.order_id, r.line_id, r.facility_id, r.product_id, r.quantity`,
     values: [
-      merchantId,
-      [...new Set(lines.map(({ orderId }) => orderId))],
+      lines.map(({ merchantId }) => merchantId),
+      lines.map(({ orderId }) => orderId),
       lines.map(({ lineId }) => lineId),
     ],
   });
   return rows.map((row) => ({
+    merchantId: row.merchant_id,
     orderId: row.order_id,
     lineId: row.line_id,
     facilityId: row.facility_id,

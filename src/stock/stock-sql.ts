@@ -21,27 +21,33 @@ export type StockMove = {
 
 /**
  * Locks the stock of products at all facilities until the transaction ends. Products that are made to order have none.
- * Returns the products with stock. All transactions lock stock in the same order, and after the order's row, so they
- * cannot deadlock. Read stock with a later statement, because the snapshot of this one is from before it waited.
+ * Returns the products with stock. All transactions lock stock in the same order, by merchant and product, and after the
+ * order's row, so they cannot deadlock. Read stock with a later statement, because the snapshot of this one is from before
+ * it waited.
  */
-export async function lockStock(
-  tx: Queryable,
-  merchantId: string,
-  productIds: readonly string[],
-): Promise<string[]> {
-  if (productIds.length === 0) return [];
-  const rows = await tx.query<{ product_id: string }>({
+export async function lockStock(tx: Queryable, products: readonly ProductKey[]): Promise<ProductKey[]> {
+  if (products.length === 0) return [];
+  const rows = await tx.query<ProductRow>({
     name: "lock-stock",
     text: `
-      select product_id
-      from stocked_products
-      where merchant_id = $1 and product_id = any($2::uuid[])
-      order by product_id
-      for no key update`,
-    values: [merchantId, productIds],
+      select s.merchant_id, s.product_id
+      from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, product_id)
+      join stocked_products s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id
+      order by s.merchant_id, s.product_id
+      for no key update of s`,
+    values: productColumns(products),
   });
-  return rows.map((row) => row.product_id);
+  return rows.map(toProductKey);
 }
+
+type ProductRow = { merchant_id: string; product_id: string };
+
+const toProductKey = (row: ProductRow): ProductKey => ({ merchantId: row.merchant_id, id: row.product_id });
+
+const productColumns = (products: readonly ProductKey[]): [merchantIds: string[], productIds: string[]] => [
+  products.map(({ merchantId }) => merchantId),
+  products.map(({ id }) => id),
+];
 
 /** Creates an empty stock record unless there is one. From then on the product is not made to order. */
 export async function beginStocking(tx: Queryable, { merchantId, id }: ProductKey): Promise<void> {
@@ -118,45 +124,46 @@ export async function saveOnHand(tx: Queryable, stock: StockRecord): Promise<voi
 /** The available stock of products. */
 export async function readAvailability(
   tx: Queryable,
-  merchantId: string,
-  productIds: readonly string[],
+  products: readonly ProductKey[],
 ): Promise<Availability> {
-  const availability = new Map(productIds.map((id) => [id, new Map<string, number>()]));
-  if (productIds.length === 0) return availability;
+  const availability = new Map(products.map(({ id }) => [id, new Map<string, number>()]));
+  if (products.length === 0) return availability;
   const rows = await tx.query<{ facility_id: string; product_id: string; available: number }>({
     name: "read-availability",
     text: `
-      select facility_id, product_id, on_hand - reserved as available
-      from facility_stock
-      where merchant_id = $1 and product_id = any($2::uuid[])`,
-    values: [merchantId, productIds],
+      select s.facility_id, s.product_id, s.on_hand - s.reserved as available
+      from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, product_id)
+      join facility_stock s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id`,
+    values: productColumns(products),
   });
   for (const row of rows) availability.get(row.product_id)?.set(row.facility_id, row.available);
   return availability;
 }
 
+/** A change of a merchant's stock record. */
+export type MerchantStockMove = StockMove & { readonly merchantId: string };
+
 /** Changes existing stock records. Returns the products that were changed. The caller has locked their stock. */
 export async function moveStock(
   tx: Queryable,
-  merchantId: string,
-  moves: readonly StockMove[],
+  moves: readonly MerchantStockMove[],
   now: Date,
-): Promise<string[]> {
+): Promise<ProductKey[]> {
   if (moves.length === 0) return [];
-  const rows = await tx.query<{ product_id: string }>({
+  const rows = await tx.query<ProductRow>({
     name: "move-stock",
     text: `
       update facility_stock s
       set on_hand = s.on_hand + move.on_hand, reserved = s.reserved + move.reserved, updated_at = $6
       from (
-        select facility_id, product_id, sum(on_hand)::integer as on_hand, sum(reserved)::integer as reserved
-        from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::integer[])
-          as each_move (facility_id, product_id, on_hand, reserved)
-        group by facility_id, product_id) as move
-      where s.merchant_id = $1 and s.facility_id = move.facility_id and s.product_id = move.product_id
-      returning s.product_id`,
+        select merchant_id, facility_id, product_id, sum(on_hand)::integer as on_hand, sum(reserved)::integer as reserved
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::integer[])
+          as each_move (merchant_id, facility_id, product_id, on_hand, reserved)
+        group by merchant_id, facility_id, product_id) as move
+      where s.merchant_id = move.merchant_id and s.facility_id = move.facility_id and s.product_id = move.product_id
+      returning s.merchant_id, s.product_id`,
     values: [
-      merchantId,
+      moves.map(({ merchantId }) => merchantId),
       moves.map(({ facilityId }) => facilityId),
       moves.map(({ productId }) => productId),
       moves.map(({ onHand }) => onHand),
@@ -164,7 +171,7 @@ export async function moveStock(
       now,
     ],
   });
-  return rows.map((row) => row.product_id);
+  return rows.map(toProductKey);
 }
 
 const toStockRecord = (row: StockRow): StockRecord => ({

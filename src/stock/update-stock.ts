@@ -1,8 +1,8 @@
 import type { AppliedTransition, RecordContext } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { deleteReservations } from "./reservations-sql.ts";
+import { deleteReservations, type Reservation } from "./reservations-sql.ts";
 import { linesToEnd, stockMovesOf } from "./stock-changes.ts";
-import { lockStock, moveStock } from "./stock-sql.ts";
+import { lockStock, moveStock, type StockMove } from "./stock-sql.ts";
 import { markStockChanged } from "./supply-changes-sql.ts";
 
 /**
@@ -10,8 +10,8 @@ import { markStockChanged } from "./supply-changes-sql.ts";
  * facility. An order that becomes settled releases its reservations. Returned goods become available again if the
  * transition says so. Test orders, and orders without a facility, do not change stock.
  *
- * Merchants are processed one after the other, in the order of their ids, because the stock of each is on its own
- * shard.
+ * One statement ends the reservations of all orders. Merchants whose stock moves are then processed one after the other,
+ * in the order of their ids. Completions seldom move any.
  */
 export async function updateStock(
   tx: Queryable,
@@ -19,26 +19,36 @@ export async function updateStock(
   at: RecordContext,
 ): Promise<void> {
   const concerning = transitions.filter(({ after }) => !after.testMode && after.facilityId !== null);
+  const lines = concerning.flatMap((transition) =>
+    linesToEnd(transition).map((line) => ({ ...line, merchantId: transition.after.merchantId })),
+  );
+  const ended = Map.groupBy(await deleteReservations(tx, lines), ({ merchantId }) => merchantId);
   const byMerchant = Map.groupBy(concerning, ({ after }) => after.merchantId);
   for (const merchantId of [...byMerchant.keys()].sort())
-    await updateStockOf(tx, merchantId, byMerchant.get(merchantId) ?? [], at);
+    await updateStockOf(tx, merchantId, byMerchant.get(merchantId) ?? [], ended.get(merchantId) ?? [], at);
 }
 
 async function updateStockOf(
   tx: Queryable,
   merchantId: string,
   transitions: readonly AppliedTransition[],
+  ended: readonly Reservation[],
   at: RecordContext,
 ): Promise<void> {
-  const ended = await deleteReservations(tx, merchantId, transitions.flatMap(linesToEnd));
   const { leaving, freed } = stockMovesOf(transitions, ended);
+  const ofMerchant = (moves: readonly StockMove[]) => moves.map((move) => ({ ...move, merchantId }));
+  const productIds = new Set([...leaving, ...freed].map(({ productId }) => productId));
   // All at once: a later lock could have a smaller id than an earlier one, and two transactions would deadlock.
-  await lockStock(tx, merchantId, productsOf([...leaving, ...freed]));
-  await moveStock(tx, merchantId, leaving, at.now); // Nothing becomes available, because it was reserved.
-  const changed = await moveStock(tx, merchantId, freed, at.now);
-  await markStockChanged(tx, merchantId, changed, at.newId());
+  await lockStock(
+    tx,
+    [...productIds].map((id) => ({ merchantId, id })),
+  );
+  await moveStock(tx, ofMerchant(leaving), at.now); // Nothing becomes available, because it was reserved.
+  const changed = await moveStock(tx, ofMerchant(freed), at.now);
+  await markStockChanged(
+    tx,
+    merchantId,
+    changed.map(({ id }) => id),
+    at.newId(),
+  );
 }
-
-const productsOf = (things: readonly { productId: string }[]): string[] => [
-  ...new Set(things.map(({ productId }) => productId)),
-];

@@ -24,7 +24,7 @@ export async function setStock(
 ): Promise<SetStock> {
   return inTransaction(context, async (tx) => {
     await beginStocking(tx, product);
-    await lockStock(tx, product.merchantId, [product.id]);
+    await lockStock(tx, [product]);
     const before = await readStock(tx, facilityId, product);
     const reserved = before?.reserved ?? 0;
     if (onHand < reserved) return { outcome: "below-reserved", reserved };

@@ -1,12 +1,12 @@
 import { chargeShippings } from "../../ledger/charge-shipping.ts";
 import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
+import type { OrderKey } from "../../lifecycle/order.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/routing/routing-sql.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";
-import type { Availability } from "../../stock/stock.ts";
+import type { Availability, ProductKey } from "../../stock/stock.ts";
 import { lockStock, moveStock, readAvailability } from "../../stock/stock-sql.ts";
 import { chooseFacilities } from "./choose-facility.ts";
 import { withoutRoutingHolds } from "./hold-transitions.ts";
@@ -20,29 +20,25 @@ import { setRoutingHolds } from "./set-routing-holds.ts";
  */
 export async function assignFacilities(
   tx: Queryable,
-  connection: ConnectionKey,
-  orderIds: readonly string[],
+  keys: readonly OrderKey[],
   at: RecordContext,
 ): Promise<void> {
-  const orders = await readUnroutedOrders(tx, connection, orderIds);
+  const orders = await readUnroutedOrders(tx, keys);
   const { choices, stocked } = await choose(
     tx,
-    connection.merchantId,
     orders.filter((order) => !hasFailedPayment(order)),
   );
   const { routes, holds } = planRoutes(orders, choices);
-  await setRoutingHolds(tx, connection, holds, at);
-  if (routes.length > 0) await storeRoutes(tx, connection, routes, stocked, at);
+  await setRoutingHolds(tx, holds, at);
+  if (routes.length > 0) await storeRoutes(tx, routes, stocked, at);
 }
 
 async function choose(
   tx: Queryable,
-  merchantId: string,
   orders: readonly UnroutedOrder[],
 ): Promise<{ choices: readonly ChosenFacility[]; stocked: Availability }> {
-  const productIds = distinct(orders.flatMap(({ lines }) => lines.map((line) => line.productId)));
-  const stocked = await readAvailability(tx, merchantId, await lockStock(tx, merchantId, productIds));
-  const countries = distinct(orders.map((order) => order.countryCode));
+  const stocked = await readAvailability(tx, await lockStock(tx, productsOf(orders)));
+  const countries = [...new Set(orders.map((order) => order.countryCode))];
   const chooseByRates = async () =>
     chooseFacilities(orders, await readRatedFacilities(tx, countries), stocked);
   const choices = await chooseByRates();
@@ -55,26 +51,28 @@ async function choose(
 
 async function storeRoutes(
   tx: Queryable,
-  connection: ConnectionKey,
   routes: readonly Route[],
   stocked: Availability,
   at: RecordContext,
 ): Promise<void> {
-  const facilities = routes.map(({ order, facilityId }) => ({ orderId: order.id, facilityId }));
-  await saveRoutes(tx, connection, facilities, at.now);
-  const reservations = reservationsFor(routes, stocked);
-  await insertReservations(tx, connection, reservations);
+  await saveRoutes(tx, routes, at.now);
+  const merchants = new Map(routes.map(({ order }) => [order.id, order.merchantId]));
+  const reservations = reservationsFor(routes, stocked).map((each) => ({
+    ...each,
+    merchantId: merchants.get(each.orderId) ?? "", // Each reservation is for one of these routes.
+  }));
+  await insertReservations(tx, reservations);
   const moves = reservations.map((each) => ({ ...each, onHand: 0, reserved: each.quantity }));
-  await moveStock(tx, connection.merchantId, moves, at.now);
+  await moveStock(tx, moves, at.now);
   const charges = routes.map(({ order, shippingMinor }) => ({
-    order: { merchantId: connection.merchantId, id: order.id },
+    order,
     amountMinor: shippingMinor,
     currency: order.currency,
   }));
   await chargeShippings(tx, charges, at);
   const entries = routes.map(({ order }) => ({
     order: {
-      merchantId: connection.merchantId,
+      merchantId: order.merchantId,
       id: order.id,
       status: "ACCEPTED" as const, // Only accepted orders are routed.
       holdReasons: withoutRoutingHolds(order),
@@ -85,4 +83,11 @@ async function storeRoutes(
   await insertTimelineEntries(tx, entries, at);
 }
 
-const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];
+/** The products of orders, each once. */
+const productsOf = (orders: readonly UnroutedOrder[]): ProductKey[] => [
+  ...new Map(
+    orders.flatMap(({ merchantId, lines }) =>
+      lines.map(({ productId }) => [`${merchantId} ${productId}`, { merchantId, id: productId }] as const),
+    ),
+  ).values(),
+];

@@ -3,11 +3,9 @@ import {
   listOrdersWaitingForProducts,
   type WaitingOrder,
 } from "../../orders/routing/waiting-orders-sql.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
-import type { Availability } from "../../stock/stock.ts";
 import { readAvailability } from "../../stock/stock-sql.ts";
 import { readRates } from "../facilities/facilities-sql.ts";
 import { routeWaitingOrders } from "./route-orders.ts";
@@ -70,11 +68,9 @@ function walksFor(changes: readonly SupplyChange[]): Walk[] {
  */
 async function evaluatePage(context: Context, walk: Walk, failures: unknown[]): Promise<number> {
   const page = await listReleasable(context, walk);
-  for (const { connection, orderIds } of groupNeighbors(page)) {
-    const failed = await routeWaitingOrders(context, connection, orderIds);
-    failures.push(...failed);
-    walk.hasFailures ||= failed.length > 0;
-  }
+  const failed = await routeWaitingOrders(context, page);
+  failures.push(...failed);
+  walk.hasFailures ||= failed.length > 0;
   const last = page.at(-1);
   if (last !== undefined) walk.afterId = last.id;
   else if (!walk.hasFailures) await clearAll(context, walk.changes);
@@ -102,7 +98,8 @@ async function listReleasable(context: Context, walk: Walk): Promise<WaitingOrde
 
 /** The largest quantity of each product that one order can get. An order that contains more cannot be routed. */
 async function readSupplies(context: Context, changes: readonly StockChange[]) {
-  const availability = await readAvailabilityOf(context, changes);
+  const products = changes.map(({ merchantId, productId }) => ({ merchantId, id: productId }));
+  const availability = await readAvailability(context.db, products);
   const supplies = changes.map((change) => ({
     change,
     productId: change.productId,
@@ -114,32 +111,7 @@ async function readSupplies(context: Context, changes: readonly StockChange[]) {
   };
 }
 
-async function readAvailabilityOf({ db }: Context, changes: readonly StockChange[]): Promise<Availability> {
-  const byMerchant = Map.groupBy(changes, ({ merchantId }) => merchantId);
-  const read = [...byMerchant].map(([merchantId, ofMerchant]) =>
-    readAvailability(
-      db,
-      merchantId,
-      ofMerchant.map(({ productId }) => productId),
-    ),
-  );
-  return new Map((await Promise.all(read)).flatMap((availability) => [...availability]));
-}
-
 /** One by one: a single statement would lock the products in an order of its own, and could deadlock. */
 async function clearAll({ db }: Context, changes: readonly SupplyChange[]): Promise<void> {
   for (const change of changes) await clearSupplyChange(db, change);
-}
-
-/** Groups neighbors of the same connection. The order over all connections stays. */
-function groupNeighbors(
-  orders: readonly WaitingOrder[],
-): { connection: ConnectionKey; orderIds: string[] }[] {
-  const groups: { connection: ConnectionKey; orderIds: string[] }[] = [];
-  for (const order of orders) {
-    const group = groups.at(-1);
-    if (group?.connection.connectionId === order.connectionId) group.orderIds.push(order.id);
-    else groups.push({ connection: order, orderIds: [order.id] });
-  }
-  return groups;
 }

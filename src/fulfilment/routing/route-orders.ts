@@ -1,12 +1,13 @@
 import type { OrderKey } from "../../lifecycle/order.ts";
-import { type OrderBatch, processOrders } from "../../orders/changes/process-orders.ts";
+import { type OrderBatch, type OrderSelection, processOrders } from "../../orders/changes/process-orders.ts";
 import { limitLockWaits, lockUnroutedOrders, lockWaitingOrders } from "../../orders/routing/routing-sql.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import { assignFacilities } from "./assign-facilities.ts";
 
 /** Orders routed in one transaction, which locks the stock of all their products. */
-const BATCH_SIZE = 100;
+export const ROUTED_TOGETHER_MAX = 100;
 
 /**
  * Longest wait for the lock of a waiting order or of its stock, when a page of orders is routed together. A transaction
@@ -17,56 +18,46 @@ const LOCK_WAIT_MS = 1_000;
 const LOCK_WAIT_AGAIN_MS = 100;
 
 /**
- * Routes the next batch of a connection's accepted orders. Returns how many it evaluated. Skips orders that cannot be
- * stored, and adds them to the run's failures.
+ * Routes the next batch of accepted orders of these connections; returns how many it evaluated. Orders that cannot be
+ * stored are skipped and added to the run's failures.
  */
 export async function routeDueOrders(
   context: Context,
-  connection: ConnectionKey,
+  connections: readonly ConnectionKey[],
   failures: unknown[],
 ): Promise<number> {
-  const batch = batchOf([connection], async (tx, selection, again) => {
-    if (again) await limitLockWaits(tx, LOCK_WAIT_AGAIN_MS);
-    return lockUnroutedOrders(tx, selection);
-  });
+  const batch = batchOf(connections, (tx, selection) => lockUnroutedOrders(tx, selection));
   return processOrders(context, batch, failures);
 }
 
 /**
- * Routes orders that wait for stock or for a rate, if that is possible now. Leaves out orders that no longer wait.
- * Skips orders that cannot be stored, and returns the failures.
+ * Routes orders that wait for stock or for a rate, if that is possible now. Orders that wait no longer are left as they
+ * are; orders that cannot be stored are skipped. Returns the failures.
  */
-export async function routeWaitingOrders(
-  context: Context,
-  connection: ConnectionKey,
-  orderIds: readonly string[],
-): Promise<unknown[]> {
-  const orders = orderIds.map((id) => ({ ...connection, id }));
-  const batch = batchOf([connection], async (tx, { only }, again) => {
-    await limitLockWaits(tx, again ? LOCK_WAIT_AGAIN_MS : LOCK_WAIT_MS);
-    return lockWaitingOrders(
+export async function routeWaitingOrders(context: Context, orders: readonly OrderKey[]): Promise<unknown[]> {
+  if (orders.length === 0) return [];
+  const byId = new Map(orders.map((order) => [order.id, order]));
+  const batch = batchOf(distinctConnections(orders), (tx, { only }) =>
+    lockWaitingOrders(
       tx,
-      orders.filter(({ id }) => only?.includes(id)),
-    );
-  });
+      (only ?? []).flatMap((id) => byId.get(id) ?? []),
+    ),
+  );
   const failures: unknown[] = [];
   await processOrders(context, batch, failures, orders);
   return failures;
 }
 
 const batchOf = (
-  connections: readonly [ConnectionKey],
-  lock: OrderBatch<OrderKey>["lock"],
+  connections: readonly ConnectionKey[],
+  lock: (tx: Queryable, selection: OrderSelection) => Promise<OrderKey[]>,
 ): OrderBatch<OrderKey> => ({
   connections,
-  sizeMax: BATCH_SIZE,
+  sizeMax: ROUTED_TOGETHER_MAX,
   done: "routed",
-  lock,
-  process: (tx, orders, at) =>
-    assignFacilities(
-      tx,
-      connections[0],
-      orders.map(({ id }) => id),
-      at,
-    ),
+  async lock(tx, selection, again) {
+    await limitLockWaits(tx, again ? LOCK_WAIT_AGAIN_MS : LOCK_WAIT_MS);
+    return lock(tx, selection);
+  },
+  process: (tx, orders, at) => assignFacilities(tx, orders, at),
 });

@@ -7,8 +7,7 @@ import {
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import { storeTransitions } from "../../orders/changes/store-transitions.ts";
-import { readOrders } from "../../orders/orders-sql.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { readOrdersByKey } from "../../orders/orders-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { placementOf, releaseOf } from "./hold-transitions.ts";
 import type { WantedHold } from "./plan-routes.ts";
@@ -20,7 +19,6 @@ import type { WantedHold } from "./plan-routes.ts";
  */
 export async function setRoutingHolds(
   tx: Queryable,
-  connection: ConnectionKey,
   wanted: readonly WantedHold[],
   at: RecordContext,
 ): Promise<void> {
@@ -29,7 +27,10 @@ export async function setRoutingHolds(
       .filter((hold) => placementOf(hold) !== null || releaseOf(hold) !== null)
       .map((hold) => [hold.order.id, hold]),
   );
-  const orders = await readOrders(tx, connection, [...changing.keys()]);
+  const orders = await readOrdersByKey(
+    tx,
+    [...changing.values()].map(({ order }) => order),
+  );
   const applied = orders.flatMap((order) => {
     const hold = changing.get(order.id);
     return hold === undefined ? [] : applyHold(order, hold, at.now);

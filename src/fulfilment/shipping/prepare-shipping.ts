@@ -21,7 +21,7 @@ export async function prepareShipping(tx: Queryable, order: Order, at: RecordCon
   const selection = { connections: [order], share: 1, only: [order.id], except: [] };
   const unrouted = await lockUnroutedOrders(tx, selection);
   if (unrouted.length === 0) return accepted;
-  await assignFacilities(tx, order, [order.id], at);
+  await assignFacilities(tx, unrouted, at);
   const [routed] = await readOrders(tx, order, [order.id]);
   return routed ?? accepted;
 }

@@ -10,8 +10,7 @@ import type { OrderSelection } from "../changes/process-orders.ts";
 import { selected, UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
 
 /** An accepted real order that has not been routed. */
-export type UnroutedOrder = {
-  readonly id: string;
+export type UnroutedOrder = OrderKey & {
   readonly holdReasons: readonly string[];
   /** The country of the shipping address. */
   readonly countryCode: string;
@@ -102,34 +101,31 @@ type OrderKeyRow = ConnectionKeyRow & { id: string };
 const toOrderKey = (row: OrderKeyRow): OrderKey => ({ ...toConnectionKey(row), id: row.id });
 
 /** Reads what routing needs of orders that the caller has locked, oldest first. */
-export async function readUnroutedOrders(
-  tx: Queryable,
-  connection: ConnectionKey,
-  ids: readonly string[],
-): Promise<UnroutedOrder[]> {
-  const rows = await tx.query<{
-    id: string;
-    hold_reasons: string[];
-    country_code: string;
-    currency: string;
-    lines: UnroutedOrder["lines"];
-  }>({
+export async function readUnroutedOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<UnroutedOrder[]> {
+  const rows = await tx.query<
+    OrderKeyRow & {
+      hold_reasons: string[];
+      country_code: string;
+      currency: string;
+      lines: UnroutedOrder["lines"];
+    }
+  >({
     name: "read-unrouted-orders",
     text: `
-      select o.id, o.hold_reasons, o.country_code, o.currency,
+      select o.merchant_id, o.connection_id, o.id, o.hold_reasons, o.country_code, o.currency,
              (select json_agg(json_build_object(
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'weightGrams', p.weight_grams)
                      order by l.id)
               from order_lines l
-              join products p on p.merchant_id = $1 and p.id = l.product_id
-              where l.merchant_id = $1 and l.order_id = o.id) as lines
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])
+              join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
+              where l.merchant_id = o.merchant_id and l.order_id = o.id) as lines
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+      join orders o on o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
       order by o.id`,
-    values: [connection.merchantId, connection.connectionId, ids],
+    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
   });
   return rows.map((row) => ({
-    id: row.id,
+    ...toOrderKey(row),
     holdReasons: row.hold_reasons,
     countryCode: row.country_code,
     currency: row.currency,
@@ -137,14 +133,10 @@ export async function readUnroutedOrders(
   }));
 }
 
-/**
- * Stores the facilities of one connection's orders. A null means that there is no facility. The caller has locked the
- * orders.
- */
+/** Stores the facilities of orders. A null means that there is no facility. The caller has locked the orders. */
 export async function saveRoutes(
   tx: Queryable,
-  connection: ConnectionKey,
-  routes: readonly { readonly orderId: string; readonly facilityId: string | null }[],
+  routes: readonly { readonly order: OrderKey; readonly facilityId: string | null }[],
   now: Date,
 ): Promise<void> {
   if (routes.length === 0) return;
@@ -153,12 +145,11 @@ export async function saveRoutes(
     text: `
       update orders o
       set facility_id = route.facility_id, routed_at = $5
-      from unnest($3::uuid[], $4::uuid[]) as route (order_id, facility_id)
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = route.order_id`,
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) as route (merchant_id, connection_id, id, facility_id)
+      where o.merchant_id = route.merchant_id and o.connection_id = route.connection_id and o.id = route.id`,
     values: [
-      connection.merchantId,
-      connection.connectionId,
-      routes.map(({ orderId }) => orderId),
+      ...connectionColumns(routes.map(({ order }) => order)),
+      routes.map(({ order }) => order.id),
       routes.map(({ facilityId }) => facilityId),
       now,
     ],

@@ -9,6 +9,8 @@ import { planRoutes, reservationsFor, type WantedHold } from "../../../src/fulfi
 
 type UnroutedOrder = WantedHold["order"];
 const anOrder = (id: string, fields: Partial<UnroutedOrder> = {}): UnroutedOrder => ({
+  merchantId: "merchant",
+  connectionId: "connection",
   ...{ id, holdReasons: [], countryCode: "DE", currency: "EUR", lines: [] },
   ...fields,
 });
