@@ -89,7 +89,7 @@ describe("GET /v1/products", () => {
       await client.get("/v1/products"),
       await client.get("/v1/products?sku=SKU-1"),
       await client.get(`/v1/products/${id}`),
-      await client.post("/v1/orders", anOrder({ productIds: [id, id] })),
+      await client.post("/v1/orders", anOrder({ productIds: [id, id] }, { externalOrderId: "priceless" })),
       await client.get("/v1/orders/priceless"),
       await client.post("/v1/orders/priceless/cancel"),
     ];
