@@ -8,6 +8,7 @@ import { makePartitions } from "../maintenance/make-partitions.ts";
 import { acceptAllDueOrders } from "../orders/deadlines/accept-orders.ts";
 import { completeAllShippedOrders } from "../orders/deadlines/complete-shipped-orders.ts";
 import { eraseAllExpiredTestOrders } from "../orders/deadlines/erase-test-orders.ts";
+import { eraseOldPersonalData } from "../orders/personal-data/erase-personal-data.ts";
 import { processAccountPayments } from "../payments/account/process-account-payments.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { HOUR_MS } from "../platform/time.ts";
@@ -42,6 +43,7 @@ export const JOBS: readonly Job[] = [
   { name: "reseal-secrets", everyMs: HOUR_MS, run: resealSecrets },
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },
+  { name: "erase-personal-data", everyMs: HOUR_MS, run: eraseOldPersonalData },
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];

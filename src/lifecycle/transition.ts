@@ -42,4 +42,5 @@ export type TransitionRule =
   | "not_accepted"
   | "not_routed"
   | "nothing_to_pay"
+  | "order_not_settled"
   | "already_shipped";

@@ -147,3 +147,18 @@ export async function listConnectionsWithOldMails(
   });
   return rows.map(toConnectionKey);
 }
+
+/** Deletes mails, sent or not, because they are about an order whose personal data is erased. */
+export async function deleteMails(
+  tx: Queryable,
+  mails: readonly { readonly merchantId: string; readonly id: string }[],
+): Promise<void> {
+  await tx.query({
+    name: "delete-mails",
+    text: `
+      delete from outgoing_mails m
+      using unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, id)
+      where m.merchant_id = erased.merchant_id and m.id = erased.id`,
+    values: [mails.map(({ merchantId }) => merchantId), mails.map(({ id }) => id)],
+  });
+}

@@ -69,6 +69,8 @@ export type Config = Readonly<{
   webhookSecretKeys: readonly Buffer[] | null;
   /** Intervals between the attempts at a declined charge or refund. There are as many retries as entries. */
   paymentRetryMs: readonly number[];
+  /** How long settled orders keep the personal data of their buyers; null: always. */
+  personalDataMs: number | null;
   /** How long entries of the audit log are kept. */
   auditRetentionMs: number;
   /** Null: no merchant can be charged through Stripe. */
@@ -128,6 +130,7 @@ export function readConfig(environment: Environment): Config {
       read.oneOf("WEBHOOK_ALLOW_PRIVATE_NETWORKS", ["true", "false"], "false") === "true",
     webhookSecretKeys: read.secretKeys("WEBHOOK_SECRET_KEYS"),
     paymentRetryMs: read.waitsMs("PAYMENT_RETRY_SECONDS", PAYMENT_RETRY_SECONDS),
+    personalDataMs: DAY_MS * read.integer("PERSONAL_DATA_DAYS", 0, 0, 36_500) || null,
     auditRetentionMs: DAY_MS * read.integer("AUDIT_RETENTION_DAYS", 400, 1, 36_500),
     stripeSecretKey: read.secret("STRIPE_SECRET_KEY", 16),
     stripeWebhookSecret: read.secret("STRIPE_WEBHOOK_SECRET", 16),

@@ -32,6 +32,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/merchants/merchants-sql.ts",
     "src/orders/lists/list-orders-sql.ts",
     "src/orders/orders-sql.ts",
+    "src/orders/personal-data/personal-data-sql.ts",
     "src/payments/account/account-sql.ts",
     "src/payments/stripe/stripe-methods-sql.ts",
     "src/products/products-sql.ts",
@@ -52,7 +53,10 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/orders/changes/timeline-sql.ts",
   ],
   "Events are published, and erased, in the transaction of the change they describe": [
+    "src/mail/mails-sql.ts",
     "src/webhooks/log/erase-deliveries-sql.ts",
+    "src/webhooks/log/erase-responses-sql.ts",
+    "src/webhooks/publishing/rewrite-events-sql.ts",
     "src/webhooks/publishing/events-sql.ts",
     "src/webhooks/publishing/wanted-types-sql.ts",
   ],

@@ -126,6 +126,14 @@ export const VARIABLES: Record<
     ],
     rejected: ["0", "-1", "31536001", "2h", "7200.5"],
   },
+  PERSONAL_DATA_DAYS: {
+    accepted: [
+      ["0", { personalDataMs: null }],
+      ["1", { personalDataMs: 86_400_000 }],
+      ["36500", { personalDataMs: 36_500 * 86_400_000 }],
+    ],
+    rejected: ["36501", "-1", "1.5", "a year"],
+  },
   AUDIT_RETENTION_DAYS: {
     accepted: [
       ["1", { auditRetentionMs: 86_400_000 }],

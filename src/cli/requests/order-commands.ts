@@ -94,6 +94,7 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
     ],
   },
   { words: "order retry-payment", operationId: "retryPayment" },
+  { words: "order erase-personal-data", operationId: "erasePersonalData" },
   {
     words: "shipment change",
     operationId: "updateShipment",

@@ -37,7 +37,7 @@ export async function transitionOrder(
     cause: { ...cause, actor: by.actor },
     async alongside(tx, change, at) {
       await alongside?.(tx, change, at);
-      await recordAudit(tx, context, by, factOf(change));
+      if (change.after !== change.before) await recordAudit(tx, context, by, factOf(change));
     },
     decide(order, now) {
       const requested = transition(order);

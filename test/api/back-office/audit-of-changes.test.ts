@@ -99,6 +99,11 @@ const CHANGES: Record<string, () => Request | Promise<Request>> = {
   approveOrder: async () => order(await inReview(), "approve"),
   rejectOrder: async () => order(await inReview(), "reject"),
   cancelOrder: async () => order(await placed(), "cancel"),
+  erasePersonalData: async () => {
+    const id = await placed();
+    await operationApplied(test, id, "cancel");
+    return order(id, "erase-personal-data");
+  },
   retryPayment: async () => order(await declined(), "retry-payment"),
   holdOrder: async () => order(await placed(), "hold"),
   releaseOrderHold: async () => {

@@ -70,6 +70,7 @@ const OPERATOR_ONLY = [
   "setStripeMethod",
   "deleteStripeMethod",
   "listAuditEntries",
+  "erasePersonalData",
 ];
 
 let test: TestService;

@@ -34,6 +34,7 @@ describe("the configuration without any variable", () => {
       webhookAllowPrivateNetworks: false,
       webhookSecretKeys: null,
       paymentRetryMs: [1, 6, 24, 48, 72].map((hours) => 3_600_000 * hours),
+      personalDataMs: null,
       auditRetentionMs: 400 * 86_400_000,
       stripeSecretKey: null,
       stripeWebhookSecret: null,

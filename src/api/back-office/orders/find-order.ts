@@ -5,6 +5,7 @@ import type { Order, OrderKey } from "../../../lifecycle/order.ts";
 import { readTimeline } from "../../../orders/changes/timeline-sql.ts";
 import { findOrderOwner, type OrderOwner, readOrderPrices } from "../../../orders/lists/list-orders-sql.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
+import { readErasedAt } from "../../../orders/personal-data/personal-data-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { type BackOfficeCaller, maySee } from "../access.ts";
@@ -41,10 +42,11 @@ export async function findOrder(
 
 /** The order with all its details in the back office. */
 export async function describeOrder({ db }: Context, { order, owner }: FoundOrder) {
-  const [prices, charges, timeline] = await Promise.all([
+  const [prices, charges, timeline, erasedAt] = await Promise.all([
     readOrderPrices(db, order, order.id),
     readLedger(db, order, order.id),
     readTimeline(db, order, order.id),
+    readErasedAt(db, order),
   ]);
-  return toBackOfficeOrder(order, owner, { prices, charges, timeline });
+  return toBackOfficeOrder(order, owner, { prices, charges, timeline, erasedAt });
 }

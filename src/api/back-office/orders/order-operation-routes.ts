@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../../lifecycle/hold-reasons.ts";
 import { holdReasonsField } from "../../../orders/changes/request-fields.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
+import { erasePersonalData } from "../../../orders/personal-data/erase-personal-data.ts";
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type BackOfficeRoute,
   everyone,
   merchantSide,
+  operatorOnly,
   route,
   warehouse,
 } from "../access.ts";
@@ -159,6 +161,23 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
         operation: "releaseHold",
         transition: () => ({ name: "releaseHold", ...(released && { reasons: released }) }),
       });
+    },
+  }),
+  route({
+    ...orderOperationRow,
+    path: "/api/orders/{id}/erase-personal-data",
+    operationId: "erasePersonalData",
+    admits: operatorOnly,
+    summary: "Erase the buyer's personal data of an order",
+    description:
+      "Erases the address, the tracking and the texts of the timeline, in the order, its events, deliveries and mails. It cannot be undone. Rejected until the order is settled. Repeating the request returns the same.",
+    handle: async ({ caller, params, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await erasePersonalData(context, found, by);
+      return isProblem(order)
+        ? order
+        : { status: 200, body: await describeOrder(context, { order, owner: found }) };
     },
   }),
 ];

@@ -111,6 +111,9 @@ export const BackOfficeOrderSchema = Type.Object(
     holds: Type.Array(HoldSchema, {
       description: "The reasons for which the order is on hold; empty if it is not.",
     }),
+    personalDataErasedAt: nullableTime(
+      "When the address, the tracking and the texts of the timeline were erased. Null if they were not.",
+    ),
     timeline: Type.Array(TimelineEntrySchema, { description: "The changes of the order, oldest first." }),
   },
   { title: "Order", description: "An order with its charges, shipments, holds and timeline." },
@@ -142,12 +145,14 @@ type OrderRecords = {
   readonly prices: OrderPrices;
   readonly charges: readonly LedgerEntry[];
   readonly timeline: readonly TimelineEntry[];
+  /** When the personal data of the buyer was erased; null if it was not. */
+  readonly erasedAt: Date | null;
 };
 
 export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
-  { prices, charges, timeline }: OrderRecords,
+  { prices, charges, timeline, erasedAt }: OrderRecords,
 ): Static<typeof BackOfficeOrderSchema> {
   const { currency } = prices;
   const summary = toOrderSummary(order, owner);
@@ -166,6 +171,7 @@ export function toBackOfficeOrder(
       reason,
       since: heldSince(reason, order, timeline).toISOString(),
     })),
+    personalDataErasedAt: erasedAt?.toISOString() ?? null,
     timeline: [creation(order, timeline), ...timeline.map(toWireEntry)],
   };
 }

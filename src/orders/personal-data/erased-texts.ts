@@ -1,0 +1,28 @@
+import type { ShippingAddress } from "../../lifecycle/order.ts";
+
+/** What stands for a required text of an erased address, so that the address keeps its form (decision 0071). */
+export const ERASED = "erased";
+
+/** An address without the buyer. The country stays: it identifies nobody, and charges for shipping depend on it. */
+const erasedAddress = (address: ShippingAddress): ShippingAddress => ({
+  ...address,
+  firstName: ERASED,
+  lastName: ERASED,
+  name: ERASED,
+  company: null,
+  address1: ERASED,
+  address2: null,
+  city: ERASED,
+  zip: ERASED,
+  stateCode: null,
+  phone: null,
+});
+
+/** The body of an event without the buyer: all else, and the order of the members, stays as it is. */
+export function erasedEventBody(body: string): string {
+  const event: unknown = JSON.parse(body, (key, value) => {
+    if (key === "shippingAddress") return erasedAddress(value as ShippingAddress); // The service wrote the body.
+    return key === "trackingNumber" || key === "trackingUrl" ? null : value;
+  });
+  return JSON.stringify(event);
+}

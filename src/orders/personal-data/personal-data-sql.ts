@@ -1,0 +1,101 @@
+import type { OrderKey, OrderStatus } from "../../lifecycle/order.ts";
+import { connectionColumns } from "../../platform/connection-key.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { ERASED } from "./erased-texts.ts";
+
+/** A settled order `o` that still holds personal data. Uses orders_personal_data_idx. */
+const ERASABLE = `o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode
+        and o.personal_data_erased_at is null`;
+
+/** An order whose personal data is erased: settled orders are not on hold. */
+export type ErasedOrder = OrderKey & {
+  readonly status: OrderStatus;
+  readonly holdReasons: readonly string[];
+  readonly createdAt: Date;
+};
+
+/** Settled orders of all merchants that have not changed since a time, the oldest first. A scan over all shards. */
+export async function listOrdersToErase(
+  db: Queryable,
+  unchangedSince: Date,
+  except: readonly string[],
+  limit: number,
+): Promise<OrderKey[]> {
+  return db.query<OrderKey>({
+    name: "list-orders-to-erase",
+    text: `
+      select o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id
+      from orders o
+      where ${ERASABLE} and o.updated_at <= $1 and o.id <> all($2::uuid[])
+      order by o.updated_at
+      limit $3`,
+    values: [unchangedSince, except, limit],
+  });
+}
+
+/**
+ * Erases the addresses of those of the orders that are settled, not erased yet, and unchanged since a time. Returns
+ * these: whatever was read before is checked again.
+ */
+export async function eraseAddresses(
+  tx: Queryable,
+  keys: readonly OrderKey[],
+  { unchangedSince, now }: { readonly unchangedSince: Date; readonly now: Date },
+): Promise<ErasedOrder[]> {
+  return tx.query<ErasedOrder>({
+    name: "erase-addresses",
+    text: `
+      update orders o
+      set first_name = $4, last_name = $4, name = $4, company = null, address1 = $4, address2 = null, city = $4, zip = $4,
+          state_code = null, phone = null, personal_data_erased_at = $5
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+      where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+        and ${ERASABLE} and o.updated_at <= $6
+      returning o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id, o.status,
+                o.hold_reasons as "holdReasons", o.created_at as "createdAt"`,
+    values: [...connectionColumns(keys), keys.map(({ id }) => id), ERASED, now, unchangedSince],
+  });
+}
+
+/** Erases the tracking of orders: it leads to the recipient at the carrier. Returns the ids of all their shipments. */
+export async function eraseTracking(
+  tx: Queryable,
+  orders: readonly OrderKey[],
+): Promise<{ merchantId: string; id: string }[]> {
+  return tx.query({
+    name: "erase-tracking",
+    text: `
+      update shipments s
+      set tracking_number = null, tracking_url = null
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id
+      returning s.merchant_id as "merchantId", s.id`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
+  });
+}
+
+/** Erases what people wrote into the timelines of orders. */
+export async function eraseTimelineDetails(tx: Queryable, orders: readonly OrderKey[]): Promise<void> {
+  await tx.query({
+    name: "erase-timeline-details",
+    text: `
+      update timeline_entries t
+      set detail = $3
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where t.merchant_id = erased.merchant_id and t.order_id = erased.order_id and t.detail is not null`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), ERASED],
+  });
+}
+
+/** When the personal data of an order was erased; null if it was not. */
+export async function readErasedAt(db: Queryable, { merchantId, id }: OrderKey): Promise<Date | null> {
+  const [row] = await db.query<{ erasedAt: Date | null }>({
+    name: "read-erased-at",
+    text: `
+      select personal_data_erased_at as "erasedAt"
+      from orders
+      where merchant_id = $1 and id = $2`,
+    values: [merchantId, id],
+  });
+  return row?.erasedAt ?? null;
+}
