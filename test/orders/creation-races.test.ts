@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anAddress, anOrder, createPartner, type Partner } from "../support/builders.ts";
+import { runJob } from "../support/jobs.ts";
 import { expectProblem, readStoredOrders } from "../support/orders.ts";
 import { type Answer, startServiceForTest } from "../support/test-service.ts";
 import { startTwoServices, type TwoServices, tally, times } from "../support/two-services.ts";
@@ -151,6 +152,7 @@ describe("creations at the same time", () => {
     const { id } = createdIn(answers);
     expect(id).not.toBe(first?.body.id);
     for (const answer of answers) expect(answer.body.id).toBe(id);
+    await runJob(services.first, "erase-test-orders");
     expect(await readStoredOrders(services.first, partner)).toMatchObject([
       { id, events: ["order.created"] },
     ]);

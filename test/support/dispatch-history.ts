@@ -224,7 +224,7 @@ export class History {
   /** The jobs that are about deliveries. */
   async #work(): Promise<void> {
     while ((await recoverNextBatch(this.#test.context, this.#connection)) > 0);
-    while ((await eraseExpiredTestOrders(this.#test.context, this.#connection)) > 0);
+    while ((await eraseExpiredTestOrders(this.#test.context, this.#connection)).rows > 0);
   }
 
   /** Moves the clock, but never past the deadline of a request: the sender must end that in time. */

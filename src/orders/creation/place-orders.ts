@@ -6,7 +6,7 @@ import type { Context } from "../../platform/context.ts";
 import { UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { orderEvents } from "../changes/order-events.ts";
-import { eraseTestOrders } from "../deadlines/erase-test-orders.ts";
+import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
 import type { OrderRequest } from "./normalize-request.ts";
 import {
   type EarlierOrder,
@@ -35,7 +35,7 @@ export type Placed =
 /** A line whose product cannot be ordered, counted from 0. `unknown`: missing, another merchant's, or not exposed. */
 export type RejectedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
 
-/** Each further round means that a conflicting order was erased since the round before. */
+/** Each further round means that a conflicting order was marked for erasure since the round before. */
 const ROUNDS_MAX = 5;
 
 /**
@@ -174,13 +174,23 @@ async function explain(
   const claims = left.map((p) => ({ ...p, externalOrderId: p.request.externalOrderId }));
   const earlier = await readEarlierOrders(context.db, claims);
   const expired = earlier.filter((order) => isExpired(order, now));
-  // An erased test order frees its key and external id (decision 0002). Here its time is over, even if no worker has
-  // erased it.
-  for (const order of expired) await eraseTestOrders(context, order, [order.id], now);
+  // An expired test order frees its key and external id (decision 0002), even if no worker has marked it. It is erased
+  // later, so that no order waits for that (decision 0065).
+  await freeKeys(context, expired, now);
   const standing = earlier.filter((order) => !expired.includes(order));
   for (const placement of left) {
     const placed = explainOne(placement, standing, rejected.get(placement));
     if (placed !== undefined) outcomes.set(placement, placed);
+  }
+}
+
+/** One short statement for each connection. An order that is locked is left for the next round. */
+async function freeKeys({ db }: Context, expired: readonly EarlierOrder[], now: Date): Promise<void> {
+  for (const orders of Map.groupBy(expired, ({ connectionId }) => connectionId).values()) {
+    const [connection] = orders;
+    if (connection === undefined) continue;
+    const orderIds = orders.map(({ id }) => id);
+    await markTheseExpired(db, connection, orderIds, now);
   }
 }
 

@@ -21,41 +21,111 @@ export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date)
   return rows.map(toConnectionKey);
 }
 
-/** Locks expired test orders of one connection; skips those that are locked. Uses orders_expires_idx. */
-export async function lockExpiredOrders(
+/**
+ * Marks a connection's expired test orders for erasure: their keys and external ids become free (decision 0002). Skips
+ * orders that are locked, so that it never waits.
+ */
+export async function markExpiredOrders(
+  db: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+  limit: number,
+): Promise<void> {
+  await db.query({
+    name: "mark-expired-orders",
+    text: `
+      update orders
+      set idempotency_key = null, external_order_id = null
+      where merchant_id = $1 and connection_id = $2 and id in (
+        select o.id
+        from orders o
+        where o.merchant_id = $1 and o.connection_id = $2 and ${expired("$3")} and o.idempotency_key is not null
+        order by o.expires_at
+        limit $4
+        for update skip locked)`,
+    values: [connection.merchantId, connection.connectionId, now, limit],
+  });
+}
+
+/** Marks those of these orders that have expired, for a creation that needs their keys. */
+export async function markTheseExpired(
+  db: Queryable,
+  connection: ConnectionKey,
+  orderIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  await db.query({
+    name: "mark-these-expired",
+    text: `
+      update orders
+      set idempotency_key = null, external_order_id = null
+      where merchant_id = $1 and connection_id = $2 and id in (
+        select o.id
+        from orders o
+        where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and ${expired("$4")}
+          and o.idempotency_key is not null
+        for update skip locked)`,
+    values: [connection.merchantId, connection.connectionId, orderIds, now],
+  });
+}
+
+/** Locks marked test orders of one connection; skips those that are locked. Uses orders_expires_idx. */
+export async function lockErasedOrders(
   tx: Queryable,
   connection: ConnectionKey,
   now: Date,
   limit: number,
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
-    name: "lock-expired-orders",
+): Promise<{ id: string; createdAt: Date }[]> {
+  const rows = await tx.query<{ id: string; created_at: Date }>({
+    name: "lock-erased-orders",
     text: `
-      select o.id
+      select o.id, o.created_at
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and ${expired("$3")}
+      where o.merchant_id = $1 and o.connection_id = $2 and ${expired("$3")} and o.idempotency_key is null
       order by o.expires_at
       limit $4
       for update skip locked`,
     values: [connection.merchantId, connection.connectionId, now, limit],
   });
-  return rows.map(({ id }) => id);
+  return rows.map((row) => ({ id: row.id, createdAt: row.created_at }));
 }
 
-/** Deletes those of these test orders that have expired, with their lines and shipments. Returns their ids. */
-export async function deleteExpiredOrders(
+/** Deletes at most `limit` entries of the orders' timelines. Returns how many. */
+export async function eraseTimelines(
+  tx: Queryable,
+  { merchantId }: ConnectionKey,
+  orderIds: readonly string[],
+  limit: number,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "erase-timelines",
+    text: `
+      with picked as materialized (
+        select t.ctid as row_position
+        from timeline_entries t
+        where t.merchant_id = $1 and t.order_id = any($2::uuid[])
+        limit $3
+      ), deleted as (
+        delete from timeline_entries t
+        where t.merchant_id = $1 and t.ctid = any(array(select p.row_position from picked p)) -- Entries never change.
+        returning t.id
+      )
+      select count(*)::integer as count
+      from deleted`,
+    values: [merchantId, orderIds, limit],
+  });
+  return row?.count ?? 0;
+}
+
+/** Deletes orders that are locked, with their lines and shipments. */
+export async function deleteOrders(
   tx: Queryable,
   connection: ConnectionKey,
   orderIds: readonly string[],
-  now: Date,
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>({
-    name: "delete-expired-orders",
-    text: `
-      delete from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and ${expired("$4")}
-      returning o.id`,
-    values: [connection.merchantId, connection.connectionId, orderIds, now],
+): Promise<void> {
+  await tx.query({
+    name: "delete-erased-orders",
+    text: "delete from orders where merchant_id = $1 and connection_id = $2 and id = any($3::uuid[])",
+    values: [connection.merchantId, connection.connectionId, orderIds],
   });
-  return rows.map(({ id }) => id);
 }

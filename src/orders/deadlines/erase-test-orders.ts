@@ -2,57 +2,73 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
-import { deleteDeliveriesOfOrders } from "../../webhooks/log/erase-deliveries-sql.ts";
-import { deleteEventsOfOrders } from "../../webhooks/publishing/events-sql.ts";
+import { eraseDeliveries } from "../../webhooks/log/erase-deliveries-sql.ts";
+import { eraseEvents } from "../../webhooks/publishing/events-sql.ts";
 import {
-  deleteExpiredOrders,
+  deleteOrders,
+  eraseTimelines,
   listConnectionsWithExpiredOrders,
-  lockExpiredOrders,
+  lockErasedOrders,
+  markExpiredOrders,
 } from "./erase-test-orders-sql.ts";
 
-/** Orders erased in one transaction: small enough that it is short. */
-const BATCH_SIZE = 500;
+/** Orders marked by one statement. */
+const MARKED_MAX = 500;
+/** Orders erased in one transaction. Each has at most 100 lines and as many shipments. */
+const ORDERS_MAX = 100;
+/** Deliveries, attempts and entries of timelines deleted in one transaction. So it is short and needs little memory. */
+const ROWS_MAX = 2_000;
+/** Fewer events, because their bodies are large. */
+const EVENTS_MAX = 500;
+
+/** What a batch has deleted. `rows` are orders and what belongs to them; 0 if nothing was left to erase. */
+type ErasedBatch = { readonly orders: number; readonly rows: number };
 
 /** Erases all test orders whose time is over. Returns how many. */
 export async function eraseAllExpiredTestOrders(context: Context, stopping?: AbortSignal): Promise<number> {
-  return runInTurn(
+  let orders = 0;
+  await runInTurn(
     listedEachPass(() => listConnectionsWithExpiredOrders(context.db, context.clock.now())),
-    (connection) => eraseExpiredTestOrders(context, connection),
+    async (connection) => {
+      const erased = await eraseExpiredTestOrders(context, connection);
+      orders += erased.orders;
+      return erased.rows;
+    },
     stopping,
   );
-}
-
-/** Erases a batch of a connection's expired test orders; returns how many. */
-export async function eraseExpiredTestOrders(context: Context, connection: ConnectionKey): Promise<number> {
-  const now = context.clock.now();
-  return inTransaction(context, async (tx) => {
-    const expired = await lockExpiredOrders(tx, connection, now, BATCH_SIZE);
-    return eraseOrders(tx, connection, expired, now);
-  });
+  return orders;
 }
 
 /**
- * Erases expired test orders, with all data that belongs to them: lines, shipments, events, deliveries and attempts
- * (specification, part 3, rule 4). Orders that are not due, or no longer due, are left alone. Returns how many it
- * erased.
+ * Erases a batch of a connection's expired test orders, with all data that belongs to them (specification, part 3, rule
+ * 4). First they are marked, by a short statement: they give up their keys and external ids, so that no creation waits for
+ * an erasure. Then a transaction deletes a bounded number of rows, and the orders' own rows last. After a crash the next
+ * run continues with what is left (decision 0065).
  */
-export async function eraseTestOrders(
+export async function eraseExpiredTestOrders(
   context: Context,
   connection: ConnectionKey,
-  orderIds: readonly string[],
-  now: Date,
-): Promise<number> {
-  return inTransaction(context, (tx) => eraseOrders(tx, connection, orderIds, now));
+): Promise<ErasedBatch> {
+  const now = context.clock.now();
+  await markExpiredOrders(context.db, connection, now, MARKED_MAX);
+  return inTransaction(context, (tx) => eraseBatch(tx, connection, now));
 }
 
-async function eraseOrders(
-  tx: Queryable,
-  connection: ConnectionKey,
-  orderIds: readonly string[],
-  now: Date,
-): Promise<number> {
-  const erased = await deleteExpiredOrders(tx, connection, orderIds, now);
-  await deleteEventsOfOrders(tx, connection, erased);
-  await deleteDeliveriesOfOrders(tx, connection, erased);
-  return erased.length;
+async function eraseBatch(tx: Queryable, connection: ConnectionKey, now: Date): Promise<ErasedBatch> {
+  const marked = await lockErasedOrders(tx, connection, now, ORDERS_MAX);
+  const [first] = marked;
+  if (first === undefined) return { orders: 0, rows: 0 };
+  const orderIds = marked.map(({ id }) => id);
+  const createdFrom = marked.reduce(
+    (earliest, { createdAt }) => (createdAt < earliest ? createdAt : earliest),
+    first.createdAt,
+  );
+  const deliveries = await eraseDeliveries(tx, { ...connection, orderIds, createdFrom }, ROWS_MAX);
+  if (!deliveries.isDone) return { orders: 0, rows: deliveries.rows };
+  const events = await eraseEvents(tx, connection, orderIds, EVENTS_MAX);
+  if (events === EVENTS_MAX) return { orders: 0, rows: events };
+  const entries = await eraseTimelines(tx, connection, orderIds, ROWS_MAX);
+  if (entries === ROWS_MAX) return { orders: 0, rows: entries };
+  await deleteOrders(tx, connection, orderIds);
+  return { orders: orderIds.length, rows: orderIds.length };
 }

@@ -1,97 +1,148 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { momentOf, uuidAt } from "../../platform/ids.ts";
+import { uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 
+/** Test orders whose deliveries are erased. The caller has locked them, so no delivery is added. */
+type ErasedOrders = ConnectionKey & {
+  readonly orderIds: readonly string[];
+  /** When the first of them was created. Older attempts are not looked for. */
+  readonly createdFrom: Date;
+};
+
 /**
- * Erases the deliveries of test orders, in the transaction that erases the orders. The streams are deleted first, because
- * a transaction that stores an outcome has locked its stream: when it has committed, its attempt can be erased as well.
+ * Erases a batch of the deliveries of test orders, with their streams and attempts: at most about `limit` rows of each.
+ * Returns how many attempts and deliveries it deleted, and whether no delivery is left.
+ *
+ * The streams are deleted first, because a transaction that stores an outcome has locked its stream: when it has
+ * committed, its attempt can be erased as well. Each statement chooses the same deliveries, so their ids stay in the
+ * database.
  */
-export async function deleteDeliveriesOfOrders(
+export async function eraseDeliveries(
   tx: Queryable,
-  connection: ConnectionKey,
-  orderIds: readonly string[],
-): Promise<void> {
-  const deliveries = await listDeliveriesOfOrders(tx, connection, orderIds);
-  const [oldest] = deliveries;
-  if (oldest === undefined) return;
-  await deleteStreams(tx, connection, deliveries);
-  await deleteDeliveries(tx, connection, deliveries);
-  await deleteAttempts(tx, connection, deliveries, before(momentOf(oldest.id), CLOCK_SKEW_MAX_MS));
+  orders: ErasedOrders,
+  limit: number,
+): Promise<{ rows: number; isDone: boolean }> {
+  await deleteStreams(tx, orders, limit);
+  const attempts = await deleteAttempts(tx, orders, limit);
+  if (attempts >= limit) return { rows: attempts, isDone: false }; // Their deliveries follow when no attempt is left.
+  const deliveries = await deleteDeliveries(tx, orders, limit);
+  return { rows: attempts + deliveries, isDone: deliveries < limit };
 }
 
-type Delivery = { readonly id: string; readonly endpointId: string; readonly streamId: string };
+/**
+ * The deliveries of the batch. $1 is the merchant, $2 the connection, $3 the orders, $4 the limit. Each order's deliveries
+ * are read in the order of deliveries_stream_idx, and no more of them than the limit.
+ */
+const BATCH = `
+      batch as materialized (
+        select d.id, d.endpoint_id, d.stream_id
+        from (select o.id from unnest($3::uuid[]) as o (id) order by o.id) as o
+        cross join lateral (
+          select d.id, d.endpoint_id, d.stream_id, d.sequence
+          from deliveries d
+          where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = o.id
+          order by d.endpoint_id, d.sequence, d.id
+          limit $4) as d
+        order by o.id, d.endpoint_id, d.sequence, d.id
+        limit $4
+      )`;
 
-/** Oldest first. Uses deliveries_stream_idx. */
-const listDeliveriesOfOrders = (
-  tx: Queryable,
-  connection: ConnectionKey,
-  orderIds: readonly string[],
-): Promise<Delivery[]> =>
-  tx.query<Delivery>({
-    name: "list-deliveries-of-orders",
-    text: `
-      select id, endpoint_id as "endpointId", stream_id as "streamId"
-      from deliveries
-      where merchant_id = $1 and connection_id = $2 and stream_id = any($3::uuid[])
-      order by id`,
-    values: [connection.merchantId, connection.connectionId, orderIds],
-  });
+const batchValues = ({ merchantId, connectionId, orderIds }: ErasedOrders, limit: number): unknown[] => [
+  merchantId,
+  connectionId,
+  orderIds,
+  limit,
+];
 
-/** Deletes the streams of the orders, and those that deliveries have of their own after a manual request. */
-async function deleteStreams(
-  tx: Queryable,
-  connection: ConnectionKey,
-  deliveries: readonly Delivery[],
-): Promise<void> {
+/** The streams of the batch, and those that deliveries have of their own after a manual request. Each is looked up by its key. */
+const STREAMS = `
+      streams as materialized (
+        select s.endpoint_id, s.stream_id
+        from (
+          select b.endpoint_id, b.stream_id
+          from batch b
+          union
+          select b.endpoint_id, b.id
+          from batch b) as s
+        order by s.endpoint_id, s.stream_id -- All transactions lock streams in this order.
+      )`;
+
+/** Two statements: the second one sees the streams as their last owner left them. */
+async function deleteStreams(tx: Queryable, orders: ErasedOrders, limit: number): Promise<void> {
   await tx.query({
-    name: "delete-streams-of-deliveries",
+    name: "lock-erased-streams",
     text: `
-      with locked as materialized (
-        select d.endpoint_id, d.stream_id
-        from due_deliveries d
-        where d.merchant_id = $1 and d.connection_id = $2
-          and (d.endpoint_id, d.stream_id) in (
-            select stream.endpoint_id, stream.stream_id
-            from unnest($3::uuid[] || $3::uuid[], $4::uuid[] || $5::uuid[]) as stream (endpoint_id, stream_id))
-        order by d.merchant_id, d.endpoint_id, d.stream_id -- All transactions lock streams in this order.
-        for update
-      )
+      with ${BATCH}, ${STREAMS}
+      select count(*)
+      from streams s
+      cross join lateral (
+        select q.stream_id
+        from due_deliveries q
+        where q.merchant_id = $1 and q.endpoint_id = s.endpoint_id and q.stream_id = s.stream_id
+        limit 1
+        for update) as locked`,
+    values: batchValues(orders, limit),
+  });
+  await tx.query({
+    name: "erase-streams",
+    text: `
+      with ${BATCH}, ${STREAMS}
       delete from due_deliveries d
-      using locked l
-      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = l.endpoint_id and d.stream_id = l.stream_id`,
-    values: [
-      connection.merchantId,
-      connection.connectionId,
-      deliveries.map(({ endpointId }) => endpointId),
-      deliveries.map(({ streamId }) => streamId),
-      deliveries.map(({ id }) => id),
-    ],
+      where d.merchant_id = $1 and d.ctid = any(array( -- Locked by this transaction, so it has not moved.
+        select locked.row_position
+        from streams s
+        cross join lateral (
+          select q.ctid as row_position
+          from due_deliveries q
+          where q.merchant_id = $1 and q.endpoint_id = s.endpoint_id and q.stream_id = s.stream_id
+          limit 1) as locked))`,
+    values: batchValues(orders, limit),
   });
 }
 
-async function deleteDeliveries(
-  tx: Queryable,
-  connection: ConnectionKey,
-  deliveries: readonly Delivery[],
-): Promise<void> {
-  await tx.query({
-    name: "delete-deliveries",
-    text: "delete from deliveries where merchant_id = $1 and connection_id = $2 and id = any($3::uuid[])",
-    values: [connection.merchantId, connection.connectionId, deliveries.map(({ id }) => id)],
+/**
+ * Deletes the attempts of the first deliveries of the batch: all attempts of each, so slightly more than the limit. The
+ * condition on the id excludes the partitions of earlier days.
+ */
+async function deleteAttempts(tx: Queryable, orders: ErasedOrders, limit: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "erase-attempts",
+    text: `
+      with ${BATCH}, picked as materialized (
+        select a.delivery_id
+        from batch b
+        cross join lateral (
+          select a.delivery_id
+          from attempts a
+          where a.merchant_id = $1 and a.delivery_id = b.id and a.id >= $5
+          limit $4) as a
+        limit $4
+      ), deleted as (
+        delete from attempts a
+        where a.merchant_id = $1 and a.id >= $5
+          and a.delivery_id = any(array(select distinct p.delivery_id from picked p))
+        returning a.id
+      )
+      select count(*)::integer as count
+      from deleted`,
+    values: [...batchValues(orders, limit), uuidAt(before(orders.createdFrom, CLOCK_SKEW_MAX_MS))],
   });
+  return row?.count ?? 0;
 }
 
-/** The condition on the id excludes the partitions before `since`. */
-async function deleteAttempts(
-  tx: Queryable,
-  connection: ConnectionKey,
-  deliveries: readonly Delivery[],
-  since: Date,
-): Promise<void> {
-  await tx.query({
-    name: "delete-attempts-of-deliveries",
-    text: "delete from attempts where merchant_id = $1 and delivery_id = any($2::uuid[]) and id >= $3",
-    values: [connection.merchantId, deliveries.map(({ id }) => id), uuidAt(since)],
+async function deleteDeliveries(tx: Queryable, orders: ErasedOrders, limit: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "erase-deliveries",
+    text: `
+      with ${BATCH}, deleted as (
+        delete from deliveries d
+        where d.merchant_id = $1 and d.connection_id = $2 and d.id = any(array(select b.id from batch b))
+        returning d.id
+      )
+      select count(*)::integer as count
+      from deleted`,
+    values: batchValues(orders, limit),
   });
+  return row?.count ?? 0;
 }

@@ -51,15 +51,29 @@ export async function insertEvents(
   });
 }
 
-/** Erases the events of test orders, in the transaction that erases the orders. */
-export async function deleteEventsOfOrders(
+/** Deletes at most `limit` events of test orders that are erased. Returns how many. */
+export async function eraseEvents(
   tx: Queryable,
   connection: ConnectionKey,
   orderIds: readonly string[],
-): Promise<void> {
-  await tx.query({
-    name: "delete-events-of-orders",
-    text: "delete from events where merchant_id = $1 and order_id = any($2::uuid[])",
-    values: [connection.merchantId, orderIds],
+  limit: number,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "erase-events",
+    text: `
+      with picked as materialized (
+        select e.id
+        from events e
+        where e.merchant_id = $1 and e.order_id = any($2::uuid[])
+        limit $3
+      ), deleted as (
+        delete from events e
+        where e.merchant_id = $1 and e.id = any(array(select p.id from picked p))
+        returning e.id
+      )
+      select count(*)::integer as count
+      from deleted`,
+    values: [connection.merchantId, orderIds, limit],
   });
+  return row?.count ?? 0;
 }
