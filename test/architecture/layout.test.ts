@@ -31,6 +31,8 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/merchants/keys-sql.ts",
     "src/merchants/merchants-sql.ts",
     "src/orders/lists/list-orders-sql.ts",
+    "src/orders/order-owners-sql.ts",
+    "src/orders/order-prices-sql.ts",
     "src/orders/orders-sql.ts",
     "src/orders/personal-data/personal-data-sql.ts",
     "src/payments/account/account-sql.ts",

@@ -1,16 +1,8 @@
 import { ORDER_STATUSES, type OrderStatus } from "../../lifecycle/order.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE, acceptanceDue } from "../conditions-sql.ts";
-
-/** The connection and the merchant that an order belongs to. */
-export type OrderOwner = {
-  readonly connectionId: string;
-  readonly connectionName: string;
-  readonly merchantId: string;
-  readonly merchantName: string;
-};
+import { type OrderOwner, type OrderOwnerRow, toOrderOwner } from "../order-owners-sql.ts";
 
 /** Which orders are listed. A null restricts nothing. */
 export type OrderFilter = {
@@ -25,14 +17,6 @@ export type OrderFilter = {
   readonly orderId: string | null;
   /** Otherwise a part of the partner's id or of the recipient's name, or a whole tracking number, in lower case. */
   readonly text: string | null;
-};
-
-type OwnerRow = {
-  id: string;
-  connection_id: string;
-  connection_name: string;
-  merchant_id: string;
-  merchant_name: string;
 };
 
 /** $5 is the time. A real order whose deadline has passed is accepted, even if the worker has not stored that yet. */
@@ -124,7 +108,7 @@ export async function listOrders(
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<(OrderOwner & { readonly id: string })[]> {
-  const rows = await db.query<OwnerRow>({
+  const rows = await db.query<OrderOwnerRow>({
     // Not a named statement: each set of filters has its own text.
     name: "",
     text: `
@@ -137,98 +121,5 @@ export async function listOrders(
       limit $2 + 1`,
     values: [afterId, limit, filter.merchantId, filter.connectionId, now, filter.orderId, filter.text],
   });
-  return rows.map(toOwner);
-}
-
-/** The connection and merchant of an order, by the service's id. Null if there is none. A scan over all shards. */
-export async function findOrderOwner(
-  db: Queryable,
-  orderId: string,
-): Promise<(OrderOwner & { readonly id: string; readonly testMode: boolean }) | null> {
-  const [row] = await db.query<OwnerRow & { test_mode: boolean }>({
-    name: "find-order-owner",
-    text: `
-      select found.id, found.test_mode, c.id as connection_id, c.name as connection_name,
-             m.id as merchant_id, m.name as merchant_name
-      from merchants m
-      cross join lateral (
-        select o.id, o.connection_id, o.test_mode from orders o where o.merchant_id = m.id and o.id = $1 offset 0) as found
-      join connections c on c.merchant_id = m.id and c.id = found.connection_id`,
-    values: [orderId],
-  });
-  return row === undefined ? null : { ...toOwner(row), testMode: row.test_mode };
-}
-
-/** The same by the id of a shipment. */
-export async function findOrderOfShipment(
-  db: Queryable,
-  shipmentId: string,
-): Promise<(OrderOwner & { readonly id: string }) | null> {
-  const [row] = await db.query<OwnerRow>({
-    name: "find-order-of-shipment",
-    text: `
-      select s.order_id as id, c.id as connection_id, c.name as connection_name,
-             m.id as merchant_id, m.name as merchant_name
-      from shipments s
-      join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
-      join connections c on c.merchant_id = s.merchant_id and c.id = o.connection_id
-      join merchants m on m.id = s.merchant_id
-      where s.id = $1`,
-    values: [shipmentId],
-  });
-  return row === undefined ? null : toOwner(row);
-}
-
-const toOwner = (row: OwnerRow): OrderOwner & { readonly id: string } => ({
-  id: row.id,
-  connectionId: row.connection_id,
-  connectionName: row.connection_name,
-  merchantId: row.merchant_id,
-  merchantName: row.merchant_name,
-});
-
-/** What the merchant is charged for an order and for each of its lines, with the products of the lines. */
-export type OrderPrices = {
-  readonly goodsMinor: bigint;
-  readonly currency: string;
-  readonly lines: ReadonlyMap<
-    string,
-    { readonly sku: string; readonly name: string; readonly unitPriceMinor: bigint }
-  >;
-};
-
-export async function readOrderPrices(
-  db: Queryable,
-  connection: ConnectionKey,
-  orderId: string,
-): Promise<OrderPrices> {
-  const rows = await db.query<{
-    goods_minor: bigint;
-    currency: string;
-    line_id: string;
-    unit_price_minor: bigint;
-    sku: string;
-    name: string;
-  }>({
-    name: "read-order-prices",
-    text: `
-      select o.goods_minor, o.currency, l.id as line_id, l.unit_price_minor, p.sku, p.name
-      from orders o
-      join order_lines l on l.merchant_id = o.merchant_id and l.order_id = o.id
-      join products p on p.merchant_id = $1 and p.id = l.product_id
-      where o.merchant_id = $1 and o.connection_id = $2 and l.merchant_id = $1 and o.id = $3`,
-    values: [connection.merchantId, connection.connectionId, orderId],
-  });
-  const [first] = rows;
-  if (first === undefined) throw new Error("An order has at least one line.");
-  return {
-    goodsMinor: first.goods_minor,
-    currency: first.currency,
-    lines: new Map(
-      rows.map((row) => [
-        row.line_id,
-        { sku: row.sku, name: row.name, unitPriceMinor: row.unit_price_minor },
-      ]),
-    ),
-  };
+  return rows.map(toOrderOwner);
 }

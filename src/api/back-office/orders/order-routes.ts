@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { asOf } from "../../../lifecycle/lifecycle.ts";
-import { listOrders, type OrderFilter, type OrderOwner } from "../../../orders/lists/list-orders-sql.ts";
+import { listOrders, type OrderFilter } from "../../../orders/lists/list-orders-sql.ts";
+import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";

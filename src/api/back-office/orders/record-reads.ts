@@ -1,6 +1,6 @@
 import type { Initiator } from "../../../audit/initiator.ts";
 import { recordAudit } from "../../../audit/record-audit.ts";
-import type { OrderOwner } from "../../../orders/lists/list-orders-sql.ts";
+import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 
 type ReadOrders = {

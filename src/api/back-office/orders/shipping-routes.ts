@@ -12,7 +12,7 @@ import {
 } from "../../../orders/changes/named-parts.ts";
 import { lineIdsField, shipmentIdField } from "../../../orders/changes/request-fields.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
-import { findOrderOfShipment } from "../../../orders/lists/list-orders-sql.ts";
+import { findOrderOfShipment } from "../../../orders/order-owners-sql.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable, shortText } from "../../../platform/wire/schemas.ts";
