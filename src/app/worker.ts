@@ -1,4 +1,5 @@
 import type { Metrics } from "../platform/metrics.ts";
+import { pause } from "../platform/pause.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { JOBS, type Job } from "./jobs.ts";
 
@@ -34,17 +35,4 @@ async function repeat(
     }
     await pause(job.everyMs, stopping);
   }
-}
-
-function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (stopping.aborted) return resolve();
-    const timer = setTimeout(done, ms);
-    stopping.addEventListener("abort", done, { once: true });
-    function done(): void {
-      clearTimeout(timer);
-      stopping.removeEventListener("abort", done);
-      resolve();
-    }
-  });
 }

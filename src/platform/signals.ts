@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type ConnectionKey, distinctConnections } from "./connection-key.ts";
 import type { Database } from "./database/database.ts";
+import { pause } from "./pause.ts";
 
 /** What changed for a connection: deliveries became due, or its webhook endpoints changed. */
 export type Signal = "deliveries_due" | "endpoints_changed";
@@ -131,7 +132,3 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
-
-function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  return Promise.race([new Promise<void>((resolve) => void setTimeout(resolve, ms)), aborted(stopping)]);
-}
