@@ -1,4 +1,4 @@
-/** Which orders need review before they are accepted. A null is no limit. */
+/** Which orders need review before they are accepted. A null is no limit of the connection's own. */
 export type ReviewPolicy = {
   /** Largest number of units in an order without review. */
   readonly maxQuantity: number | null;
@@ -7,6 +7,16 @@ export type ReviewPolicy = {
   /** Country codes, in upper case, to which orders need no review. */
   readonly countries: readonly string[] | null;
 };
+
+/** The connection's own limits, and the service's where the connection has none (decision 0072). */
+export const withDefaults = (
+  policy: ReviewPolicy,
+  defaults: Pick<ReviewPolicy, "maxQuantity" | "maxOrderValueMinor">,
+): ReviewPolicy => ({
+  ...policy,
+  maxQuantity: policy.maxQuantity ?? defaults.maxQuantity,
+  maxOrderValueMinor: policy.maxOrderValueMinor ?? defaults.maxOrderValueMinor,
+});
 
 type OrderUnderReview = {
   readonly quantity: number;

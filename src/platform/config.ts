@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type MoneyByCurrency, parseMoneyList } from "./money.ts";
 import { DAY_MS } from "./time.ts";
 
 const ROLES = ["api", "back-office", "worker"] as const;
@@ -35,6 +36,11 @@ const RETRY_SECONDS = [
 const TEST_RETRY_SECONDS = RETRY_SECONDS.slice(0, 5);
 // An hour, six hours, then days: most declines end when a person pays or replaces a card.
 const PAYMENT_RETRY_SECONDS = [1, 6, 24, 48, 72].map((hours) => hours * HOUR_SECONDS);
+/** So high that normal orders never reach them (decision 0072). A currency without an entry has no such limit. */
+const REVIEW_ORDER_VALUES =
+  "EUR 2500000,USD 2500000,GBP 2500000,CHF 2500000,AUD 2500000,CAD 2500000,JPY 375000000,SEK 25000000,NOK 25000000,DKK 25000000,PLN 12500000";
+const ALERT_ORDER_VALUES =
+  "EUR 1000000,USD 1000000,GBP 1000000,CHF 1000000,AUD 1000000,CAD 1000000,JPY 150000000,SEK 10000000,NOK 10000000,DKK 10000000,PLN 5000000";
 const RETRIES_MAX = 50;
 const WAIT_MAX_SECONDS = 31_536_000;
 
@@ -57,6 +63,14 @@ export type Config = Readonly<{
   testOrderLifetimeMs: number;
   /** Requests per minute and connection; 0 disables the limit. */
   rateLimitPerMinute: number;
+  /** Value of goods beyond which an order needs review, unless its connection has a limit of its own. */
+  reviewOrderValuesMinor: MoneyByCurrency;
+  /** The same for the units of an order; null: no limit. */
+  reviewOrderQuantity: number | null;
+  /** Value of the goods that a connection orders within an hour beyond which operators are alerted. */
+  alertOrderValuesMinor: MoneyByCurrency;
+  /** Credit limits of merchants that are created without one. A currency without an entry: unlimited. */
+  creditLimitsMinor: MoneyByCurrency;
   /** Time limit of one attempt: connecting, sending and reading the response. */
   webhookTimeoutMs: number;
   /** Intervals between the attempts to deliver a real event. There are as many retries as entries. */
@@ -123,6 +137,10 @@ export function readConfig(environment: Environment): Config {
     acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
     testOrderLifetimeMs: 1_000 * read.integer("TEST_ORDER_LIFETIME_SECONDS", 7_200, 1, 31_536_000),
     rateLimitPerMinute: read.integer("RATE_LIMIT_PER_MINUTE", 600, 0, 10_000_000),
+    reviewOrderValuesMinor: read.moneyList("REVIEW_ORDER_VALUES", REVIEW_ORDER_VALUES),
+    reviewOrderQuantity: read.integer("REVIEW_ORDER_QUANTITY", 500_000, 0, 2_000_000_000) || null,
+    alertOrderValuesMinor: read.moneyList("ALERT_ORDER_VALUES", ALERT_ORDER_VALUES),
+    creditLimitsMinor: read.moneyList("CREDIT_LIMITS", "none"),
     webhookTimeoutMs: read.integer("WEBHOOK_TIMEOUT_MS", 15_000, 100, 60_000),
     webhookRetryMs: read.waitsMs("WEBHOOK_RETRY_SECONDS", RETRY_SECONDS),
     webhookTestRetryMs: read.waitsMs("WEBHOOK_TEST_RETRY_SECONDS", TEST_RETRY_SECONDS),
@@ -218,6 +236,17 @@ class EnvironmentReader {
     if (value !== null && value.length < lengthMin)
       this.errors.push(`${name} must have at least ${lengthMin} characters.`);
     return value;
+  }
+
+  /** Amounts by currency; `none` is an empty list. */
+  moneyList(name: string, fallback: string): MoneyByCurrency {
+    const text = this.text(name, fallback);
+    const amounts = text === "none" ? new Map<string, bigint>() : parseMoneyList(text);
+    if (amounts === null)
+      this.errors.push(
+        `${name} must be none, or a comma-separated list of a currency and an amount each, such as EUR 100000.`,
+      );
+    return amounts ?? new Map();
   }
 
   waitsMs(name: string, fallback: readonly number[]): readonly number[] {

@@ -16,6 +16,8 @@ export type Metrics = {
   /** Counts the items that a run of a job has processed. */
   jobDone(job: string, count: number): void;
   jobFailed(job: string): void;
+  /** A connection has ordered for more than ALERT_ORDER_VALUES within an hour. */
+  orderValueUnusual(): void;
   /**
    * An attempt to send a webhook. `delayMs` is the time from the event to the first attempt. Null for later attempts.
    */
@@ -44,6 +46,11 @@ export function createMetrics(): Metrics {
     labelNames: ["job"],
     registers: [registry],
   });
+  const unusualValues = new Counter({
+    name: "partner_orders_unusual_order_values_total",
+    help: "Connections that ordered for more than ALERT_ORDER_VALUES within an hour. The log names each of them.",
+    registers: [registry],
+  });
   const attempts = new Counter({
     name: "partner_orders_webhook_attempts_total",
     help: "Attempts to deliver an event, by outcome.",
@@ -70,6 +77,7 @@ export function createMetrics(): Metrics {
     },
     jobDone: (job, count) => jobItems.inc({ job }, count),
     jobFailed: (job) => jobFailures.inc({ job }),
+    orderValueUnusual: () => unusualValues.inc(),
     attemptMade: (outcome, delayMs) => {
       attemptsBy[outcome].inc();
       if (delayMs !== null) delays.observe(delayMs / 1_000);

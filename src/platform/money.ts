@@ -1,4 +1,4 @@
-import { fractionDigits } from "./currencies.ts";
+import { fractionDigits, isCurrency } from "./currencies.ts";
 
 /** An amount in whole minor units, such as cents, of its currency. */
 export type Money = { minor: bigint; currency: string };
@@ -19,6 +19,21 @@ export function parseMoney(wire: { amount: string; currency: string }): Money | 
   if (fraction.length > digits) return null;
   const minor = BigInt(`${whole}${fraction.padEnd(digits, "0")}`);
   return minor <= AMOUNT_MAX_MINOR ? { minor, currency: wire.currency } : null;
+}
+
+/** At most one amount for each currency, in minor units. */
+export type MoneyByCurrency = ReadonlyMap<string, bigint>;
+
+/** Parses a list such as `EUR 100000, JPY 15000000`; null if an entry is invalid or a currency occurs twice. */
+export function parseMoneyList(text: string): MoneyByCurrency | null {
+  const amounts = new Map<string, bigint>();
+  for (const entry of text.split(",")) {
+    const [currency = "", amount = "", ...rest] = entry.trim().split(/\s+/);
+    const money = isCurrency(currency) && rest.length === 0 ? parseMoney({ amount, currency }) : null;
+    if (money === null || amounts.has(currency)) return null;
+    amounts.set(currency, money.minor);
+  }
+  return amounts;
 }
 
 /** Money as a decimal string for the API. A negative amount has a minus sign. */

@@ -29,6 +29,22 @@ const RETRY_LISTS_REJECTED = [
   Array(51).fill("5").join(","),
 ];
 
+const MONEY_LISTS_REJECTED = [
+  ...[
+    "100",
+    "EUR",
+    "EUR 1,",
+    "EUR 1,EUR 2",
+    "EUR 1.005",
+    "eur 1",
+    "XXQ 1",
+    "EUR -1",
+    "EUR 1 2",
+    "100 EUR",
+    "off",
+  ],
+];
+
 const KEYS = [1, 255].map((byte) => Buffer.alloc(32, byte));
 
 /** Every variable: valid values, with the result, and invalid values. */
@@ -147,6 +163,62 @@ export const VARIABLES: Record<
       ["10000000", { rateLimitPerMinute: 10_000_000 }],
     ],
     rejected: ["-1", "10000001", "off", "Infinity"],
+  },
+  REVIEW_ORDER_VALUES: {
+    accepted: [
+      ["none", { reviewOrderValuesMinor: new Map() }],
+      [
+        "EUR 1, JPY 2",
+        {
+          reviewOrderValuesMinor: new Map([
+            ["EUR", 100n],
+            ["JPY", 2n],
+          ]),
+        },
+      ],
+      ["KWD  0.5", { reviewOrderValuesMinor: new Map([["KWD", 500n]]) }],
+    ],
+    rejected: MONEY_LISTS_REJECTED,
+  },
+  ALERT_ORDER_VALUES: {
+    accepted: [
+      ["none", { alertOrderValuesMinor: new Map() }],
+      [
+        "EUR 1, JPY 2",
+        {
+          alertOrderValuesMinor: new Map([
+            ["EUR", 100n],
+            ["JPY", 2n],
+          ]),
+        },
+      ],
+      ["KWD  0.5", { alertOrderValuesMinor: new Map([["KWD", 500n]]) }],
+    ],
+    rejected: MONEY_LISTS_REJECTED,
+  },
+  CREDIT_LIMITS: {
+    accepted: [
+      ["none", { creditLimitsMinor: new Map() }],
+      [
+        "EUR 1, JPY 2",
+        {
+          creditLimitsMinor: new Map([
+            ["EUR", 100n],
+            ["JPY", 2n],
+          ]),
+        },
+      ],
+      ["KWD  0.5", { creditLimitsMinor: new Map([["KWD", 500n]]) }],
+    ],
+    rejected: MONEY_LISTS_REJECTED,
+  },
+  REVIEW_ORDER_QUANTITY: {
+    accepted: [
+      ["0", { reviewOrderQuantity: null }],
+      ["1", { reviewOrderQuantity: 1 }],
+      ["2000000000", { reviewOrderQuantity: 2_000_000_000 }],
+    ],
+    rejected: ["-1", "1.5", "2000000001", "none"],
   },
   WEBHOOK_TIMEOUT_MS: {
     accepted: [

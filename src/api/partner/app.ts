@@ -20,7 +20,7 @@ export function createPartnerApi(
   return createListener({
     name: "partner-api",
     routes: partnerRoutes,
-    operationsFor: partnerOperations(context, databases),
+    operationsFor: partnerOperations(context, databases, metrics),
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },
       createRateLimiter(config.rateLimitPerMinute, clock),

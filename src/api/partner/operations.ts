@@ -3,6 +3,7 @@ import { orderReader, type ReadOrder } from "../../orders/read-order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { shareDatabase } from "../../platform/database/shared-database.ts";
+import type { Metrics } from "../../platform/metrics.ts";
 import { type ListProducts, productLister } from "../../products/list-products.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import type { RouteDescription } from "../route-description.ts";
@@ -37,6 +38,7 @@ export const LISTS_MAX = 3;
 export function partnerOperations(
   context: WebhookContext,
   databases: PartnerDatabases,
+  metrics: Metrics,
 ): (caller: ConnectionKey, route: RouteDescription) => PartnerOperations {
   const calls = shareDatabase(databases.calls, CALLS_MAX);
   const lists = shareDatabase(databases.lists, LISTS_MAX);
@@ -45,7 +47,12 @@ export function partnerOperations(
     db: shared.of(connectionId),
   });
   const readOrder = orderReader({ ...context, db: databases.calls });
-  const createOrder = orderCreator({ ...context, db: databases.creations }, readOrder, contextOf);
+  const createOrder = orderCreator(
+    { ...context, db: databases.creations },
+    readOrder,
+    contextOf,
+    metrics.orderValueUnusual,
+  );
   const listProducts = productLister(databases.lists);
   return (caller, { isList = false }) => ({
     context: contextOf(caller, isList ? lists : calls),

@@ -2,13 +2,14 @@ import type { Static } from "typebox";
 import type { Order } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
-import { type Grouped, groupCalls } from "../../platform/database/group.ts";
+import { groupCalls } from "../../platform/database/group.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import type { ReadOrder } from "../read-order.ts";
 import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
 import { type Placed, type Placement, placeOrder, placeOrders, type RejectedLine } from "./place-orders.ts";
+import { watchOrderValues } from "./watch-order-values.ts";
 
 /** `replayed`: an earlier request with the same idempotency key created the order. */
 type Created = { readonly order: Order; readonly replayed: boolean };
@@ -32,14 +33,21 @@ export function orderCreator(
   context: Context,
   readOrder: ReadOrder,
   aloneContext: (connection: ConnectionKey) => Context,
+  onUnusualValue: () => void,
 ): CreateOrder {
-  const place = groupCalls<Placement, Placed>({
+  const watchValue = watchOrderValues(context, onUnusualValue);
+  const placeInGroup = groupCalls<Placement, Placed>({
     run: (placements) => placeOrders(context, placements),
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: GROUPS_MAX,
     ownerOf: ({ connectionId }) => connectionId,
     runAlone: (placement) => placeOrder(aloneContext(placement), placement),
   });
+  const place = async (placement: Placement): Promise<Placed> => {
+    const placed = await placeInGroup(placement);
+    if (placed.outcome === "created") watchValue(placed);
+    return placed;
+  };
   return async ({ merchantId, connectionId }, header, body) => {
     const request = normalizeOrderRequest(body);
     const idempotencyKey = header ?? request.externalOrderId;
@@ -65,7 +73,7 @@ const KEY_REUSED: Problem = {
 
 async function resolvePlacement(
   placement: Placement,
-  place: Grouped<Placement, Placed>,
+  place: (placement: Placement) => Promise<Placed>,
   readOrder: ReadOrder,
 ): Promise<Created | Problem> {
   const { merchantId, connectionId } = placement;

@@ -1,6 +1,6 @@
 import { isExpired } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
-import { needsReview } from "../../merchants/review-policy.ts";
+import { needsReview, withDefaults } from "../../merchants/review-policy.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { UnavailableError } from "../../platform/database/database.ts";
@@ -25,7 +25,12 @@ export type Placement = ConnectionKey & {
 };
 
 export type Placed =
-  | { readonly outcome: "created"; readonly order: Order }
+  | {
+      readonly outcome: "created";
+      readonly order: Order;
+      readonly goodsMinor: bigint;
+      readonly currency: string;
+    }
   /** An earlier request with this key has succeeded. `by` is its order. */
   | { readonly outcome: "replayed"; readonly by: EarlierOrder }
   | { readonly outcome: "key-reused" }
@@ -79,8 +84,9 @@ async function placeOnce(
   }
   const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()], clock.now()));
   context.signals.send("deliveries_due", stored.connectionsWithDeliveries);
-  for (const [placement, { order }] of drafts) {
-    if (stored.ids.has(order.id)) outcomes.set(placement, { outcome: "created", order });
+  for (const [placement, { order, goodsMinor, currency }] of drafts) {
+    if (stored.ids.has(order.id))
+      outcomes.set(placement, { outcome: "created", order, goodsMinor, currency });
   }
   const left = placements.filter((placement) => !outcomes.has(placement));
   if (left.length > 0) await explain(context, left, rejected, outcomes, clock.now());
@@ -127,7 +133,11 @@ function draftOrder(
   if (first === undefined) throw new Error("An order has at least one line.");
   const { reviewPolicy, currency } = first.product;
   const { countryCode } = request.shippingAddress;
-  const reviewed = needsReview(reviewPolicy, { quantity: pieces, goodsMinor, countryCode });
+  const policy = withDefaults(reviewPolicy, {
+    maxQuantity: config.reviewOrderQuantity,
+    maxOrderValueMinor: config.reviewOrderValuesMinor.get(currency) ?? null,
+  });
+  const reviewed = needsReview(policy, { quantity: pieces, goodsMinor, countryCode });
   const status: OrderStatus = reviewed ? "PROCESSING" : "NEW";
   const hasWindow = status === "NEW" && !request.testMode;
   const order: Order = {

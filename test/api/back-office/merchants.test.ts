@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countRows, createPartner, placeOrder } from "../../support/builders.ts";
 import { processDuePayments, setCreditLimit } from "../../support/payments.ts";
-import { startTestService, type TestService } from "../../support/test-service.ts";
+import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
 beforeAll(async () => {
@@ -179,4 +179,20 @@ describe("GET /api/merchants/{id}", () => {
       expect(body).toMatchObject({ title: "Resource not found", detail: "No such merchant." });
     },
   );
+});
+
+describe("the credit limit of a merchant that is created without one (decision 0072)", () => {
+  const merchant = { name: "M", accountEmail: "m@example.com" };
+
+  it("is that of CREDIT_LIMITS for its currency, unless the request says null", async () => {
+    const creditLimitsMinor = new Map([["EUR", 500_000n]]);
+    const limited = await startServiceForTest({ config: { creditLimitsMinor } });
+    const limitOf = async (fields: object = {}) =>
+      (await limited.backOffice.post("/api/merchants", { ...merchant, ...fields })).body.creditLimit;
+    expect(await limitOf()).toEqual({ amount: "5000.00", currency: "EUR" });
+    expect(await limitOf({ currency: "USD" })).toBeNull();
+    expect(await limitOf({ creditLimit: null })).toBeNull();
+    const own = { amount: "9000.00", currency: "EUR" };
+    expect(await limitOf({ creditLimit: own })).toEqual(own);
+  });
 });

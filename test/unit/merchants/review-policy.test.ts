@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { needsReview, type ReviewPolicy } from "../../../src/merchants/review-policy.ts";
+import { needsReview, type ReviewPolicy, withDefaults } from "../../../src/merchants/review-policy.ts";
 
 const NO_LIMITS: ReviewPolicy = { maxQuantity: null, maxOrderValueMinor: null, countries: null };
 const order = (fields: Partial<Parameters<typeof needsReview>[1]> = {}) => ({
@@ -47,5 +47,24 @@ describe("an order is reviewed when it is outside its connection's policy (decis
         expect(needsReview(NO_LIMITS, { quantity, goodsMinor, countryCode })).toBe(false);
       }),
     );
+  });
+});
+
+describe("a limit that a connection does not have is the service's (decision 0072)", () => {
+  const defaults = { maxQuantity: 100, maxOrderValueMinor: 1_000n };
+
+  it.each<[string, Partial<ReviewPolicy>, Partial<ReviewPolicy>]>([
+    ["no limit of its own", {}, defaults],
+    ["a lower quantity", { maxQuantity: 1 }, { ...defaults, maxQuantity: 1 }],
+    ["a higher quantity", { maxQuantity: 101 }, { ...defaults, maxQuantity: 101 }],
+    ["a value of zero", { maxOrderValueMinor: 0n }, { ...defaults, maxOrderValueMinor: 0n }],
+    ["a higher value", { maxOrderValueMinor: 9_999n }, { ...defaults, maxOrderValueMinor: 9_999n }],
+    ["countries", { countries: ["DE"] }, { ...defaults, countries: ["DE"] }],
+  ])("%s", (_, own, limits) => {
+    expect(withDefaults({ ...NO_LIMITS, ...own }, defaults)).toEqual({ ...NO_LIMITS, ...limits });
+  });
+
+  it("unless the service has none either", () => {
+    expect(withDefaults(NO_LIMITS, NO_LIMITS)).toEqual(NO_LIMITS);
   });
 });

@@ -11,6 +11,16 @@ function expectError(name: string, value: string): void {
   expect(errors[0]).toMatch(new RegExp(`^${name} must .*\\.$`));
 }
 
+/** The same value in each currency, roughly, in minor units. */
+function valuesOf(euros: bigint): ReadonlyMap<string, bigint> {
+  const alike = ["EUR", "USD", "GBP", "CHF", "AUD", "CAD"].map((code): [string, bigint] => [
+    code,
+    euros * 100n,
+  ]);
+  const crowns = ["SEK", "NOK", "DKK"].map((code): [string, bigint] => [code, euros * 1_000n]);
+  return new Map([...alike, ["JPY", euros * 150n], ...crowns, ["PLN", euros * 500n]]);
+}
+
 describe("the configuration without any variable", () => {
   it("runs everything on this machine, with the specification's limits", () => {
     expect(readConfig({})).toEqual({
@@ -26,6 +36,10 @@ describe("the configuration without any variable", () => {
       acceptanceWindowMs: 7_200_000,
       testOrderLifetimeMs: 7_200_000,
       rateLimitPerMinute: 600,
+      reviewOrderValuesMinor: valuesOf(2_500_000n),
+      reviewOrderQuantity: 500_000,
+      alertOrderValuesMinor: valuesOf(1_000_000n),
+      creditLimitsMinor: new Map(),
       webhookTimeoutMs: 15_000,
       webhookRetryMs: [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 57_600, 86_400].map(
         (seconds) => 1_000 * seconds,

@@ -26,12 +26,12 @@ import { amountErrors, minorOf } from "../money/amounts.ts";
 import { LimitsRequestSchema, LimitsSchema, toWireLimits } from "./limit-schemas.ts";
 
 const POLICY_TEXT =
-  "Which orders need no review. An order that exceeds a limit starts in PROCESSING. A limit that is null does not apply.";
+  "Which orders need no review. An order that exceeds a limit starts in PROCESSING. A quantity or value that is null is limited by REVIEW_ORDER_QUANTITY and REVIEW_ORDER_VALUES only.";
 
 /** The descriptions of fields that a policy and its request share. */
 const LIMIT_TEXTS = {
-  maxQuantity: "Maximum number of units in the whole order. Null: no limit.",
-  maxOrderValue: "Maximum value of the goods, in the merchant's currency. Null: no limit.",
+  maxQuantity: "Maximum number of units in the whole order. Null: no limit of its own.",
+  maxOrderValue: "Maximum value of the goods, in the merchant's currency. Null: no limit of its own.",
   countries: "Country codes that orders may be shipped to, of two letters. Null: all countries.",
 } as const;
 

@@ -66,7 +66,12 @@ const MerchantRequestSchema = Type.Object(
     currency: Type.Optional(
       Type.String({ format: "currency", default: CURRENCY_DEFAULT, description: TEXTS.currency }),
     ),
-    creditLimit: Type.Optional(nullable(MoneyRequestSchema, `${TEXTS.creditLimit} Default: null.`)),
+    creditLimit: Type.Optional(
+      nullable(
+        MoneyRequestSchema,
+        `${TEXTS.creditLimit} Default: the operator's \`CREDIT_LIMITS\`, or null.`,
+      ),
+    ),
     completeWhenShipped: Type.Optional(
       Type.Boolean({ description: `${TEXTS.completeWhenShipped} Default: false.` }),
     ),
@@ -121,7 +126,9 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     },
     handle: async ({ body, by }, { context }) => {
       const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
-      const creditLimitMinor = toCreditLimit(body.creditLimit);
+      // A null that was sent is a decision; a field that was not sent is none.
+      const standard = context.config.creditLimitsMinor.get(currency) ?? null;
+      const creditLimitMinor = body.creditLimit === undefined ? standard : toCreditLimit(body.creditLimit);
       const fields = { name, accountEmail, currency, creditLimitMinor, completeWhenShipped };
       const merchant = await createMerchant(context, fields, by);
       return { status: 201, body: toWireMerchant(merchant) };
