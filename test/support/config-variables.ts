@@ -29,8 +29,16 @@ const RETRY_LISTS_REJECTED = [
   Array(51).fill("5").join(","),
 ];
 
-const MONEY_LISTS_REJECTED = [
-  ...[
+type Variable = { accepted: [value: string, becomes: Partial<Config>][]; rejected: string[] };
+
+/** A variable of amounts by currency. */
+const moneyList = (field: keyof Config): Variable => ({
+  accepted: [
+    ["none", { [field]: new Map() }],
+    ["EUR 1, JPY 2", { [field]: new Map(Object.entries({ EUR: 100n, JPY: 2n })) }],
+    ["KWD  0.5", { [field]: new Map([["KWD", 500n]]) }],
+  ],
+  rejected: [
     "100",
     "EUR",
     "EUR 1,",
@@ -40,18 +48,14 @@ const MONEY_LISTS_REJECTED = [
     "XXQ 1",
     "EUR -1",
     "EUR 1 2",
-    "100 EUR",
     "off",
   ],
-];
+});
 
 const KEYS = [1, 255].map((byte) => Buffer.alloc(32, byte));
 
 /** Every variable: valid values, with the result, and invalid values. */
-export const VARIABLES: Record<
-  string,
-  { accepted: [value: string, becomes: Partial<Config>][]; rejected: string[] }
-> = {
+export const VARIABLES: Record<string, Variable> = {
   DATABASE_URL: {
     accepted: [
       [
@@ -164,54 +168,9 @@ export const VARIABLES: Record<
     ],
     rejected: ["-1", "10000001", "off", "Infinity"],
   },
-  REVIEW_ORDER_VALUES: {
-    accepted: [
-      ["none", { reviewOrderValuesMinor: new Map() }],
-      [
-        "EUR 1, JPY 2",
-        {
-          reviewOrderValuesMinor: new Map([
-            ["EUR", 100n],
-            ["JPY", 2n],
-          ]),
-        },
-      ],
-      ["KWD  0.5", { reviewOrderValuesMinor: new Map([["KWD", 500n]]) }],
-    ],
-    rejected: MONEY_LISTS_REJECTED,
-  },
-  ALERT_ORDER_VALUES: {
-    accepted: [
-      ["none", { alertOrderValuesMinor: new Map() }],
-      [
-        "EUR 1, JPY 2",
-        {
-          alertOrderValuesMinor: new Map([
-            ["EUR", 100n],
-            ["JPY", 2n],
-          ]),
-        },
-      ],
-      ["KWD  0.5", { alertOrderValuesMinor: new Map([["KWD", 500n]]) }],
-    ],
-    rejected: MONEY_LISTS_REJECTED,
-  },
-  CREDIT_LIMITS: {
-    accepted: [
-      ["none", { creditLimitsMinor: new Map() }],
-      [
-        "EUR 1, JPY 2",
-        {
-          creditLimitsMinor: new Map([
-            ["EUR", 100n],
-            ["JPY", 2n],
-          ]),
-        },
-      ],
-      ["KWD  0.5", { creditLimitsMinor: new Map([["KWD", 500n]]) }],
-    ],
-    rejected: MONEY_LISTS_REJECTED,
-  },
+  REVIEW_ORDER_VALUES: moneyList("reviewOrderValuesMinor"),
+  ALERT_ORDER_VALUES: moneyList("alertOrderValuesMinor"),
+  CREDIT_LIMITS: moneyList("creditLimitsMinor"),
   REVIEW_ORDER_QUANTITY: {
     accepted: [
       ["0", { reviewOrderQuantity: null }],
