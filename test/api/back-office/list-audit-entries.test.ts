@@ -57,7 +57,7 @@ describe("GET /api/audit-entries", () => {
     expect(paged).toEqual(all);
   });
 
-  it("is narrowed by merchant, connection, action, actor, subject and time", async () => {
+  it("is filtered by merchant, connection, action, actor, subject and time", async () => {
     const person = personOf(test, partner.merchantId);
     const path = `/api/connections/${partner.connectionId}`;
     const since = test.clock.now().toISOString();

@@ -62,7 +62,7 @@ describe("a key", () => {
     expect((await me({ ...both, "x-api-key": "" })).status).toBe(200);
   });
 
-  it("in x-api-key does not help when Authorization holds none that is valid", async () => {
+  it("in x-api-key does not count when Authorization contains no valid one", async () => {
     for (const authorization of ["Bearer pok_unknown", "Basic dXNlcjpwYXNz", "Bearer", "", partner.key])
       await expectUnauthorized({ authorization, "x-api-key": partner.key });
   });

@@ -52,7 +52,7 @@ describe("POST /v1/orders/{orderId}/cancel, past the window: 409 order-not-cance
     },
   );
 
-  it("accepts the order there and then: it stays accepted even for a clock that lags behind", async () => {
+  it("accepts the order at once: it stays accepted even for a clock that is behind", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 2 });
     const closedAt = test.clock.now().toISOString();
@@ -130,14 +130,14 @@ describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0
     expect(published[2].data).toEqual({ order: await readOrder(partner, id) });
   });
 
-  it.each(["process", "accept"])("cancels even after %s, as long as the hold is there", async (name) => {
+  it.each(["process", "accept"])("cancels even after %s, while the hold lasts", async (name) => {
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, name);
     await applied(partner, id, "hold", { reasons: ["out_of_stock", "payment_failed"] });
     await expectCanceled(partner, id);
   });
 
-  it("rejects again once it was paid after the window: the order is accepted", async () => {
+  it("rejects again after a payment later than the window: the order is accepted", async () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 3 });
@@ -145,7 +145,7 @@ describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0
     await expectNotCancelable(id, "ACCEPTED");
   });
 
-  it("does not hold for other reasons: a held order past its window is accepted", async () => {
+  it("does not apply to other reasons: an order on hold past its window is accepted", async () => {
     const { id } = await placeOrder(partner);
     await transitionOrder(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });
     test.clock.advance({ hours: 2 });

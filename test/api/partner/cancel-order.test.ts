@@ -62,7 +62,7 @@ describe("POST /v1/orders/{orderId}/cancel", () => {
     },
   );
 
-  it("looks for the service's id first, then for the external id", async () => {
+  it("tries the service's id first, then the external id", async () => {
     const { id } = await placeOrder(partner);
     const other = await placeOrder(partner, { externalOrderId: id });
     await expectCanceled(partner, id);

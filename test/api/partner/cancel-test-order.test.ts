@@ -53,7 +53,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     expect((await cancel(id)).body).toMatchObject({ status: "CANCELED" });
   });
 
-  it("begins in PROCESSING where a real one would, and is rejected with exactly the same text", async () => {
+  it("starts in PROCESSING if a real one would, and is rejected with exactly the same text", async () => {
     const lines = [{ productId: partner.productIds[0], quantity: 11 }];
     const real = await placeOrder(partner, { lines });
     const rehearsed = await placeTestOrder(partner, { lines });
@@ -124,7 +124,7 @@ describe("POST /v1/orders/{orderId}/cancel on a test order", () => {
     expect(await rejectionOf(id)).toMatchObject({ orderStatus: "PROCESSING" });
   });
 
-  it("a held NEW one can be canceled", async () => {
+  it("a NEW one on hold can be canceled", async () => {
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, "hold");
     expect((await cancel(id)).body).toMatchObject({ status: "CANCELED", onHold: false });

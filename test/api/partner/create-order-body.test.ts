@@ -30,7 +30,7 @@ const createRaw = (rawBody: string | Buffer, headers?: object) => sendRawOrder(p
 const expectRejected = (response: Promise<Answer>, ...pointers: string[]) =>
   expectInvalid(test, partner, response, ...pointers);
 
-describe("POST /v1/orders, text that cannot be kept unchanged", () => {
+describe("POST /v1/orders, text that cannot be stored unchanged", () => {
   const UNSTORABLE = ["a\u0000b", "a\ud800b", "\udc00"];
 
   it.each(TEXTS)("rejects NUL and lone surrogates in the address's %s", async (field) => {
@@ -79,7 +79,7 @@ describe("POST /v1/orders, hostile field names", () => {
   });
 });
 
-describe("POST /v1/orders, the body as such", () => {
+describe("POST /v1/orders, the body", () => {
   it.each(["", "{", "nonsense", "{'a':1}", "{}{}", '{"quantity":NaN}', "\u0000"])(
     "returns 400 malformed-request for %j",
     async (rawBody) => {

@@ -56,7 +56,7 @@ describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
     expectErrors(await send(withoutExternalId({ lines: [] })), [{ pointer: "/lines" }]);
   });
 
-  it("checks the shape before it knows the key again", async () => {
+  it("checks the shape before it recognizes the key", async () => {
     await send(anOrder(partner), "key-1");
     expectErrors(await send(anOrder(partner, { lines: [] }), "key-1"), [{ pointer: "/lines" }]);
   });
@@ -115,7 +115,7 @@ describe("POST /v1/orders, erased test orders free their key and external id (de
     expect(await send(request)).toMatchObject({ status: 200, body: { id: first.id } });
   });
 
-  it("and rejects because of its products only if nothing else prevents the order", async () => {
+  it("and rejects the products only if nothing else prevents the order", async () => {
     const request = anOrder(partner, { testMode: true });
     await send(request);
     test.clock.advance({ hours: 2 });

@@ -91,7 +91,7 @@ describe("POST /v1/orders, rule 1: a request that already succeeded", () => {
     expect([replay.status, replay.body.id]).toEqual([200, body.id]);
   });
 
-  it("is a first request on another connection, with the same key and external id", async () => {
+  it("is a new request on another connection, with the same key and external id", async () => {
     const other = await createPartner(test);
     const first = await send(anOrder(partner, { externalOrderId: "shop-1" }), "key-1");
     const second = await send(anOrder(other, { externalOrderId: "shop-1" }), "key-1", other);
@@ -149,7 +149,7 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
     ]);
   });
 
-  it("holds for the externalOrderId too, where it is the key", async () => {
+  it("applies to the externalOrderId too, if it is the key", async () => {
     const request = anOrder(partner);
     await send(request);
     const other = { ...request, shippingAddress: anAddress({ city: "Leeds" }) };
@@ -188,7 +188,7 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
       }),
     ],
     ["its fields in another order", (r: Request) => Object.fromEntries(Object.entries(r).toReversed())],
-  ])("takes it for the same request with %s", async (_, written) => {
+  ])("treats it as the same request with %s", async (_, written) => {
     const request = anOrder(partner);
     const first = await send(request);
     const second = await send(written(request));
@@ -238,7 +238,7 @@ describe("POST /v1/orders, rule 4: a second order claiming a used externalOrderI
     expect((await send(anOrder(partner, { externalOrderId: "free" }), "key-1")).status).toBe(201);
   });
 
-  it("does not hinder another connection", async () => {
+  it("does not affect another connection", async () => {
     const other = await createPartner(test);
     await send(anOrder(partner, { externalOrderId: "shop-1" }), "key-1");
     expect((await send(anOrder(other, { externalOrderId: "shop-1" }), "key-2", other)).status).toBe(201);

@@ -45,7 +45,7 @@ describe("POST /v1/orders, additional review", () => {
     ["real", false],
     ["test", true],
   ])("of a %s order", (_kind, testMode) => {
-    it.each(policies)("begins in PROCESSING with %s", async (_, reviewPolicy, outside) => {
+    it.each(policies)("starts in PROCESSING with %s", async (_, reviewPolicy, outside) => {
       const reviewed = await createPartner(test, { reviewPolicy });
       const { body } = await create({ ...fieldsOf(reviewed, outside), testMode }, reviewed);
       expect(body.status).toBe("PROCESSING");

@@ -85,7 +85,7 @@ describe("POST /v1/orders, required fields", () => {
 });
 
 describe("POST /v1/orders, shippingAddress", () => {
-  it.each(TEXTS)("takes a %s of 1 and of 255 characters, and gives it back unchanged", async (field) => {
+  it.each(TEXTS)("takes a %s of 1 and of 255 characters, and returns it unchanged", async (field) => {
     for (const text of ["x", "😀".repeat(255)]) {
       const { status, body } = await createTo({ [field]: text });
       expect(status).toBe(201);
@@ -158,12 +158,12 @@ describe("POST /v1/orders, lines", () => {
     },
   );
 
-  it("rejects a quantity beyond every number: 1e400", async () => {
+  it("rejects a quantity beyond the range of numbers: 1e400", async () => {
     const rawBody = JSON.stringify(anOrder(partner)).replace('"quantity":1', '"quantity":1e400');
     await expectRejected(createRaw(rawBody), "/lines/0/quantity");
   });
 
-  it("takes the largest order there is: 100 lines of 100 000 pieces", async () => {
+  it("accepts the largest order: 100 lines of 100 000 pieces", async () => {
     const lines = Array.from({ length: 100 }, () => ({
       productId: partner.productIds[0],
       quantity: 100_000,
@@ -207,7 +207,7 @@ describe("POST /v1/orders, externalOrderId and testMode", () => {
 });
 
 describe("POST /v1/orders, Idempotency-Key", () => {
-  it.each([1, 255])("takes a key of %i characters, and knows it again", async (length) => {
+  it.each([1, 255])("accepts a key of %i characters, and recognizes it", async (length) => {
     const request = anOrder(partner);
     const options = { headers: { "idempotency-key": "k".repeat(length) } };
     expect((await partner.client.post("/v1/orders", request, options)).status).toBe(201);

@@ -44,13 +44,13 @@ describe("POST /v1/orders", () => {
     });
   });
 
-  it("returns in Location where the order can be read", async () => {
+  it("returns the path of the order in Location", async () => {
     const { headers, body } = await create();
     expect(headers["location"]).toBe(`/v1/orders/${body.id}`);
     expect((await partner.client.get(headers["location"] ?? "")).body.id).toBe(body.id);
   });
 
-  it("does not call a first creation a replay", async () => {
+  it("does not mark a first creation as a replay", async () => {
     expect((await create()).headers).not.toHaveProperty("idempotent-replayed");
   });
 

@@ -53,12 +53,12 @@ describe("POST /v1/webhook-endpoints", () => {
     });
   });
 
-  it("takes every field, and events that have to be named", async () => {
+  it("accepts every field, and opt-in events", async () => {
     const fields = { description: "Orders \u{1f375}", eventTypes: OPT_IN, maxInFlight: 20 };
     expect(await createEndpoint(partner, fields)).toMatchObject(fields);
   });
 
-  it("counts event types that are named twice once", async () => {
+  it("counts a duplicate event type once", async () => {
     const { eventTypes } = await createEndpoint(partner, {
       eventTypes: ["order.created", "order.canceled", "order.created"],
     });
@@ -82,7 +82,7 @@ describe("POST /v1/webhook-endpoints", () => {
     ]);
   });
 
-  it("makes another endpoint of the same request", async () => {
+  it("creates another endpoint for the same request", async () => {
     const request = anEndpoint();
     const [one, two] = await Promise.all([
       partner.client.post(ENDPOINTS, request),
@@ -133,7 +133,7 @@ describe("POST /v1/webhook-endpoints", () => {
     expect(body.errors).toEqual([{ pointer: "/url", detail: "must be a public address" }]);
   });
 
-  it("takes fields at their limits", async () => {
+  it("accepts fields at their limits", async () => {
     const url = `https://1.1.1.1/${"x".repeat(2_048 - 16)}`;
     const most = await createEndpoint(partner, { url, description: "é".repeat(255), maxInFlight: 100 });
     expect(most).toMatchObject({ url, description: "é".repeat(255), maxInFlight: 100 });
@@ -144,7 +144,7 @@ describe("POST /v1/webhook-endpoints", () => {
     expectErrors(await partner.client.post(ENDPOINTS, { url: `${url}x` }), [{ pointer: "/url" }]);
   });
 
-  it("takes addresses without TLS and of private networks where that is allowed", async () => {
+  it("accepts addresses without TLS and of private networks if that is allowed", async () => {
     const laptop = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
     const own = await createPartner(laptop);
     for (const url of ["http://localhost:3000/hooks", "https://10.0.0.1/", "http://[::1]/"])
@@ -152,7 +152,7 @@ describe("POST /v1/webhook-endpoints", () => {
     expectErrors(await own.client.post(ENDPOINTS, { url: "ftp://localhost/" }), [{ pointer: "/url" }]);
   });
 
-  it("gives endpoints that are registered at the same time numbers of their own, each connection from 1", async () => {
+  it("gives endpoints that are registered at the same time different numbers, from 1 in each connection", async () => {
     const other = await createPartner(test);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => other.client.post(ENDPOINTS, anEndpoint())),
@@ -163,14 +163,14 @@ describe("POST /v1/webhook-endpoints", () => {
     );
   });
 
-  it("never gives the number of a deleted endpoint again", async () => {
+  it("never reuses the number of a deleted endpoint", async () => {
     const own = await createPartner(test);
     const { id } = await createEndpoint(own);
     await own.client.request("DELETE", endpointPath(id));
     expect(await numbersOf([(await createEndpoint(own)).id])).toEqual([2]);
   });
 
-  it("lets a connection have 200 endpoints and no more, also when they come at once", async () => {
+  it("lets a connection have at most 200 endpoints, also with concurrent requests", async () => {
     const own = await createPartner(test);
     for (let count = 0; count < 195; count += 5)
       await Promise.all(Array.from({ length: 5 }, () => createEndpoint(own)));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
-  it("gives up what was to be sent, and keeps the log; the secrets go", async () => {
+  it("fails pending deliveries, keeps the log, and deletes the secrets", async () => {
     const local = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
     const { url } = await startReceiverForTest();
     const own = await createPartner(local);
@@ -47,7 +47,7 @@ describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
     expectProblem(await partner.client.request("DELETE", endpointPath(id)), 404, "not-found");
   });
 
-  it("happens once when it is requested many times at once", async () => {
+  it("happens once for many concurrent requests", async () => {
     const { id } = await createEndpoint(partner);
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => partner.client.request("DELETE", endpointPath(id))),
@@ -55,7 +55,7 @@ describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(404)]);
   });
 
-  it("leaves nothing due when pings come at the same time", async () => {
+  it("leaves nothing due with concurrent pings", async () => {
     const { id } = await createEndpoint(partner);
     await Promise.all([
       ...Array.from({ length: 10 }, () => partner.client.post(endpointPath(id, "ping"))),

@@ -70,7 +70,7 @@ describe("the feed, while transactions commit out of order", () => {
     ]);
   });
 
-  it("never shows what is rolled back, and continues", async () => {
+  it("never shows an event that is rolled back, and continues", async () => {
     const partner = await createPartner(test);
     const { cursor } = await pollFeed(test, partner, null);
     const transaction = await openTransaction(partner);

@@ -47,7 +47,7 @@ describe("GET /v1/events", () => {
     expect(nextCursor).not.toBeNull();
   });
 
-  it("gives the stored text byte for byte, in the list and alone", async () => {
+  it("returns the stored text byte for byte, in the list and alone", async () => {
     const partner = await createPartner(test);
     const id = test.context.newId();
     const body = '{"z":1.0, "id":"x", "a":"\\u00e9\u2028", "n":1e2}';
@@ -78,7 +78,7 @@ describe("GET /v1/events", () => {
     expect((await pollFeed(test, partner, second.cursor)).ids).toEqual([]);
   });
 
-  it("begins empty for a connection without events", async () => {
+  it("is empty for a connection without events", async () => {
     const merchant = await createPartner(test);
     const path = `/api/merchants/${merchant.merchantId}/connections`;
     const { id } = (await test.backOffice.post(path, { name: "New" })).body;
@@ -96,7 +96,7 @@ describe("GET /v1/events", () => {
     expect((await readFeedPage(test, partner, "?limit=52")).nextCursor).not.toBeNull();
   });
 
-  it("is narrowed by order, named in either way, and by type", async () => {
+  it("is filtered by order, with either id, and by type", async () => {
     const partner = await createPartner(test);
     const order = await placeTestOrder(partner);
     await applied(partner, order.id, "hold", { reasons: ["out_of_stock"] });
@@ -184,7 +184,7 @@ describe("GET /v1/events/{eventId}", () => {
       expect((await partner.client.get(`/v1/events/${event.id}`)).body).toEqual(event);
   });
 
-  it("is 404: another connection's event exactly as a missing and a malformed one", async () => {
+  it("is 404, with the same response for another connection's, a missing and a malformed id", async () => {
     const partner = await createPartner(test);
     const [theirs] = (await readFeedPage(test, await createPartner(test))).data;
     const missing = await partner.client.get("/v1/events/evt_01m7y7np16fe68bxp4h91tdmdn");

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-describe("what belongs to another connection", () => {
+describe("resources of another connection", () => {
   const MISSING = {
     order: "ord_01m7y7np16fe68bxp4h91tdmdn",
     testOrder: "test_01m7y7np16fe68bxp4h91tdmdn",
@@ -86,7 +86,7 @@ describe("what belongs to another connection", () => {
     expect((await test.partner(key).get(`/v1/products/${partner.productIds[0]}`)).status).toBe(404);
   });
 
-  it("leaves its names free: keys and external ids are each connection's own", async () => {
+  it("keeps its keys and external ids apart: other connections can use the same", async () => {
     const externalOrderId = "same-name";
     const ours = await placeOrder(partner, { externalOrderId });
     const theirs = await placeOrder(other, { externalOrderId });

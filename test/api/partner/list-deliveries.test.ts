@@ -41,7 +41,7 @@ describe("GET /v1/deliveries", () => {
     expect(triggers).toEqual([["1 schedule"], ["1 schedule", "2 manual"]]);
   });
 
-  it("is narrowed by endpoint, order, event and status, and by all of them", async () => {
+  it("is filtered by endpoint, order, event and status, and by all of them", async () => {
     let status = 200;
     const sent = await aSenderTo(test, (request, response) => answering(status)(request, response));
     await sent.send();
@@ -75,7 +75,7 @@ describe("GET /v1/deliveries", () => {
       expect(await listedIds(sent.partner, query), query).toEqual(all.filter((id) => ids.includes(id)));
   });
 
-  it("is empty for a filter that names nothing, or something of another connection", async () => {
+  it("is empty if a filter matches nothing, or something of another connection", async () => {
     const sent = await aSender(test);
     const theirs = await aSender(test);
     for (const query of [
@@ -118,7 +118,7 @@ describe("GET /v1/deliveries", () => {
     expectErrors(answer, [{ parameter: "endpointId" }, { parameter: "eventId" }]);
   });
 
-  it("pages by 50, or by the limit, without a gap while newer ones come", async () => {
+  it("has pages of 50, or of the limit, without a gap while newer ones are added", async () => {
     const sent = await aSender(test);
     const ids = [await deliveryOfOrder(sent)];
     while (ids.length < 52)

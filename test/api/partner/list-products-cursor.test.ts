@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-describe("a cursor that is not one of this list", () => {
+describe("a cursor that is not valid for this list", () => {
   let partner: Partner;
   let cursor: string;
   beforeAll(async () => {

@@ -91,7 +91,7 @@ describe("nextCursor", () => {
       expect((await readPage(partner, `?limit=2&cursor=${nextCursor}`)).ids).toEqual(ids.slice(2));
   });
 
-  it("needs no escaping in an address", async () => {
+  it("needs no escaping in a URL", async () => {
     const { partner } = await partnerWithProducts(test, 3);
     expect((await readPage(partner, "?limit=1")).nextCursor).toMatch(/^[A-Za-z0-9._~-]+$/);
   });
@@ -103,7 +103,7 @@ describe("nextCursor", () => {
     expect((await readPage(partner, `?cursor=${nextCursor}`)).ids).toEqual(ids.slice(2));
   });
 
-  it("opens nothing for another connection", async () => {
+  it("shows nothing of another connection", async () => {
     const { partner } = await partnerWithProducts(test, 4);
     const { nextCursor } = await readPage(partner, "?limit=1");
     const other = await createPartner(test); // Its products are younger than the cursor.
@@ -111,7 +111,7 @@ describe("nextCursor", () => {
   });
 });
 
-describe("a walk over hundreds of products", () => {
+describe("paging over hundreds of products", () => {
   it("shows each of them once, for any page size", async () => {
     const { partner, ids } = await partnerWithProducts(test, 230);
     for (const limit of [7, 50, 99, 100])
@@ -119,7 +119,7 @@ describe("a walk over hundreds of products", () => {
     expect((await walk(partner, "")).map((page) => page.length)).toEqual([50, 50, 50, 50, 30]);
   });
 
-  it("has neither gap nor repeat while products are exposed and withdrawn in the middle of it", async () => {
+  it("has no gap and no duplicate while products are exposed and withdrawn", async () => {
     const { partner, ids } = await partnerWithProducts(test, 200);
     const hidden: string[] = [];
     for (const id of ids.filter((_, index) => index % 5 === 4)) {

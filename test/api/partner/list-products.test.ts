@@ -41,7 +41,7 @@ describe("GET /v1/products", () => {
     );
   });
 
-  it("shows every field that the merchant has set", async () => {
+  it("returns every field that the merchant has set", async () => {
     const partner = await createPartner(test);
     const fields = {
       sku: "MUG-01",
@@ -61,7 +61,7 @@ describe("GET /v1/products", () => {
     expect(await readPage(partner)).toEqual({ ids: [], nextCursor: null });
   });
 
-  it("leaves out what is not exposed, withdrawn, or exposed to another connection only", async () => {
+  it("leaves out products that are not exposed, withdrawn, or exposed only to another connection", async () => {
     const partner = await createPartner(test);
     const other = await createPartner(test);
     await createProduct(test, partner.merchantId);
@@ -71,7 +71,7 @@ describe("GET /v1/products", () => {
     expect((await readPage(other)).ids).toEqual(other.productIds);
   });
 
-  it("lists a discontinued product, and says so", async () => {
+  it("lists a discontinued product with its status", async () => {
     const partner = await createPartner(test);
     await test.backOffice.request("PATCH", `/api/products/${partner.productIds[0]}`, {
       body: { status: "discontinued" },
@@ -182,7 +182,7 @@ describe("sku", () => {
 });
 
 describe("pages that are requested at the same time", () => {
-  it("are each their own connection's", async () => {
+  it("contain only the products of their own connection", async () => {
     const partners = await Promise.all([createPartner(test), createPartner(test), createPartner(test)]);
     const pages = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {

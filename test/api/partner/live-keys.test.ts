@@ -21,7 +21,7 @@ afterAll(() => test.close());
 const revoke = (keyId: string) => test.backOffice.post(`/api/keys/${keyId}/revoke`);
 
 describe("a key that expires", () => {
-  it("is live until that moment, and not at it", async () => {
+  it("is valid until that time, and not at it", async () => {
     const lived = await startServiceForTest();
     const { connectionId } = await createPartner(lived);
     const expiresAt = new Date(lived.clock.now().getTime() + 60_000).toISOString();
@@ -57,7 +57,7 @@ describe("several keys of one connection", () => {
     expect(again.body.id).toBe(first.id);
   });
 
-  it("end one by one: the others stay live when one is revoked", async () => {
+  it("end one by one: the others stay valid when one is revoked", async () => {
     const first = await createKey(test, partner.connectionId);
     const second = await createKey(test, partner.connectionId);
     await revoke(first.id);
@@ -98,7 +98,7 @@ describe("a revoked key", () => {
     );
   });
 
-  it("leaves the orders it has placed to the connection", async () => {
+  it("leaves its orders with the connection", async () => {
     const { id, key } = await createKey(test, partner.connectionId);
     const order = await placeOrder({ ...partner, client: test.partner(key) });
     await revoke(id);

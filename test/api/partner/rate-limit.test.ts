@@ -38,13 +38,13 @@ async function drain(client: Client): Promise<number> {
 }
 
 describe("the rate limit of a connection", () => {
-  it("lets 100 requests pass at once, and rejects the next with 429 rate-limited", async () => {
+  it("accepts 100 requests at once, and rejects the next with 429 rate-limited", async () => {
     const { partner } = await startWithPartner(600);
     expect(await statuses(partner.client, 100)).toEqual(times(100, 200));
     expectProblem(await partner.client.get("/v1/me"), 429, "rate-limited");
   });
 
-  it("holds for requests that arrive together", async () => {
+  it("applies to requests that arrive together", async () => {
     const { partner } = await startWithPartner(600);
     const answers = await Promise.all(Array.from({ length: 130 }, () => partner.client.get("/v1/products")));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
@@ -61,7 +61,7 @@ describe("the rate limit of a connection", () => {
     expect(await drain(partner.client)).toBe(100);
   });
 
-  it("gives requests back evenly as time passes: 600 a minute are one every 100 ms", async () => {
+  it("refills evenly: 600 a minute are one every 100 ms", async () => {
     const { test, partner } = await startWithPartner(600);
     expect(await drain(partner.client)).toBe(100);
     test.clock.advance({ ms: 99 });
@@ -72,7 +72,7 @@ describe("the rate limit of a connection", () => {
     expect(await drain(partner.client)).toBe(10);
   });
 
-  it("is whole again after the burst's time, and never more than whole", async () => {
+  it("is full again after the burst's time, and never exceeds the burst", async () => {
     const { test, partner } = await startWithPartner(600);
     await drain(partner.client);
     test.clock.advance({ seconds: 10 });
@@ -110,8 +110,8 @@ describe("the rate limit of a connection", () => {
   });
 });
 
-describe("what it counts", () => {
-  it("each connection for itself", async () => {
+describe("what the rate limit counts", () => {
+  it("each connection separately", async () => {
     const { test, partner } = await startWithPartner(5);
     const other = await createPartner(test);
     expect(await drain(partner.client)).toBe(5);
@@ -143,7 +143,7 @@ describe("what it counts", () => {
       expect((await partner.client.post("/v1/orders", order)).status).toBe(status);
   });
 
-  it("nothing for a request without a valid key, and does not reject it either", async () => {
+  it("no request without a valid key, which it does not reject either", async () => {
     const { test, partner } = await startWithPartner(3);
     const { id, key } = await createKey(test, partner.connectionId);
     await test.backOffice.post(`/api/keys/${id}/revoke`);
@@ -153,7 +153,7 @@ describe("what it counts", () => {
     expect(await statuses(test.partner(key), 2)).toEqual([401, 401]);
   });
 
-  it("nothing for a path outside the table, which is not rejected either", async () => {
+  it("no path outside the table, which it does not reject either", async () => {
     const { partner } = await startWithPartner(3);
     const unmatched = async () => (await partner.client.get("/v1/nothing")).status;
     for (let sent = 0; sent < 10; sent += 1) expect(await unmatched()).toBe(404);
@@ -161,13 +161,13 @@ describe("what it counts", () => {
     expect(await unmatched()).toBe(404);
   });
 
-  it("nothing at the back office", async () => {
+  it("no request to the back office", async () => {
     const { test } = await startWithPartner(1);
     for (let sent = 0; sent < 10; sent += 1)
       expect((await test.backOffice.get("/api/merchants")).status).toBe(200);
   });
 
-  it("each process for itself (decision 0020)", async () => {
+  it("each process separately (decision 0020)", async () => {
     const first = await startLimited(4);
     const second = await startLimited(4);
     const { key, client } = await createPartner(first);
@@ -231,7 +231,7 @@ describe("the header fields", () => {
     expect((await partner.client.get("/v1/me")).headers["ratelimit"]).toBe('"default";r=58;t=2');
   });
 
-  it("report on a rejection that nothing is left", async () => {
+  it("report 0 remaining requests on a rejection", async () => {
     const { partner } = await startWithPartner(60);
     await drain(partner.client);
     const { headers } = await partner.client.get("/v1/me");
@@ -240,12 +240,12 @@ describe("the header fields", () => {
     expect(headers["retry-after"]).toBe("1");
   });
 
-  it("are not there without Retry-After's cause: an allowed request has none", async () => {
+  it("contain no Retry-After for an accepted request", async () => {
     const { partner } = await startWithPartner(60);
     expect((await partner.client.get("/v1/me")).headers["retry-after"]).toBeUndefined();
   });
 
-  it("are not there for a request without a valid key", async () => {
+  it("are absent for a request without a valid key", async () => {
     const { test } = await startWithPartner(60);
     for (const client of [test.partner(), test.partner("pok_unknown")]) {
       const { headers } = await client.get("/v1/me");
@@ -256,7 +256,7 @@ describe("the header fields", () => {
 });
 
 describe("a limit of 0", () => {
-  it("is none: nothing is rejected, and no field is sent", async () => {
+  it("means no limit: nothing is rejected, and no field is sent", async () => {
     const { partner } = await startWithPartner(0);
     const answers = await Promise.all(Array.from({ length: 300 }, () => partner.client.get("/v1/me")));
     expect(answers.every(({ status }) => status === 200)).toBe(true);

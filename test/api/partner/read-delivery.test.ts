@@ -102,7 +102,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     await isSent;
   });
 
-  it("plans none for a delivery that waits for an earlier one of its order", async () => {
+  it("plans no attempt for a delivery that waits for an earlier one of its order", async () => {
     const sent = await aSender(test);
     await cancelOrder(sent.partner, sent.order.id);
     const first = await deliveryOfOrder(sent);
@@ -114,7 +114,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     });
   });
 
-  it("names a test order by its own prefix, and is gone when the order is", async () => {
+  it("shows a test order with its prefix, and is erased with the order", async () => {
     const sent = await aSender(test, { place: placeTestOrder });
     const id = await deliveryOfOrder(sent);
     test.clock.advance({ seconds: 7_199 });
@@ -125,7 +125,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     expect(await listedIds(sent.partner)).toEqual([]);
   });
 
-  it("has no order when the event is about none", async () => {
+  it("has no order if the event is not about one", async () => {
     const { partner, endpointId } = await aSender(test);
     const { body } = await partner.client.post(endpointPath(endpointId, "ping"));
     expect(await readDelivery(partner, body.id)).toEqual(body);
@@ -133,8 +133,8 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
   });
 });
 
-describe("a delivery that is not there", () => {
-  it("is 404: another connection's exactly as a missing and a malformed one", async () => {
+describe("a missing delivery", () => {
+  it("is 404, with the same response for another connection's, a missing and a malformed one", async () => {
     const sent = await aSender(test);
     const theirs = await aSender(test);
     const [ownId, theirId] = [await deliveryOfOrder(sent), await deliveryOfOrder(theirs)];

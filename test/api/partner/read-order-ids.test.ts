@@ -47,7 +47,7 @@ describe("GET /v1/orders/{orderId}, ids", () => {
     expect((await partner.client.get(`/v1/orders/${encoded}`)).body.id).toBe(id);
   });
 
-  it("takes an external id as it is: + is no space, and case matters", async () => {
+  it("uses an external id as it is: + is not a space, and case matters", async () => {
     await placeOrder(partner, { externalOrderId: "a b" });
     await placeOrder(partner, { externalOrderId: "shop" });
     for (const id of ["a+b", "Shop", "shop ", "a%20b"]) await expectMissing(id);
@@ -65,7 +65,7 @@ describe("GET /v1/orders/{orderId}, ids", () => {
     },
   );
 
-  it("looks for the service's id first: another order's external id cannot hide an order", async () => {
+  it("tries the service's id first: another order's external id cannot hide an order", async () => {
     const { id } = await placeOrder(partner);
     const other = await placeOrder(partner, { externalOrderId: id });
     expect((await readOrder(partner, id)).id).toBe(id);

@@ -147,7 +147,7 @@ describe("GET /v1/orders/{orderId}, cancelableUntil (decision 0008)", () => {
     expect((await readOrder(partner, id)).cancelableUntil).toBeNull();
   });
 
-  it("lies ahead as long as payment has failed, even past the window", async () => {
+  it("is in the future while payment has failed, even after the window", async () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 24 });
@@ -189,7 +189,7 @@ describe("GET /v1/orders/{orderId}, a test order's two hours", () => {
     expect((await cancelOrder(partner, id)).body).toMatchObject({ orderStatus: "ACCEPTED" });
   });
 
-  it("lasts as long as the service is set to", async () => {
+  it("lasts for the configured time", async () => {
     const brief = await startServiceForTest({
       config: { testOrderLifetimeMs: 1_000, acceptanceWindowMs: 500 },
     });

@@ -36,7 +36,7 @@ describe("GET /v1/products/{id}", () => {
     expect((await read(id.replaceAll("-", "%2D"))).body.id).toBe(id);
   });
 
-  it("still resolves a discontinued product", async () => {
+  it("also returns a discontinued product", async () => {
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId);
     await test.backOffice.request("PATCH", `/api/products/${id}`, { body: { status: "discontinued" } });
     const { status, body } = await read(id);
@@ -60,7 +60,7 @@ describe("GET /v1/products/{id}", () => {
   });
 });
 
-describe("a product that the connection does not have", () => {
+describe("a product that is not the connection's", () => {
   it("returns 404 not-found when there is none with this UUID", async () => {
     expectProblem(await read("018f0000-0000-7000-8000-000000000000"), 404, "not-found");
   });
@@ -90,7 +90,7 @@ describe("a product that the connection does not have", () => {
   });
 });
 
-describe("what is not a UUID", () => {
+describe("an id that is not a UUID", () => {
   const [uuid] = ["018f0000-0000-7000-8000-000000000000"];
 
   it.each([

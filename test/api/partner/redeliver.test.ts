@@ -90,7 +90,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect(after.attempts.map(({ trigger }: { trigger: string }) => trigger)).toEqual(["schedule", "manual"]);
   });
 
-  it("changes nothing when it fails: what succeeded has succeeded, and no schedule begins", async () => {
+  it("changes nothing when it fails: a success stays, and no retry is scheduled", async () => {
     const id = await aSentDelivery("succeeded");
     await redeliver(id);
     answer = reject;
@@ -101,7 +101,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect(await dueRows()).toEqual([]);
   });
 
-  it("overtakes what the schedule plans, which stays as it is until one of them succeeds", async () => {
+  it("goes before the scheduled attempt, which stays until one of them succeeds", async () => {
     const id = await aDelivery(placeTestOrder);
     answer = reject;
     await send();
@@ -122,14 +122,14 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect((await read(id)).status).toBe("succeeded");
   });
 
-  it("causes one attempt, however often it is requested before that is done", async () => {
+  it("causes one attempt, however often it is requested until then", async () => {
     const id = await aSentDelivery("failed");
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeliver(id)));
     for (const { status } of answers) expect(status).toBe(202);
     expect(await dueRows()).toHaveLength(1);
   });
 
-  it("may be requested repeatedly, each time after the previous one is done", async () => {
+  it("can be requested again after the previous one is done", async () => {
     const id = await aSentDelivery("succeeded");
     for (let count = 0; count < 3; count += 1) {
       expect((await redeliver(id)).status).toBe(202);
@@ -176,7 +176,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect((await read(id)).status).toBe("succeeded");
   });
 
-  it("is 404 once the event is no longer kept", async () => {
+  it("is 404 after the retention of the event", async () => {
     const id = await aSentDelivery("failed");
     test.clock.advance({ hours: 30 * 24 });
     expect((await redeliver(id)).status).toBe(202);
@@ -186,7 +186,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
     expect(await dueRows()).toEqual([]);
   });
 
-  it("is 404 when the event is gone", async () => {
+  it("is 404 when the event was deleted", async () => {
     const id = await aSentDelivery("failed");
     const { eventId } = await read(id);
     await test.db.query({

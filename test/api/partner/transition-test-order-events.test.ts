@@ -47,7 +47,7 @@ describe("events of test orders", () => {
     },
   );
 
-  it.each(["process", "accept"])("%s publishes none, and takes no number", async (name) => {
+  it.each(["process", "accept"])("%s publishes none, and uses no sequence number", async (name) => {
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, name);
     expect(typesOf(await eventsOf(test, id))).toEqual(["order.created"]);
@@ -64,7 +64,7 @@ describe("events of test orders", () => {
     expect((await eventsOf(test, real.id))[0]).toMatchObject({ testMode: false, sequence: 1 });
   });
 
-  it("order.shipmentCreated and order.shipmentReturned carry the shipment they are about, not another", async () => {
+  it("order.shipmentCreated and order.shipmentReturned contain their own shipment", async () => {
     const lines = [...partner.productIds].map((productId) => ({ productId, quantity: 1 }));
     const { id } = await placeTestOrder(partner, { lines });
     const { lines: own } = await readOrder(partner, id);

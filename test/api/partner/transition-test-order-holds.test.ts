@@ -26,13 +26,13 @@ describe("hold", () => {
     }
   });
 
-  it("sets the reasons sent, of an open vocabulary, in their order and each once", async () => {
+  it("sets the given reasons, of any text, in their order and each once", async () => {
     const reasons = ["merchant_request", "out_of_stock", "the moon is full", "out_of_stock"];
     const order = await applied(partner, await placed(), "hold", { reasons });
     expect(order.onHoldReasons).toEqual(["merchant_request", "out_of_stock", "the moon is full"]);
   });
 
-  it("on a held order replaces the reasons, and publishes order.onHold again", async () => {
+  it("on an order that has a hold, replaces the reasons, and publishes order.onHold again", async () => {
     const id = await placed();
     await applied(partner, id, "hold", { reasons: ["address_unserviceable", "merchant_request"] });
     const order = await applied(partner, id, "hold");
@@ -72,7 +72,7 @@ describe("releaseHold", () => {
   });
 });
 
-describe("rule 1: a held order does not ship", () => {
+describe("rule 1: an order on hold does not ship", () => {
   it.each([
     ["NEW", []],
     ["PROCESSING", ["process"]],
@@ -90,7 +90,7 @@ describe("rule 1: a held order does not ship", () => {
     await expectRejected(test, partner, id, "ship", expected, { lineIds: [lines[0].id] });
   });
 
-  it("a held order whose lines are all shipped is rejected for its hold", async () => {
+  it("rejects an order on hold for its hold, even if all lines have shipped", async () => {
     const id = await placed();
     for (const name of ["ship", "hold"]) await applied(partner, id, name);
     const expected = { orderStatus: "IN_PROGRESS", rule: "order_on_hold" };
@@ -103,7 +103,7 @@ describe("rule 1: a held order does not ship", () => {
     expect(await applied(partner, id, "ship")).toMatchObject({ status: "IN_PROGRESS" });
   });
 
-  it("stops nothing else: a held order is completed, which clears the hold", async () => {
+  it("stops nothing else: an order on hold can be completed, which clears the hold", async () => {
     const id = await placed();
     for (const name of ["ship", "hold"]) await applied(partner, id, name);
     const order = await applied(partner, id, "complete");
@@ -111,7 +111,7 @@ describe("rule 1: a held order does not ship", () => {
     expect(typesOf(await eventsOf(test, id)).slice(2)).toEqual(["order.onHold", "order.completed"]);
   });
 
-  it("a shipment of a held order may come back, which settles the order and clears the hold", async () => {
+  it("a shipment of an order on hold can come back, which settles the order and clears the hold", async () => {
     const id = await placed();
     for (const name of ["ship", "hold"]) await applied(partner, id, name);
     const order = await applied(partner, id, "returnShipment");

@@ -49,7 +49,7 @@ describe("ship", () => {
     });
   });
 
-  it("ships only the lines named; the others stay unshipped", async () => {
+  it("ships only the named lines; the others stay unshipped", async () => {
     const { id, lines } = await threeLines();
     const order = await applied(partner, id, "ship", { lineIds: [lines[1]] });
     const [shipment] = order.shipments;
@@ -58,7 +58,7 @@ describe("ship", () => {
     expect(shipment.lineIds).toEqual([lines[1]]);
   });
 
-  it("takes a line named twice once, and the lines in any order", async () => {
+  it("counts a duplicate line once, and accepts the lines in any order", async () => {
     const { id, lines } = await threeLines();
     const order = await applied(partner, id, "ship", { lineIds: [lines[2], lines[0], lines[2]] });
     expect(order.shipments).toHaveLength(1);
@@ -76,7 +76,7 @@ describe("ship", () => {
     expect(order.shipments[0].id).not.toBe(order.shipments[1].id);
   });
 
-  it("shows shipments oldest first, each with the time it was made", async () => {
+  it("shows shipments oldest first, each with its creation time", async () => {
     const { id, lines } = await threeLines();
     const times: string[] = [];
     for (const line of [lines[2], lines[0], lines[1]]) {
@@ -102,7 +102,7 @@ describe("ship", () => {
       await expectRejected(test, partner, id, "ship", expected, { lineIds: [] });
     });
 
-    it("as a whole, when one of the lines named has a shipment", async () => {
+    it("completely, when one of the named lines has a shipment", async () => {
       const { id, lines } = await threeLines();
       await applied(partner, id, "ship", { lineIds: [lines[0]] });
       const expected = { orderStatus: "IN_PROGRESS", rule: "nothing_to_ship" };
@@ -130,7 +130,7 @@ describe("returnShipment", () => {
   const statusesOf = (order: { shipments: { status: string }[] }) =>
     order.shipments.map(({ status }) => status);
 
-  it("defaults to the most recent shipment still out, one after the other", async () => {
+  it("returns the most recent shipment that is still out by default, one after the other", async () => {
     const { id } = await threeParcels();
     const seen: string[][] = [];
     for (let parcel = 0; parcel < 3; parcel += 1)
@@ -142,7 +142,7 @@ describe("returnShipment", () => {
     ]);
   });
 
-  it("takes the shipment named, makes the order RETURNED, and keeps the lines in their shipments", async () => {
+  it("returns the named shipment, makes the order RETURNED, and keeps the lines in their shipments", async () => {
     const { id, parcels } = await threeParcels();
     const before = await readOrder(partner, id);
     const order = await applied(partner, id, "returnShipment", { shipmentId: parcels[1] });

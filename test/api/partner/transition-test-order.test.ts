@@ -69,7 +69,7 @@ describe("POST /v1/test/orders/{orderId}/transitions", () => {
   });
 });
 
-describe("there is no need to walk the chain in order", () => {
+describe("there is no need to follow the chain in order", () => {
   it.each([
     ["accept, then process", ["accept", "process"], "PROCESSING"],
     ["ship without accepting", ["ship"], "IN_PROGRESS"],
@@ -156,7 +156,7 @@ describe("404 not-found", () => {
     return { status, body: rest };
   };
 
-  it("is the very same for a real, a foreign, an erased and an unknown order", async () => {
+  it("is the same for a real order, another connection's, an erased and an unknown order", async () => {
     const real = await placeOrder(partner, { externalOrderId: "the real one" });
     const expired = await placeTestOrder(partner, { externalOrderId: "the expired one" });
     test.clock.advance({ hours: 2 });
@@ -193,7 +193,7 @@ describe("transitions that arrive together", () => {
     expect(typesOf(await eventsOf(test, id))).toEqual(["order.created", "order.shipmentCreated"]);
   });
 
-  it("either hold or ship first, and a held order never ships", async () => {
+  it("either hold or ship first, and an order on hold never ships", async () => {
     const { id } = await placeTestOrder(partner);
     const [hold, ship] = await Promise.all([
       transition(partner, id, "hold"),

@@ -53,7 +53,7 @@ describe("GET /v1/webhook-endpoints/{endpointId}", () => {
     expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(endpoint);
   });
 
-  it("shows since when and why an endpoint is paused", async () => {
+  it("shows when and why an endpoint was paused", async () => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id, "gone");
     expect((await partner.client.get(endpointPath(id))).body).toMatchObject({
@@ -85,7 +85,7 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
     expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(expected);
   });
 
-  it("ignores fields that are not the partner's to set", async () => {
+  it("ignores fields that a partner cannot set", async () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     const { body } = await patch(endpoint.id, { status: "paused", secret: "whsec_", id: "x", number: 7 });
     expect(body).toEqual({ ...endpoint, updatedAt: body.updatedAt });
@@ -106,7 +106,7 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("loses no change when two come at the same time", async () => {
+  it("loses no change of two concurrent ones", async () => {
     const { id } = await createEndpoint(partner);
     await Promise.all([patch(id, { description: "both" }), patch(id, { maxInFlight: 2 })]);
     expect((await partner.client.get(endpointPath(id))).body).toMatchObject({
@@ -116,7 +116,7 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
   });
 });
 
-describe("an endpoint that is not there", () => {
+describe("a missing endpoint", () => {
   const routes = (id: string): [method: string, path: string, body?: object][] => [
     ["GET", endpointPath(id)],
     ["PATCH", endpointPath(id), { description: "x" }],
@@ -136,7 +136,7 @@ describe("an endpoint that is not there", () => {
     return answers;
   };
 
-  it("is 404 on every route: another connection's exactly as a missing, a malformed and a deleted one", async () => {
+  it("is 404 on every route, with the same response for another connection's, a missing, a malformed and a deleted one", async () => {
     const other = await createPartner(test);
     const theirs = await createEndpoint(other);
     const deleted = await createEndpoint(partner);

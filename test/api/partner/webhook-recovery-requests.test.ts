@@ -98,7 +98,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
     expect(await readRows(test, "deliveries", other.id)).toEqual([]);
   });
 
-  it("is another event every time, with the endpoint's number in the delivery's id", async () => {
+  it("is a new event each time, with the endpoint's number in the delivery's id", async () => {
     const own = await createPartner(test);
     await createEndpoint(own);
     const { id } = await createEndpoint(own);
@@ -122,7 +122,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
 });
 
 describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
-  it("activates a paused endpoint, resets its failures, and sends what is pending", async () => {
+  it("activates a paused endpoint, resets its failures, and sends pending deliveries", async () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     test.clock.advance({ hours: 100 });
     await pauseEndpoint(test, endpoint.id);
@@ -155,7 +155,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("resumes once when it is requested many times at once", async () => {
+  it("resumes once for many concurrent requests", async () => {
     const { id } = await createEndpoint(partner);
     await pauseEndpoint(test, id);
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(id, "resume")));
@@ -165,7 +165,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
 });
 
 describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
-  it("returns 202 with what will be sent again, which is left to a worker", async () => {
+  it("returns 202 with the period, and leaves the sending to a worker", async () => {
     const { id } = await createEndpoint(partner);
     const woken = watchSignals();
     const since = inMs(-DAY_MS);
@@ -212,7 +212,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     expect((await post(id, "recover", { since: local })).body.since).toBe(inMs(-DAY_MS).toISOString());
   });
 
-  it.each([0, -1, -30 * DAY_MS])("takes a moment %d ms from now", async (ms) => {
+  it.each([0, -1, -30 * DAY_MS])("accepts a time %d ms from now", async (ms) => {
     const { id } = await createEndpoint(partner);
     expect((await post(id, "recover", { since: inMs(ms).toISOString() })).status).toBe(202);
   });

@@ -54,7 +54,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     ]);
   });
 
-  it.each([0.5, 1, 168])("lets the old one sign for %d hours when requested", async (overlapHours) => {
+  it.each([0.5, 1, 168])("keeps the old secret signing for %d hours when requested", async (overlapHours) => {
     const { id, secret: first } = await createEndpoint(partner);
     const secret = await rotate(id, { overlapHours });
     expect(await secretsOf(id)).toEqual([
@@ -63,14 +63,14 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     ]);
   });
 
-  it("with no overlap leaves the new one alone, also when older ones had time left", async () => {
+  it("without overlap leaves only the new secret, even if older ones had time left", async () => {
     const { id } = await createEndpoint(partner);
     await rotate(id, { overlapHours: 168 });
     const secret = await rotate(id, { overlapHours: 0 });
     expect(await secretsOf(id)).toEqual([[secret, null]]);
   });
 
-  it("reckons an end from its own request, and neither prolongs nor takes over an earlier one", async () => {
+  it("counts the overlap from its own request, and does not change an earlier end", async () => {
     const { id, secret: first } = await createEndpoint(partner);
     const second = await rotate(id, { overlapHours: 2 });
     test.clock.advance({ hours: 1 });
@@ -93,14 +93,14 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     ]);
   });
 
-  it("keeps two older ones at most: the oldest go", async () => {
+  it("keeps at most two older ones, and deletes the oldest", async () => {
     const { id } = await createEndpoint(partner);
     const secrets: string[] = [];
     for (let count = 0; count < 4; count += 1) secrets.unshift(await rotate(id));
     expect((await secretsOf(id)).map(([secret]) => secret)).toEqual(secrets.slice(0, 3));
   });
 
-  it("deletes what has ended", async () => {
+  it("deletes expired secrets", async () => {
     const { id } = await createEndpoint(partner);
     const second = await rotate(id, { overlapHours: 1 });
     test.clock.advance({ hours: 1 });
@@ -108,7 +108,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     expect((await secretsOf(id)).map(([secret]) => secret)).toEqual([third, second]);
   });
 
-  it("gives each of many at the same time a secret of its own, of which one is the newest", async () => {
+  it("gives each of many concurrent requests its own secret, one of which is the newest", async () => {
     const { id } = await createEndpoint(partner);
     const given = await Promise.all(Array.from({ length: 8 }, () => rotate(id)));
     expect(new Set(given).size).toBe(8);
@@ -163,7 +163,7 @@ describe("a signing secret", () => {
     }
   });
 
-  it("opens only as its own endpoint's", async () => {
+  it("can be decrypted only for its own endpoint", async () => {
     const [one, two] = [await createEndpoint(partner), await createEndpoint(partner)];
     const [row] = await readRows(test, "webhook_secrets", one.id);
     expect(() => test.context.secrets.open(String(row?.["sealed"]), uuidIn("whe", two.id))).toThrow();

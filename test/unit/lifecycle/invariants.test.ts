@@ -82,7 +82,7 @@ describe("any history of an order", () => {
     if (isSettled(before)) expect([before.status, "RETURNED"]).toContain(outcome.order.status);
   });
 
-  always("a held order does not ship", ({ before, now, transition, outcome }) => {
+  always("an order on hold does not ship", ({ before, now, transition, outcome }) => {
     if (transition.name !== "ship" || asOf(before, now).holdReasons.length === 0) return;
     expect(outcome.outcome).toBe("rejected");
   });
