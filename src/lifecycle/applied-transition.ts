@@ -37,6 +37,9 @@ export type Acceptance<Read extends OrderState = OrderState> = AppliedTransition
   readonly facts: readonly [];
 };
 
+/** A transition that is to be stored. Only an acceptance may be of an order that was read without its lines. */
+export type StorableTransition = AppliedTransition | Acceptance;
+
 /** The acceptance that the deadline has caused by `now` (decision 0012). Null if there is none. */
 export function acceptanceOf<Read extends OrderState>(order: Read, now: Date): Acceptance<Read> | null {
   const after = asOf(order, now);

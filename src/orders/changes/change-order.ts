@@ -11,7 +11,8 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { storeTransitions } from "./store-transitions.ts";
 
-export type OrderChange = {
+/** What a request does with one order. */
+export type RequestedChange = {
   /** Locks the order and reads it under the lock. Undefined if it is missing or has expired. */
   lock(tx: Queryable): Promise<Order | undefined>;
   /** The problem to return if there is no such order. */
@@ -33,7 +34,7 @@ export type OrderChange = {
  * Changes one order by request, in one transaction: locks it, asks the lifecycle, and stores the transition with all
  * that follows from it. A rejected request can change the order too, if the deadline has accepted it (decision 0012).
  */
-export async function changeOrder(context: Context, change: OrderChange): Promise<Outcome | Problem> {
+export async function changeOrder(context: Context, change: RequestedChange): Promise<Outcome | Problem> {
   const changed = await inTransaction(context, async (tx) => {
     const locked = await change.lock(tx);
     if (locked === undefined) return null;

@@ -1,5 +1,9 @@
 import { updateLedger } from "../../ledger/update-ledger.ts";
-import type { Acceptance, AppliedTransition, RecordContext } from "../../lifecycle/applied-transition.ts";
+import type {
+  AppliedTransition,
+  RecordContext,
+  StorableTransition,
+} from "../../lifecycle/applied-transition.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { updateStock } from "../../stock/update-stock.ts";
@@ -8,8 +12,6 @@ import { isWhole } from "./opt-ins.ts";
 import { type OrderChange, saveOrders, saveShipments } from "./save-orders-sql.ts";
 import { insertTimelineEntries } from "./timeline-sql.ts";
 import { eventsOfTransitions } from "./transition-events.ts";
-
-type Transition = AppliedTransition | Acceptance;
 
 /**
  * Stores transitions that the lifecycle has applied, with all that follows from them: orders, shipments, events with
@@ -24,7 +26,7 @@ type Transition = AppliedTransition | Acceptance;
  */
 export async function storeTransitions(
   tx: Queryable,
-  transitions: readonly Transition[],
+  transitions: readonly StorableTransition[],
   at: RecordContext,
 ): Promise<void> {
   if (transitions.length === 0) return;
@@ -45,7 +47,7 @@ export async function storeTransitions(
   await updateLedger(tx, transitions, at);
 }
 
-const isWholeTransition = (transition: Transition): transition is AppliedTransition =>
+const isWholeTransition = (transition: StorableTransition): transition is AppliedTransition =>
   isWhole(transition.before) && isWhole(transition.after);
 
 /** Each order before its first transition and after its last one. */

@@ -1,5 +1,5 @@
 import { type EventRow, eventRow } from "../../events/event.ts";
-import type { Acceptance, AppliedTransition, RecordContext } from "../../lifecycle/applied-transition.ts";
+import type { RecordContext, StorableTransition } from "../../lifecycle/applied-transition.ts";
 import type { Order, OrderState } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listWantedTypes } from "../../webhooks/publishing/wanted-types-sql.ts";
@@ -8,8 +8,6 @@ import { readOrdersByKey } from "../orders-sql.ts";
 import { isWhole, type OptIn, optInsOf } from "./opt-ins.ts";
 import { orderEvents } from "./order-events.ts";
 
-type Transition = AppliedTransition | Acceptance;
-
 /**
  * The events of transitions whose orders have been saved: those that count in the orders' sequences, and the opt-in
  * events that an endpoint of the connection wants. Opt-in events do not count, so endpoints without them see no gap. If
@@ -17,7 +15,7 @@ type Transition = AppliedTransition | Acceptance;
  */
 export async function eventsOfTransitions(
   tx: Queryable,
-  transitions: readonly Transition[],
+  transitions: readonly StorableTransition[],
   at: RecordContext,
 ): Promise<EventRow[]> {
   const wanted = await wantedOptIns(tx, transitions);
@@ -36,7 +34,7 @@ export async function eventsOfTransitions(
 }
 
 /** For each transition the opt-in events that an endpoint of its connection wants. */
-async function wantedOptIns(tx: Queryable, transitions: readonly Transition[]): Promise<OptIn[][]> {
+async function wantedOptIns(tx: Queryable, transitions: readonly StorableTransition[]): Promise<OptIn[][]> {
   const optIns = transitions.map(optInsOf);
   const candidates = transitions.filter((_, index) => optIns[index]?.length);
   if (candidates.length === 0) return [];

@@ -7,11 +7,11 @@ import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
 import type { Context } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { lockOrderById } from "../orders-sql.ts";
-import { changeOrder, type OrderChange } from "./change-order.ts";
+import { changeOrder, type RequestedChange } from "./change-order.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 /** What a caller of the back office requests of a real order. */
-export type RequestedTransition = Pick<OrderChange, "prepare" | "alongside"> & {
+export type RequestedTransition = Pick<RequestedChange, "prepare" | "alongside"> & {
   readonly cause: Omit<TransitionCause, "actor"> & { readonly operation: TransitionName };
   readonly by: Initiator;
   /** The transition, or why the request is not valid for this order. */
