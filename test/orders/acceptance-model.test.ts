@@ -145,7 +145,7 @@ async function executeReal(orders: RealModel[], command: RealCommand): Promise<v
   }
 }
 
-describe("real orders, by random moves of the clock, cancels, payments and acceptance rounds", () => {
+describe("real orders, with random times, cancels, payments and acceptance runs", () => {
   it("are accepted or canceled as the model says, never both, and no event is published for the acceptance", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRealCommand, { minLength: 1, maxLength: 14 }), async (commands) => {

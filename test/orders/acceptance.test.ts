@@ -42,7 +42,7 @@ async function acceptAll(by: Partner, service = test): Promise<number> {
   return count;
 }
 
-describe("acceptance, by the worker", () => {
+describe("acceptance by the worker", () => {
   it("accepts a NEW order at the end of its window, and not a millisecond before", async () => {
     await placeOrder(partner);
     test.clock.advance({ hours: 2, ms: -1 });
@@ -62,7 +62,7 @@ describe("acceptance, by the worker", () => {
     expect(await storedStatuses()).toEqual(["ACCEPTED", "NEW"]);
   });
 
-  it("takes the window that the service is set to", async () => {
+  it("uses the configured window", async () => {
     const brief = await startServiceForTest({ config: { acceptanceWindowMs: 1_000 } });
     const hasty = await createPartner(brief);
     await placeOrder(hasty);
@@ -98,7 +98,7 @@ describe("acceptance, by the worker", () => {
     ]);
   });
 
-  it("finds nothing left to do after a cancel that came too late", async () => {
+  it("finds nothing to do after a cancel that came too late", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 3 });
     await cancelOrder(partner, id);
@@ -107,7 +107,7 @@ describe("acceptance, by the worker", () => {
     expect(await readOrder(partner, id)).toEqual(before);
   });
 
-  it("leaves other connections' orders to their own turn", async () => {
+  it("leaves the orders of other connections to their own batch", async () => {
     const other = await createPartner(test);
     await placeOrder(other);
     test.clock.advance({ hours: 2 });
@@ -117,7 +117,7 @@ describe("acceptance, by the worker", () => {
   });
 });
 
-describe("acceptance, what is never accepted automatically", () => {
+describe("never accepted automatically", () => {
   it("a canceled order", async () => {
     const { id } = await placeOrder(partner);
     await cancelOrder(partner, id);
@@ -134,7 +134,7 @@ describe("acceptance, what is never accepted automatically", () => {
     expect(await storedStatuses(reviewed)).toEqual(["PROCESSING"]);
   });
 
-  it("a test order, for as long as it lives", async () => {
+  it("a test order, during its whole lifetime", async () => {
     const patient = await startServiceForTest({
       config: { acceptanceWindowMs: 1_000, testOrderLifetimeMs: 60_000 },
     });
@@ -204,7 +204,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     expect(released).toMatchObject({ type: "order.onHoldReleased", sequence: 3, data: { order } });
   });
 
-  it("does not come by another hold: a failed payment stays until it is paid, or released by name", async () => {
+  it("is not caused by another hold: a failed payment stays until it is paid or released by name", async () => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);
     test.clock.advance({ hours: 5 });
@@ -220,7 +220,7 @@ describe("acceptance and holds (decisions 0011 and 0013)", () => {
     });
   });
 
-  it("is not taken back when payment fails only after the window", async () => {
+  it("is not undone when payment fails after the window", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 2 });
     await failPayment(test, partner, id);
@@ -235,7 +235,7 @@ describe("acceptance, of many orders and by many workers", () => {
   const placeMany = (by: Partner, count: number) =>
     Promise.all(Array.from({ length: count }, () => placeOrder(by)));
 
-  it("takes them in batches, the longest due first, until none is left", async () => {
+  it("processes them in batches, the longest due first, until none is left", async () => {
     const [oldest] = await placeMany(partner, 1);
     test.clock.advance({ ms: 1 });
     await placeMany(partner, 500);
@@ -248,7 +248,7 @@ describe("acceptance, of many orders and by many workers", () => {
     expect(new Set(await storedStatuses())).toEqual(new Set(["ACCEPTED"]));
   });
 
-  it("accepts each order once when two workers are at it together", async () => {
+  it("accepts each order once with two workers at the same time", async () => {
     const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     await placeMany(partner, 60);
     test.clock.advance({ hours: 2 });

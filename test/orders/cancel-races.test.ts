@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterAll(() => services.close());
 
 describe("cancels at the same time", () => {
-  it("twenty of one order: all return 200 with the same order, and one event is published", async () => {
+  it("twenty cancels of one order: all return 200 with the same order, and one event is published", async () => {
     const { id } = await placeOrder(partner);
     const other = { ...partner, client: services.second.partner(partner.key) };
     const answers = await Promise.all(times(20, (n) => cancelOrder(n % 2 === 0 ? partner : other, id)));
@@ -37,7 +37,7 @@ describe("cancels at the same time", () => {
     });
   });
 
-  it("and transitions: events count 1, 2, 3 … without gap or double, and the last shows the order as it is", async () => {
+  it("with transitions: events count 1, 2, 3 … without gap or duplicate, and the last shows the present order", async () => {
     const { id } = await placeTestOrder(partner);
     const path = `/v1/test${orderPath(id).slice(3)}/transitions`;
     const clients = [partner.client, services.second.partner(partner.key)];
@@ -92,7 +92,7 @@ describe("cancel against acceptance at the deadline: never both", () => {
     }
   });
 
-  it("when the window closes while cancels are under way", async () => {
+  it("when the window closes during cancels", async () => {
     const connection = connectionKey(partner);
     for (let round = 0; round < 10; round += 1) {
       const orders = await Promise.all(times(30, () => placeOrder(partner)));

@@ -128,7 +128,7 @@ describe("creations at the same time", () => {
     }
   });
 
-  it("keys in one order and external ids in the other, so that locks cross: each external id goes to one, and none fails", async () => {
+  it("keys in one order and external ids in the reverse order, so that locks cross: each external id goes to one order, and no request fails", async () => {
     const forwards = times(40, (n) => ({ key: `a-${String(n).padStart(2, "0")}`, external: `race-${n}` }));
     const backwards = times(40, (n) => ({
       key: `b-${String(n).padStart(2, "0")}`,
@@ -172,7 +172,7 @@ describe("creations that arrive together, one of which cannot be stored", () => 
        create trigger doom before insert on orders for each row when (new.last_name = 'Doomed') execute function doom()`,
       "drop trigger doom on orders",
     ],
-  ])("%s: it fails alone, with 500, and its neighbours are stored", async (_, forbid, allow) => {
+  ])("%s: it fails alone, with 500, and the others are stored", async (_, forbid, allow) => {
     const alone = await startServiceForTest();
     const by = await createPartner(alone);
     await alone.db.runScript(forbid);

@@ -38,7 +38,7 @@ async function answersNaming(orderId: string): Promise<number[]> {
 }
 
 describe("rule 4: a test order is erased two hours after creation", () => {
-  it("just before, every request naming it is served", async () => {
+  it("just before, every request that names it succeeds", async () => {
     const { id } = await placeTestOrder(partner, { externalOrderId: "just before" });
     test.clock.advance({ hours: 2, ms: -1 });
     await erase(test);
@@ -46,14 +46,14 @@ describe("rule 4: a test order is erased two hours after creation", () => {
     expect(await answersNaming(id)).toEqual([200, 409, 200]); // Canceled by now, and there all the same.
   });
 
-  it("at two hours every request naming it returns 404 at once, without a worker", async () => {
+  it("at two hours every request that names it returns 404 at once, without a worker", async () => {
     const { id } = await placeTestOrder(partner, { externalOrderId: "at two hours" });
     test.clock.advance({ hours: 2 });
     expect(await answersNaming(id)).toEqual([404, 404, 404]);
     expect(await answersNaming("at two hours")).toEqual([404, 404, 404]);
   });
 
-  it("afterwards it stays so, before and after the worker has erased it", async () => {
+  it("the response stays the same, before and after the worker has erased it", async () => {
     const { id } = await placeTestOrder(partner);
     test.clock.advance({ hours: 72 });
     expect(await answersNaming(id)).toEqual([404, 404, 404]);
@@ -147,7 +147,7 @@ describe("the worker's job", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("erases nothing a moment too early", async () => {
+  it("erases nothing too early", async () => {
     await placeTestOrder(partner);
     test.clock.advance({ hours: 2, ms: -1 });
     const before = await dumpTables(test);
@@ -179,7 +179,7 @@ describe("the worker's job", () => {
     expect((await other.client.get(`/v1/orders/${young.id}`)).status).toBe(200);
   });
 
-  it("erases more orders than it takes at once in a single round", async () => {
+  it("erases more orders than one batch in a single run", async () => {
     await placeTestOrder(partner);
     // Copies of one order, because two thousand requests would only take time.
     await test.db.runScript(`
@@ -237,7 +237,7 @@ describe("an erased test order frees its key and its external id", () => {
     expect(read.body).toMatchObject({ id: second.body.id, testMode: false });
   });
 
-  it("the very same request makes a new test order, not a replay", async () => {
+  it("the same request creates a new test order, not a replay", async () => {
     const order = anOrder(partner, { testMode: true });
     const first = await created(partner.client.post("/v1/orders", order));
     test.clock.advance({ hours: 2 });

@@ -170,7 +170,7 @@ function summary(order: Answer["body"]) {
 }
 
 describe("test orders, by random transitions", () => {
-  it("agree with the model at every transition, and publish gapless events", async () => {
+  it("agree with the model at every transition, and publish events without gaps", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3 }),

@@ -7,7 +7,7 @@ import { createPartner, placeOrder } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-it("an order placed between the lock and the read is not taken without its lock", async () => {
+it("an order that is placed between the lock and the read is not processed without its lock", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
   const found = await test.db.transaction(async (tx) => {
@@ -23,7 +23,7 @@ it("an order placed between the lock and the read is not taken without its lock"
   expect(found).toBeUndefined();
 });
 
-it("a change is rejected when the order changed since it was read", async () => {
+it("a change is rejected if the order has changed since it was read", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
   await placeOrder(partner, { externalOrderId: "moved" });

@@ -28,7 +28,7 @@ describe("an order that cannot be accepted", () => {
     return (await placeOrder(by)).id;
   };
 
-  it("delays no other, is reported by its id, and is accepted once that is possible", async () => {
+  it("delays no other order, is reported with its id, and is accepted as soon as possible", async () => {
     const sibling = await createSibling(test, partner);
     const ids = [await place(), await place(), await place(), await place(sibling)];
     const repair = await blockOrderChanges(test, ids[1] ?? "");
@@ -40,7 +40,7 @@ describe("an order that cannot be accepted", () => {
     expect(new Set(await storedStatuses(test))).toEqual(new Set(["ACCEPTED"]));
   });
 
-  it("keeps no other waiting, even where a whole batch is like it", async () => {
+  it("delays no other order, even if a whole batch fails", async () => {
     const first = await place();
     await Promise.all(Array.from({ length: 498 }, () => placeOrder(partner)));
     const last = await place();
@@ -57,7 +57,7 @@ describe("an order that cannot be accepted", () => {
 });
 
 describe("an order that cannot be completed", () => {
-  it("delays no other, and is reported by its id", async () => {
+  it("delays no other order, and is reported with its id", async () => {
     const path = `/api/merchants/${partner.merchantId}`;
     await test.backOffice.request("PATCH", path, { body: { completeWhenShipped: true } });
     const ids: string[] = [];

@@ -52,7 +52,7 @@ it("twenty cancels of one order over two processes: all return 200, and one even
   ]);
 });
 
-it("a process killed in the middle of a stream of creations has kept all it acknowledged; after a restart every key has exactly one order", async () => {
+it("a process that is killed during creations has stored all that it acknowledged; after a restart every key has exactly one order", async () => {
   const { test, partner, databaseUrl, processes } = await startProcesses("api,worker");
   const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
   const orders = times(5_000, () => anOrder(partner, { lines }));

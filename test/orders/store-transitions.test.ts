@@ -61,7 +61,7 @@ async function storeTogether(test: TestService, changes: readonly Change[]): Pro
 const eventsOf = async (test: TestService, partner: Partner, id: string) =>
   (await readOrderEvents(test, partner, id)).map(({ type, sequence }) => `${sequence} ${type}`);
 
-it("stores what happens to orders of several merchants and connections at once, each with all that follows from it", async () => {
+it("stores transitions of several merchants and connections together, each with its effects", async () => {
   const test = await startServiceForTest();
   const one = await createPartner(test);
   const sibling = await createSibling(test, one);
@@ -128,7 +128,7 @@ it("stores what happens to orders of several merchants and connections at once, 
   await expectStockAddsUp(test);
 });
 
-it("takes the same statements for many orders of a merchant as for one", async () => {
+it("needs the same statements for many orders of a merchant as for one", async () => {
   const test = await startServiceForTest();
   const partner = await createPartner(test);
   const sibling = await createSibling(test, partner);

@@ -262,7 +262,7 @@ async function expectStock(world: World, details: Detail[]): Promise<void> {
   expect(reserved).toBeLessThanOrEqual(waiting);
 }
 
-it("random lives leave statuses, money, stock and events that agree", async () => {
+it("random histories leave statuses, money, stock and events that agree", async () => {
   await fc.assert(
     fc.asyncProperty(anyHistory, async (history) => {
       const world = await startWorld();

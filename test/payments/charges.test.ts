@@ -118,7 +118,7 @@ describe("a declined charge", () => {
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
-  it("is attempted again by the schedule, no earlier, as often as it says, and with one event for the hold", async () => {
+  it("is attempted again by the schedule, no earlier and no more often, with one event for the hold", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -155,7 +155,7 @@ describe("a declined charge", () => {
     ]);
   });
 
-  it("that is paid after the window lets the order be accepted there and then", async () => {
+  it("that is paid after the window lets the order be accepted at once", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -169,7 +169,7 @@ describe("a declined charge", () => {
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
-  it("leaves other reasons of a hold alone, and lifts only its own", async () => {
+  it("keeps other hold reasons, and releases only its own", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -182,7 +182,7 @@ describe("a declined charge", () => {
     expect((await readOrder(partner, id)).onHoldReasons).toEqual(["merchant_request"]);
   });
 
-  it("of many orders leaves each with its own hold and its own next attempt, and pays for what fits", async () => {
+  it("of many orders gives each its own hold and next attempt, and charges those within the limit", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 25_00n);
@@ -196,7 +196,7 @@ describe("a declined charge", () => {
   });
 });
 
-describe("to pay again by request", () => {
+describe("a retry by request", () => {
   it("makes the scheduled attempt due now, and records the caller on the timeline", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);

@@ -103,7 +103,7 @@ describe("a worker that is killed", () => {
     },
   );
 
-  it("keeps its claim until the lease has run out, and no longer", async () => {
+  it("keeps its claim exactly until the lease expires", async () => {
     const partner = await createPartner(test);
     await placeOrder(partner);
     await processAndDie(test, 2, true);
@@ -142,7 +142,7 @@ describe("a gateway whose response was lost", () => {
     },
   );
 
-  it("does not hold up the other payments of the same batch", async () => {
+  it("does not delay the other payments of the same batch", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const [lost, sound] = [await placeOrder(partner), await placeOrder(partner)];
@@ -175,7 +175,7 @@ describe("a claim that another worker has taken over", () => {
     expect(await dumpTables(test)).toEqual(settled);
   });
 
-  it("does not end what another worker is waiting for", async () => {
+  it("does not end a claim of another worker", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
@@ -239,7 +239,7 @@ describe("several workers", () => {
     expect(held.filter((onHold) => onHold)).toHaveLength(56);
   });
 
-  it("and cancels at the same time leave every canceled order with nothing charged", async () => {
+  it("and concurrent cancels leave every canceled order without a charge", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const orders = await placeMany(partner, 40);

@@ -205,7 +205,7 @@ async function expectBooksAgree({ partner, orders, paidIn }: World): Promise<voi
 }
 
 describe("money, by random orders, payments, cancels, lost responses and killed workers", () => {
-  it("is taken and given back once, and the books of both sides agree in the end", async () => {
+  it("is charged and refunded once, and the books of both sides agree in the end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyCommand, { minLength: 3, maxLength: 16 }), async (commands) => {
         const world: World = { partner: await createPartner(test), orders: [], paidIn: 0n };

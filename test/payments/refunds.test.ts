@@ -24,7 +24,7 @@ describe("a canceled order", () => {
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
-  it("that was charged is refunded once, whole, and the way it was charged", async () => {
+  it("that was charged is refunded once, completely, and at the same gateway", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
@@ -55,7 +55,7 @@ describe("a canceled order", () => {
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
   });
 
-  it("is refunded when it was canceled while the gateway was at its charge", async () => {
+  it("is refunded if it was canceled while the gateway processed its charge", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);

@@ -48,8 +48,8 @@ async function transitionsOf(test: TestService, partner: Partner, orderId: strin
   return timeline.map(({ operation, actor }) => `${actor.kind} ${operation}`);
 }
 
-describe("orders that were given up", () => {
-  it("are charged once more when the merchant has paid, oldest first as far as it goes", async () => {
+describe("orders without further attempts", () => {
+  it("are charged again when the merchant has paid, oldest first, up to the limit", async () => {
     const { test, partner, ids } = await givenUp(3);
     await payIn(test, partner, "20.00");
     expect(await processDuePayments(test)).toBe(3);
@@ -66,7 +66,7 @@ describe("orders that were given up", () => {
     expect(await readDuePayments(test)).toEqual([]);
   });
 
-  it("are charged once more when the credit limit is raised, and no other merchant's are", async () => {
+  it("are charged again when the credit limit is raised; those of other merchants are not", async () => {
     const { test, partner, ids } = await givenUp(2);
     const other = await createPartner(test);
     await setCreditLimit(test, other, 0n);
@@ -150,7 +150,7 @@ describe("orders that were given up", () => {
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
   });
 
-  it("are charged another way once the merchant has one", async () => {
+  it("are charged through another gateway once the merchant uses it", async () => {
     const { test, partner, ids } = await givenUp(1);
     const service = { ...test.context, config: { ...test.context.config, stripeSecretKey: "sk_test_1" } };
     const merchant = await readMerchant(test.db, fromTypeId("mer", partner.merchantId) ?? "");
@@ -173,7 +173,7 @@ describe("orders that were given up", () => {
     expect(await areHeld(partner, ids)).toEqual([false]);
   });
 
-  it("are tried although another order cannot be", async () => {
+  it("are charged although another order cannot be stored", async () => {
     const { test, partner, ids } = await givenUp(2);
     await test.db.runScript(`
       create function reject() returns trigger language plpgsql as $$ begin

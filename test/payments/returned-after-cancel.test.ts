@@ -28,7 +28,7 @@ async function cancelAndReturnDuringCharge(fields: Partial<ScriptedGateway> = {}
   return { test, partner, id, gateway };
 }
 
-it("a charge that succeeds after cancel and return is given back", async () => {
+it("a charge that succeeds after cancel and return is refunded", async () => {
   const { test, partner, id } = await cancelAndReturnDuringCharge();
   expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "refund 1 succeeded"]);
 });

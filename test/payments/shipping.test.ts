@@ -33,7 +33,7 @@ const chargeShipping = (
   });
 
 describe("the charge for shipping", () => {
-  it("is made beside that for the goods, and given back with it", async () => {
+  it("is made in addition to that for the goods, and refunded with it", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     const { id } = await placeOrder(partner);
@@ -60,7 +60,7 @@ describe("the charge for shipping", () => {
     expect((await readOrder(partner, id)).onHold).toBe(false);
   });
 
-  it("holds no order that has left by then: its partner cannot cancel it, and it is charged when there is room", async () => {
+  it("does not hold an order that has shipped: its partner cannot cancel it, and it is charged when the limit allows", async () => {
     const test = await startServiceForTest();
     const { partner, id } = await shipUnpaid(test);
     expect(await moves(test, partner, id)).toEqual([
@@ -76,7 +76,7 @@ describe("the charge for shipping", () => {
     expect(await balanceOf(test, partner)).toBe(-1_000n);
   });
 
-  it("holds one that has left in part: the rest stays", async () => {
+  it("holds an order that has shipped in part: the rest stays", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await createFacility(test);
@@ -94,7 +94,7 @@ describe("the charge for shipping", () => {
     expect((await requestOperation(test, order.id, "ship")).body).toMatchObject({ rule: "order_on_hold" });
   });
 
-  it("of two that are declined both have to be paid before the hold is lifted", async () => {
+  it("if two are declined, both must be paid before the hold is released", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);

@@ -12,7 +12,7 @@ import {
 import { chargeTo, intentsOf, methodPath, processStripe, startWorld } from "../support/stripe-world.ts";
 
 describe("a charge through Stripe", () => {
-  it("is made of the customer's method, off session, with the entry's id as its key and name", async () => {
+  it("uses the customer's payment method, off session, with the entry's id as its key and in its metadata", async () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     expect(await processDuePayments(test)).toBe(0);
@@ -78,7 +78,7 @@ describe("a charge through Stripe", () => {
     },
   );
 
-  it("that Stripe failed at after doing it is found, although its key only repeats the failure", async () => {
+  it("that Stripe made before it failed is found, although its key only repeats the failure", async () => {
     const { test, partner, stripe } = await startWorld();
     stripe.pageSize = 1;
     const { id } = await placeOrder(partner);
@@ -93,7 +93,7 @@ describe("a charge through Stripe", () => {
     expect(stripe.intents.size).toBe(2);
   });
 
-  it("at which Stripe failed without making it waits until the key is deleted, and is then made", async () => {
+  it("that Stripe failed to make waits until the key is deleted, and is then made", async () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("error500");
@@ -121,7 +121,7 @@ describe("a charge through Stripe", () => {
     expect(stripe.intents.size).toBe(1);
   });
 
-  it("keeps the gateway and the method that it was begun with, whatever the merchant uses since", async () => {
+  it("keeps its first gateway and method, whatever the merchant uses later", async () => {
     const { test, partner, stripe } = await startWorld();
     const { id } = await placeOrder(partner);
     stripe.troubles.push("hangUpAfter");
@@ -138,7 +138,7 @@ describe("a charge through Stripe", () => {
     expect(stripe.intents.size).toBe(1);
   });
 
-  it("that was begun on the account is not repeated at Stripe", async () => {
+  it("that was started on the account is not repeated at Stripe", async () => {
     const { test, partner, stripe } = await startWorld();
     await test.backOffice.request("DELETE", methodPath(partner));
     await setCreditLimit(test, partner, 0n);

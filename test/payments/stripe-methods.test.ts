@@ -44,7 +44,7 @@ describe("PUT /api/merchants/{id}/stripe", () => {
 });
 
 describe("DELETE /api/merchants/{id}/stripe", () => {
-  it("counts from then on, also for a worker that has seen the method before", async () => {
+  it("applies from then on, also in a worker that has seen the method before", async () => {
     const { test, partner } = await startWorld();
     const { id } = await placeOrder(partner);
     const now = test.clock.now();

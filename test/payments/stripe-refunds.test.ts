@@ -12,7 +12,7 @@ describe("a refund through Stripe", () => {
     return id;
   }
 
-  it("goes back to Stripe, once, also when the merchant is on the account by now", async () => {
+  it("goes back to Stripe once, even if the merchant now uses the account", async () => {
     const world = await startWorld();
     const { test, partner, stripe } = world;
     const id = await chargedAndCanceled(world);
@@ -29,7 +29,7 @@ describe("a refund through Stripe", () => {
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
-  it("that Stripe failed at after doing it is found", async () => {
+  it("that Stripe made before it failed is found", async () => {
     const world = await startWorld();
     const id = await chargedAndCanceled(world);
     world.stripe.troubles.push("error500AndDone");

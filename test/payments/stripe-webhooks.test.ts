@@ -114,7 +114,7 @@ describe("POST /stripe/webhook", () => {
     expect((await postContent(world, event)).status).toBe(200);
   });
 
-  it("is no route where no secret is configured", async () => {
+  it("is no route without a configured secret", async () => {
     const test = await startServiceForTest();
     expect((await test.backOfficeAs().request("POST", "/stripe/webhook", { rawBody: "{}" })).status).toBe(
       404,

@@ -85,7 +85,7 @@ describe("a failed payment that the operator has released (decision 0041)", () =
     },
   );
 
-  it("is held permanently when the operator holds it again, whatever an earlier gateway request returns", async () => {
+  it("stays on hold when the operator holds it again, whatever an earlier gateway request returns", async () => {
     const { id } = await placeOrder(partner);
     await processDuePayments(test);
     test.clock.advance({ hours: 1 });
@@ -106,14 +106,14 @@ describe("a failed payment that the operator has released (decision 0041)", () =
     ]);
   });
 
-  it("gives back, when it is canceled later, only what was really charged", async () => {
+  it("is refunded only what was charged when it is canceled later", async () => {
     const { id } = await placeWaived();
     await operationApplied(test, id, "cancel");
     await processDuePayments(test);
     expect(await balanceOf(test, partner)).toBe(5_000n);
   });
 
-  it("is no way for people of the warehouse to let a paid order be canceled by its partner", async () => {
+  it("does not let warehouse staff make a paid order cancelable by its partner", async () => {
     const { id } = await placeOrder(partner);
     const warehouse = test.backOfficeFor({ kind: "warehouse", name: "Ada" });
     const held = await warehouse.post(`/api/orders/${id}/hold`, { reasons: ["payment_failed"] });

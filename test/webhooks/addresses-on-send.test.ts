@@ -34,7 +34,7 @@ async function start(urlFor: (insideUrl: string) => string) {
 const asName = (url: string) => url.replace("127.0.0.1", "partner.example");
 
 describe("an endpoint whose name has changed its address since it was registered", () => {
-  it("is sent nothing inside; every attempt is recorded as failed, and the schedule continues", async () => {
+  it("receives nothing at its private address; each attempt is recorded as failed, and the schedule continues", async () => {
     const { test, partner, inside, url } = await start(asName);
     const answers = ["127.0.0.1", "10.0.0.1", "93.184.216.34"];
     const asked: string[] = [];
@@ -56,7 +56,7 @@ describe("an endpoint whose name has changed its address since it was registered
     expect(inside.connectionCount()).toBe(0);
   });
 
-  it("is sent nothing either when only one of several addresses is inside", async () => {
+  it("receives nothing either if only one of several addresses is private", async () => {
     const { test, partner, inside } = await start(asName);
     await placeOrder(partner);
     const lookup: Resolve = async () =>
@@ -73,7 +73,7 @@ describe("an endpoint that was stored while private networks were allowed", () =
     ["localhost", NAME_NOT_PUBLIC],
     ["2130706433", NOT_PUBLIC],
     ["[::ffff:127.0.0.1]", NOT_PUBLIC],
-  ])("is sent nothing at %s once they are not", async (host, attempt) => {
+  ])("receives nothing at %s once they are not allowed", async (host, attempt) => {
     const { test, partner, inside } = await start((url) => url.replace("127.0.0.1", host));
     await placeOrder(partner);
     await sendDue(startDispatcher(test));

@@ -14,7 +14,7 @@ import { createDatabase, startServiceForTest } from "../support/test-service.ts"
 
 const SECRET_KEY = Buffer.alloc(32, 1); // That of the tests' own services.
 
-it("a process killed in the middle of sending: the next one sends what is left, in order, and the lost attempts are on record", async () => {
+it("if a process is killed while it sends, the next one sends the rest in order and records the lost attempts", async () => {
   const databaseUrl = await createDatabase();
   const test = await startServiceForTest({ databaseUrl, config: { webhookAllowPrivateNetworks: true } });
   const partner = await createPartner(test);
@@ -66,7 +66,7 @@ it("a process killed in the middle of sending: the next one sends what is left, 
   expect(lost.length).toBeGreaterThanOrEqual(1);
 });
 
-it("a database that is gone while outcomes come in: they are kept, stored when it is back, and nothing is sent twice", async () => {
+it("outcomes are kept while the database is not available, and stored later; nothing is sent twice", async () => {
   const databaseUrl = await createDatabase();
   const proxy = await startDatabaseProxy(databaseUrl);
   const direct = await startServiceForTest({ databaseUrl, config: { webhookAllowPrivateNetworks: true } });

@@ -71,7 +71,7 @@ it("several endpoints of a connection receive the same event under the same id",
   expect(ids[1]).toEqual(ids[0]);
 });
 
-it("a failed delivery holds back the later ones of its order, and no other order", async () => {
+it("a failed delivery delays the later ones of its order, and no other order", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   let rejected: string | null = null;
@@ -124,7 +124,7 @@ it("a delivery fails after the last attempt of the schedule, and the next one is
   expect(new Set(timestamps).size).toBeGreaterThan(12);
 });
 
-it("an endpoint has at most its number of requests in flight, also with two workers", async () => {
+it("an endpoint has at most maxInFlight requests in flight, also with two workers", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   let [inFlight, most] = [0, 0];
@@ -147,7 +147,7 @@ it("an endpoint has at most its number of requests in flight, also with two work
   expect(most).toBeLessThanOrEqual(3);
 });
 
-it("410 pauses the endpoint: nothing is sent after it, and what waits stays in the log", async () => {
+it("410 pauses the endpoint: nothing is sent after it, and pending deliveries stay in the log", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest((_, response) => {
@@ -165,7 +165,7 @@ it("410 pauses the endpoint: nothing is sent after it, and what waits stays in t
   expect((await readDeliveries(test)).map(({ status }) => status)).toEqual(Array(6).fill("pending"));
 });
 
-it("a claim whose worker died is sent again after its lease, under the same id, with the lost attempt on record", async () => {
+it("a claim whose worker died is sent again after its lease, with the same id, and the lost attempt is recorded", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest();
@@ -184,7 +184,7 @@ it("a claim whose worker died is sent again after its lease, under the same id, 
   ]);
 });
 
-it("an endpoint that fails ten times in a row is left alone, and then tried with one delivery", async () => {
+it("an endpoint that fails ten times in a row gets nothing during its backoff, and then one delivery", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest((_, response) => {

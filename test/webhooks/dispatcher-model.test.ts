@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("dispatchers", () => {
-  it("keep their guarantees under any history", { timeout: 300_000 }, async () => {
+  it("keep their guarantees in any history", { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         anyManner,

@@ -3,7 +3,7 @@ import { createPartner, placeOrder } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-it("an endpoint that fails for five days is paused, its merchant is warned three times, and its events wait", async () => {
+it("an endpoint that fails for five days is paused; its merchant gets three mails, and its events wait", async () => {
   const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest((_, response) => {

@@ -32,7 +32,7 @@ const askAgain = ({ db, clock }: TestService, deliveryId: string) =>
   });
 
 describe("a test order that is erased", () => {
-  it("also removes its deliveries: sent, to be retried, and pending", async () => {
+  it("loses its deliveries: sent, to be retried, and pending", async () => {
     const test = await startServiceForTest({ config });
     const partner = await createPartner(test);
     const [willing, rejecting] = [await startReceiverForTest(), await startReceiverForTest(reject)];
@@ -59,7 +59,7 @@ describe("a test order that is erased", () => {
       expect(after[table]).toEqual(before[table]);
   });
 
-  it("leaves everything about other orders and other connections as it is", async () => {
+  it("does not change other orders and connections", async () => {
     const test = await startServiceForTest({ config });
     const [partner, other] = [await createPartner(test), await createPartner(test)];
     const receiver = await startReceiverForTest(reject);
@@ -78,7 +78,7 @@ describe("a test order that is erased", () => {
     expect(await tables()).toEqual(before);
   });
 
-  it("is erased without a trace while its events are being sent", async () => {
+  it("is erased completely while its events are being sent", async () => {
     const test = await startServiceForTest({ config });
     const partner = await createPartner(test);
     const receiver = await startReceiverForTest((_, response) => {

@@ -232,7 +232,7 @@ describe("a receiver that", () => {
     }
   });
 
-  it("has an untrusted certificate is sent nothing, and retried", async () => {
+  it("has an untrusted certificate receives nothing, and is retried", async () => {
     const impostor = await startReceiver(undefined, makeCertificate());
     onTestFinished(() => impostor.close());
     const { test, partner, honest, send } = await start(answer("200 OK"));

@@ -10,7 +10,7 @@ import { createEndpoint, deliveryOf, endpointPath } from "../support/webhooks.ts
 // As known-bugs.test.ts: bugs that others who send webhooks have had, here about attempts and their record.
 
 describe("an outcome", () => {
-  it("that cannot be put on record at first is not sent again and again (outpost #276)", async () => {
+  it("that cannot be stored at first does not cause further requests (outpost #276)", async () => {
     const { test, partner, receiver, send } = await startSending();
     await placeOrder(partner);
     // No partition takes the attempt.
@@ -41,7 +41,7 @@ describe("an outcome", () => {
     expect(await readAttempts(test)).toHaveLength(1);
   });
 
-  it("is on record for each of many that are stored together (outpost #953)", async () => {
+  it("is stored for each of many that are stored together (outpost #953)", async () => {
     const { test, partner, send } = await startSending(undefined, { maxInFlight: 50 });
     await createEndpoint(partner, { url: (await startReceiverForTest()).url, maxInFlight: 50 });
     for (let count = 0; count < 40; count += 1) await placeOrder(partner);
@@ -50,8 +50,8 @@ describe("an outcome", () => {
   });
 });
 
-describe("an attempt by request", () => {
-  it("does not confuse the numbers of the attempts (outpost #740, #781)", async () => {
+describe("a manual attempt", () => {
+  it("has a number in the order of all attempts (outpost #740, #781)", async () => {
     const { test, partner, endpoint, send } = await startSending(answering(500));
     const order = await placeOrder(partner);
     const id = await deliveryOf(partner, endpoint.id, order.id);
@@ -74,7 +74,7 @@ describe("an attempt by request", () => {
     expect(waitMs).toBeLessThanOrEqual(36_000);
   });
 
-  it("is on record beside one of the schedule that goes out with it (outpost #740)", async () => {
+  it("is stored in addition to a scheduled attempt at the same time (outpost #740)", async () => {
     const { partner, receiver, endpoint, send } = await startSending();
     const order = await placeOrder(partner);
     const id = await deliveryOf(partner, endpoint.id, order.id);
@@ -85,7 +85,7 @@ describe("an attempt by request", () => {
     expect(attempts).toHaveLength(receiver.requests.length);
   });
 
-  it("is not swallowed because there was one before (outpost #670)", async () => {
+  it("is not ignored because of an earlier one (outpost #670)", async () => {
     const { partner, receiver, endpoint, send } = await startSending();
     const order = await placeOrder(partner);
     await send();
@@ -99,7 +99,7 @@ describe("an attempt by request", () => {
 });
 
 describe("an event", () => {
-  it("has one id on every way that it takes, and the same bytes (ay-framework #252, documenso #3204)", async () => {
+  it("has the same id and the same bytes in every delivery (ay-framework #252, documenso #3204)", async () => {
     let status = 500;
     const { test, partner, receiver, endpoint, send } = await startSending((request, response) =>
       answering(status)(request, response),

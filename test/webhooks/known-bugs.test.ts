@@ -55,7 +55,7 @@ describe("a worker", () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it("picks up a try that was due days ago (convoy #1667)", async () => {
+  it("makes an attempt that was due days ago (convoy #1667)", async () => {
     let status = 500;
     const { test, partner, receiver, send } = await startSending((request, response) =>
       answering(status)(request, response),
@@ -69,7 +69,7 @@ describe("a worker", () => {
     expect((await readDeliveries(test)).map((delivery) => delivery.status)).toEqual(["succeeded"]);
   });
 
-  it("leaves nothing in the table of due work once all is sent (tuist #11336)", async () => {
+  it("leaves the table of due deliveries empty once all are sent (tuist #11336)", async () => {
     const { test, partner, receiver, send } = await startSending();
     const { id } = await placeTestOrder(partner);
     for (const name of ["hold", "releaseHold", "ship", "complete"]) await applied(partner, id, name);
@@ -81,7 +81,7 @@ describe("a worker", () => {
 });
 
 describe("an endpoint that cannot be sent to", () => {
-  it("because it was deleted leaves no task that fails repeatedly (svix #1511)", async () => {
+  it("because it was deleted causes no work that fails repeatedly (svix #1511)", async () => {
     const { test, partner, receiver, endpoint, send } = await startSending(answering(500));
     await placeOrder(partner);
     await send();
@@ -94,7 +94,7 @@ describe("an endpoint that cannot be sent to", () => {
     expect((await dumpTables(test))["due_deliveries"]).toEqual([]);
   });
 
-  it("because it is deleted then is sent nothing more except what is in flight (svix #1511)", async () => {
+  it("because it is being deleted gets nothing more except requests in flight (svix #1511)", async () => {
     let answerFirst: (() => void) | null = null;
     const { test, partner, receiver, endpoint, dispatcher } = await startSending(
       (_, response) => {
@@ -113,7 +113,7 @@ describe("an endpoint that cannot be sent to", () => {
     expect(await readAttempts(test)).toHaveLength(1);
   });
 
-  it("because its secret cannot be decrypted stops no other, and keeps no worker busy (outpost #957)", async () => {
+  it("because its secret cannot be decrypted stops no other, and causes no endless work (outpost #957)", async () => {
     const { test, partner, receiver, dispatcher } = await startSending();
     const strange = { ...test, context: { ...test.context, secrets: createSecretBox([randomBytes(32)]) } };
     const unopened = await startReceiverForTest();
@@ -129,7 +129,7 @@ describe("an endpoint that cannot be sent to", () => {
     expect((await readDeliveries(test)).map(({ status }) => status).sort()).toEqual(["pending", "succeeded"]);
   });
 
-  it("is counted for itself: the same address of another connection is not held (outpost #967)", async () => {
+  it("is counted separately: the same address of another connection is not backed off (outpost #967)", async () => {
     const { test, partner, receiver, send } = await startSending(answering(500));
     for (let count = 0; count < 10; count += 1) await placeOrder(partner);
     await send();
@@ -144,7 +144,7 @@ describe("an endpoint that cannot be sent to", () => {
 });
 
 describe("a rotated secret", () => {
-  it("signs until its end and not a moment longer (svix 0.65.1), also for a worker that knew it before", async () => {
+  it("signs exactly until its expiry (svix 0.65.1), also in a worker that has already used it", async () => {
     const { test, partner, receiver, endpoint, send } = await startSending();
     const rotate = async (body: object) =>
       (await partner.client.post(endpointPath(endpoint.id, "rotate-secret"), body)).body.secret;

@@ -29,7 +29,7 @@ async function addFailed({ db }: TestService, partner: Partner, endpointId: stri
 }
 
 describe("many recoveries of one endpoint", () => {
-  it("are one: ninety requests store one row, and the earliest time wins", async () => {
+  it("are merged: ninety requests store one row, with the earliest time", async () => {
     const { test, id, recover } = await start();
     const responses = await Promise.all(Array.from({ length: 90 }, (_, hours) => recover((hours * 37) % 90)));
     for (const { status } of responses) expect(status).toBe(202);
@@ -38,7 +38,7 @@ describe("many recoveries of one endpoint", () => {
     expect(rows[0]?.["since"]).toEqual(new Date(test.clock.now().getTime() - 89 * HOUR_MS));
   });
 
-  it("are one also after each has finished", async () => {
+  it("are merged also after each has finished", async () => {
     const { test, id, recover } = await start();
     for (const hours of [1, 5, 3]) {
       const { body } = await recover(hours);
@@ -51,7 +51,7 @@ describe("many recoveries of one endpoint", () => {
     }
   });
 
-  it("continue where the first one is, if they cover no earlier time", async () => {
+  it("continue at the position of the first one, if they cover no earlier time", async () => {
     const { test, partner, id, recover } = await start();
     await addFailed(test, partner, id);
     await recover(2);

@@ -29,7 +29,7 @@ async function start(answers: Record<string, DnsAnswer> = {}) {
 const slowNames = (count: number) => Array.from({ length: count }, (_, n) => `w${n}.slow.test`);
 
 describe("names that do not resolve", () => {
-  it("have eight lookups under way for one connection, and delay no other connection", async () => {
+  it("have eight concurrent lookups for one connection, and delay no other connection", async () => {
     const { dns, names } = await start({ "good.test": "192.0.2.1" });
     let endedCount = 0;
     const failing = slowNames(50).map((name) =>
@@ -59,7 +59,7 @@ describe("names that do not resolve", () => {
     }
   });
 
-  it("are no longer looked up once their turn comes too late for the send", async () => {
+  it("are not looked up if their turn comes too late for the request", async () => {
     const { dns, time, names } = await start();
     const failing = slowNames(9).map((name) => names.resolve(name, "attacker").catch(() => undefined));
     await dns.waitFor(16);
@@ -69,7 +69,7 @@ describe("names that do not resolve", () => {
     expect(dns.queried).not.toContain("w8.slow.test");
   });
 
-  it("leave all of their turns free again", async () => {
+  it("release all of their turns", async () => {
     const { names } = await start({ "good.test": "192.0.2.1" });
     const missing = Array.from({ length: 40 }, (_, n) => names.resolve(`n${n}.test`, "a"));
     for (const lookup of missing) await expect(lookup).rejects.toThrow("name has no address");
@@ -78,7 +78,7 @@ describe("names that do not resolve", () => {
 });
 
 describe("a name that resolves", () => {
-  it("is looked up once for all who need it within five seconds", async () => {
+  it("is looked up once for all requests within five seconds", async () => {
     const { dns, time, names } = await start({ "good.test": "192.0.2.1" });
     await Promise.all(["a", "a", "b"].map((connection) => names.resolve("good.test", connection)));
     time.ms += 4_999;
@@ -94,7 +94,7 @@ describe("names of this machine", () => {
   const hostsFile = join(tmpdir(), `hosts-${process.pid}`);
   writeFileSync(hostsFile, "# Ours\n127.0.0.9 receiver Receiver.Test # and more\nnonsense receiver\n");
 
-  it("are in the hosts file when private networks are allowed, and localhost also without one", async () => {
+  it("come from the hosts file if private networks are allowed; localhost also without one", async () => {
     const { dns } = await start();
     const names = new NameLookup({ allowPrivateNetworks: true, dnsServers: [dns.address], hostsFile });
     for (const name of ["receiver", "receiver.test"])
@@ -104,7 +104,7 @@ describe("names of this machine", () => {
     expect(dns.queried).toEqual([]);
   });
 
-  it("are names without an address otherwise, and are not looked up", async () => {
+  it("otherwise have no address, and are not looked up", async () => {
     const { dns } = await start({ intranet: "10.0.0.1", "db.internal": "10.0.0.2" });
     const names = new NameLookup({ allowPrivateNetworks: false, dnsServers: [dns.address], hostsFile });
     for (const name of ["localhost", "intranet", "receiver", "db.internal", "printer.local"])

@@ -73,7 +73,7 @@ describe("resume", () => {
     expect(receiver.requests).toHaveLength(before + 3);
   });
 
-  it("lets nothing overtake pending deliveries: a transition after the resume sends the older event first", async () => {
+  it("sends pending deliveries first: a transition after the resume does not overtake them", async () => {
     const { partner, answer, receiver, path, send } = await start();
     answer.status = 410;
     const order = await placeTestOrder(partner);
@@ -113,7 +113,7 @@ describe("resume", () => {
 });
 
 describe("recover", () => {
-  it("sends again what was given up since a moment, and nothing older", async () => {
+  it("sends deliveries again that failed since a time, and no older ones", async () => {
     const { test, partner, answer, receiver, path, send, recover, statuses } = await start();
     answer.status = 500;
     const giveUp = async () => {
@@ -163,7 +163,7 @@ describe("recover", () => {
     expect(new Set(await statuses())).toEqual(new Set(["succeeded"]));
   });
 
-  it("resumes a paused endpoint as well: one call recovers", async () => {
+  it("resumes a paused endpoint as well, so one call is enough", async () => {
     const { test, partner, answer, path, send, recover, statuses } = await start();
     answer.status = 410;
     await placeOrder(partner);

@@ -50,7 +50,7 @@ async function opened(test: TestService, endpoints: readonly StoredEndpoint[], .
   return endpoints.map(({ id }, index) => box.open(sealed[index] ?? "", id));
 }
 
-describe("after a new key was put in front of the old one", () => {
+describe("after a new key was added before the old one", () => {
   it("every secret is encrypted again and stays the same, so that the old key can be removed", async () => {
     const { test, partner } = await start();
     const other = await createPartner(test);
@@ -64,7 +64,7 @@ describe("after a new key was put in front of the old one", () => {
     expect(await storedSecrets(test)).toEqual(before);
   });
 
-  it("deliveries are signed as before: at once, and when only the new key is left", async () => {
+  it("deliveries are signed as before, at once and after the old key was removed", async () => {
     const { test, partner } = await start();
     const receiver = await startReceiverForTest();
     const { secret } = await storeEndpoint(test, partner, { url: receiver.url });
@@ -86,7 +86,7 @@ describe("after a new key was put in front of the old one", () => {
     }
   });
 
-  it("more secrets than are taken at once are sealed in one round, once, also by several workers", async () => {
+  it("more secrets than one batch are encrypted in one run, once, also by several workers", async () => {
     const { test, partner } = await start();
     const endpoint = await storeEndpoint(test, partner, { url });
     const sealed = test.context.secrets.seal(endpoint.secret, endpoint.id);
@@ -125,10 +125,10 @@ describe("after a new key was put in front of the old one", () => {
   });
 });
 
-describe("a start without a key that secrets are sealed with", () => {
+describe("a start without a key that encrypts secrets", () => {
   const keyIdOf = (key: Buffer) => createSecretBox([key]).keyId;
 
-  it("fails with one sentence that names the key and the variable, and contains no secret", async () => {
+  it("fails with one sentence that contains the key's id and the variable, and no secret", async () => {
     const { test, partner } = await start();
     const { secret } = await storeEndpoint(test, partner, { url });
     const main = startMain({
@@ -143,7 +143,7 @@ describe("a start without a key that secrets are sealed with", () => {
       expect(main.errors()).not.toContain(hidden);
   });
 
-  it("names every missing key, and none that is there", async () => {
+  it("names every missing key, and no configured one", async () => {
     const { test, partner } = await start();
     for (const key of [oldKey, newKey, strangeKey])
       await storeEndpoint(withKeys(test, key), partner, { url });
@@ -154,7 +154,7 @@ describe("a start without a key that secrets are sealed with", () => {
     await expect(check(newKey, strangeKey, oldKey)).resolves.toBeUndefined();
   });
 
-  it("does not fail for a secret that has expired, nor for one that no key could decrypt", async () => {
+  it("does not fail for an expired secret, nor for one that no key can decrypt", async () => {
     const { test, partner } = await start();
     await storeEndpoint(test, partner, { url });
     await storeEndpoint(test, partner, { url });

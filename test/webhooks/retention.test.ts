@@ -47,8 +47,8 @@ const pause = ({ db }: TestService, { id }: StoredEndpoint) =>
     update webhook_endpoints set status = 'paused', pause_reason = 'failing', paused_at = now() where id = '${id}';
     delete from due_deliveries where endpoint_id = '${id}';`);
 
-describe("what waits although its event is older than thirty days", () => {
-  it("is given up, and its head taken out of the stream; not a moment earlier", async () => {
+describe("a pending delivery whose event is older than thirty days", () => {
+  it("fails exactly then, and its head is removed from the stream", async () => {
     const { test, partner } = await start();
     await endpointOf(test, partner);
     await placeTestOrder(partner);
@@ -63,7 +63,7 @@ describe("what waits although its event is older than thirty days", () => {
     expect(await forget(test)).toBe(0);
   });
 
-  it("leaves its stream to what is younger, which is then sent", async () => {
+  it("leaves its stream to younger deliveries, which are then sent", async () => {
     const { test, partner } = await start();
     const receiver = await startReceiverForTest();
     await storeEndpoint(test, partner, { url: receiver.url });
@@ -91,7 +91,7 @@ describe("what waits although its event is older than thirty days", () => {
     expect(await heads(test)).toEqual([]);
   });
 
-  it("is given up at a paused endpoint, where nothing is in a stream", async () => {
+  it("fails at a paused endpoint, where no stream has a head", async () => {
     const { test, partner } = await start();
     const endpoint = await endpointOf(test, partner);
     await placeTestOrder(partner);
@@ -104,7 +104,7 @@ describe("what waits although its event is older than thirty days", () => {
     expect(await heads(test)).toEqual([]);
   });
 
-  it("is left alone while an attempt is under way", async () => {
+  it("does not change during an attempt", async () => {
     const { test, partner } = await start();
     await endpointOf(test, partner);
     await placeTestOrder(partner);
@@ -122,7 +122,7 @@ describe("what waits although its event is older than thirty days", () => {
 });
 
 describe("the log of deliveries", () => {
-  it("goes back ninety days: what is older is deleted, and nothing younger", async () => {
+  it("contains ninety days: older deliveries are deleted, and no younger ones", async () => {
     const { test, partner } = await start();
     const receiver = await startReceiverForTest();
     await storeEndpoint(test, partner, { url: receiver.url });
@@ -141,7 +141,7 @@ describe("the log of deliveries", () => {
     expect(await readAttempts(test)).toHaveLength(2); // They go with their day.
   });
 
-  it("is shortened for every connection, however much there is", async () => {
+  it("is purged for every connection, whatever its size", async () => {
     const { test, partner } = await start();
     const other = await createPartner(test);
     for (const one of [partner, other]) {
@@ -157,7 +157,7 @@ describe("the log of deliveries", () => {
     expect(await readDeliveries(test)).toEqual([]);
   });
 
-  it("is shortened once when several workers do it at the same time", async () => {
+  it("is purged once by several workers at the same time", async () => {
     const { test, partner } = await start();
     await endpointOf(test, partner);
     for (let count = 0; count < 5; count += 1) await placeTestOrder(partner);
@@ -168,8 +168,8 @@ describe("the log of deliveries", () => {
   });
 });
 
-describe("what belongs to endpoints", () => {
-  it("an ended signing secret is deleted; the newest and one that still signs stay", async () => {
+describe("data of endpoints", () => {
+  it("an expired signing secret is deleted; the newest and one that still signs stay", async () => {
     const { test, partner } = await start();
     const { merchantId, connectionId, id } = await endpointOf(test, partner);
     const now = test.clock.now().getTime();

@@ -94,27 +94,30 @@ describe("a connection", () => {
   it.each([
     ["http", null],
     ["https", makeCertificate()],
-  ])("over %s that ends inside all the same is closed before a byte is sent", async (_, certificate) => {
-    const target = await startReceiver(accept, certificate);
-    // Public at the first lookup, private at the second: a checked list cannot be relied on.
-    const cheating = () => {
-      let reads = 0;
-      return {
-        family: 4,
-        get address() {
-          reads += 1;
-          return reads === 1 ? PUBLIC : "127.0.0.1";
-        },
+  ])(
+    "over %s that nevertheless leads to a private address is closed before a byte is sent",
+    async (_, certificate) => {
+      const target = await startReceiver(accept, certificate);
+      // Public at the first lookup, private at the second: a checked list cannot be relied on.
+      const cheating = () => {
+        let reads = 0;
+        return {
+          family: 4,
+          get address() {
+            reads += 1;
+            return reads === 1 ? PUBLIC : "127.0.0.1";
+          },
+        };
       };
-    };
-    const url = target.url.replace("127.0.0.1", "partner.example");
-    expect(await send(url, async () => [cheating()])).toMatchObject(NAME_NOT_PUBLIC);
-    await target.close();
-    expect(target.connectionCount()).toBe(1);
-    expect(target.bytesReceived()).toBe(0);
-  });
+      const url = target.url.replace("127.0.0.1", "partner.example");
+      expect(await send(url, async () => [cheating()])).toMatchObject(NAME_NOT_PUBLIC);
+      await target.close();
+      expect(target.connectionCount()).toBe(1);
+      expect(target.bytesReceived()).toBe(0);
+    },
+  );
 
-  it("to a name that does not exist fails like one to a private name, so that nothing tells which names exist", async () => {
+  it("to a name that does not exist fails like one to a private name, so that a partner cannot find out which names exist", async () => {
     const failing: Resolve = async () => {
       throw new NoSuchNameError();
     };
@@ -124,7 +127,7 @@ describe("a connection", () => {
     expect(await send(url, async () => addresses("10.0.0.1"))).toMatchObject(NAME_NOT_PUBLIC);
   });
 
-  it("to a name that cannot be looked up says so", async () => {
+  it("to a name that cannot be looked up fails with that error", async () => {
     const failing: Resolve = async () => {
       throw new LookupFailedError();
     };

@@ -109,7 +109,7 @@ describe("the deadline", () => {
     expect(await send("next")).toMatchObject({ responseStatus: 200, responseBody: "next", error: null });
   });
 
-  it("covers the look-up of the name, and what comes too late is not sent", async () => {
+  it("includes the lookup of the name; after it, nothing is sent", async () => {
     const receiver = await startReceiver();
     let answer: (() => void) | undefined;
     const sender = createSender({
@@ -224,7 +224,7 @@ describe("a receiver", () => {
     ["with a length", "content-length: 100000000000\r\n\r\n", "a".repeat(10_000)],
     ["in chunks", "transfer-encoding: chunked\r\n\r\n", `2710\r\n${"a".repeat(10_000)}\r\n`],
     ["without a length", "\r\n", "a".repeat(10_000)],
-  ])("that floods without end, %s, is left after 16 KiB; its status counts", async (_, header, chunk) => {
+  ])("that sends without end, %s, is cut off after 16 KiB; its status counts", async (_, header, chunk) => {
     const { outcome, isGone } = await sendTo((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${header}`);
       flood(socket, chunk);
@@ -233,7 +233,7 @@ describe("a receiver", () => {
     await isGone;
   });
 
-  it("that sends a chunk extension without end over TLS is left as well", async () => {
+  it("that sends a chunk extension without end over TLS is cut off as well", async () => {
     const trusted = getCACertificates();
     const certificate = makeCertificate();
     setDefaultCACertificates([...trusted, certificate.cert]);

@@ -29,7 +29,7 @@ async function outcomeOf(handler: ReceiverHandler): Promise<SendResult> {
 }
 
 describe("a request", () => {
-  it("is a POST of exactly the body's bytes, with the headers given and our name", async () => {
+  it("is a POST of exactly the body's bytes, with the given headers and a user agent", async () => {
     const { url, requests } = await receiver();
     const body = '{"b":1, "a":"Grüße 🎁",\n"a":2}';
     await sender().send(post(`${url}/a%20b?c=d&e`, { body, headers: { "webhook-id": "evt_1" } }));
@@ -145,14 +145,14 @@ describe("the body of a response", () => {
     expect(await bodyOf(Buffer.alloc(2_000, 0x80))).toBe("\ufffd".repeat(1_024));
   });
 
-  it("of more than 16 KiB is not read on, and is no failure: the status counts", async () => {
+  it("of more than 16 KiB is not read further, which is no failure: the status counts", async () => {
     const outcome = await outcomeOf((_, response) => response.end("a".repeat(1_000_000)));
     expect(outcome).toMatchObject({ responseStatus: 200, error: null, responseBody: "a".repeat(1_024) });
   });
 });
 
 describe("connections", () => {
-  it("are used again: 50 requests one after the other take one (a connection per delivery, Outpost #1017)", async () => {
+  it("are reused: 50 consecutive requests need one connection (a connection per delivery, Outpost #1017)", async () => {
     const { url, connectionCount } = await receiver((_, response) => response.end("thanks"));
     const { send } = sender();
     for (let n = 0; n < 50; n += 1) expect(await send(post(url))).toMatchObject({ error: null });
@@ -166,7 +166,7 @@ describe("connections", () => {
     expect(connectionCount()).toBe(1);
   });
 
-  it("are as many as there are requests at once: none waits for another of the same origin", async () => {
+  it("are as many as concurrent requests: none waits for another of the same origin", async () => {
     const waiting: (() => void)[] = [];
     const { url, waitFor, connectionCount } = await receiver((_, response) => {
       waiting.push(() => response.end());
@@ -192,7 +192,7 @@ describe("connections", () => {
     toClose.splice(toClose.indexOf(dead), 1);
   });
 
-  it("leave nothing behind for an origin that is not used any more", async () => {
+  it("are all closed for an origin that is not used any more", async () => {
     const receivers = await Promise.all(
       Array.from({ length: 10 }, () =>
         receiver((_, response) => {
@@ -208,7 +208,7 @@ describe("connections", () => {
 });
 
 describe("TLS", () => {
-  it("takes a certificate that is trusted and names the host", async () => {
+  it("accepts a trusted certificate for the host", async () => {
     const certificate = makeCertificate();
     const { url, connectionCount } = await receiver(accept, certificate);
     const trusted = getCACertificates("default");
@@ -238,7 +238,7 @@ describe("TLS", () => {
     expect(requests).toHaveLength(0);
   });
 
-  it("does not talk to a server that has none", async () => {
+  it("sends nothing to a server without TLS", async () => {
     const { url } = await receiver();
     expect(await sender().send(post(url.replace("http:", "https:")))).toMatchObject({
       error: "TLS: handshake failed",
@@ -247,7 +247,7 @@ describe("TLS", () => {
 });
 
 describe("the end of a send from outside", () => {
-  it("comes for all that is under way", async () => {
+  it("ends all requests in flight", async () => {
     const { url, waitFor } = await receiver(() => undefined);
     const { send, cancelAll } = sender();
     const outcomes = [send(post(url)), send(post(url))];
@@ -257,7 +257,7 @@ describe("the end of a send from outside", () => {
       expect(await outcome).toMatchObject({ responseStatus: null, error: "canceled" });
   });
 
-  it("waits at the sender's close for what is under way, and takes nothing new", async () => {
+  it("waits for requests in flight when the sender closes, and accepts no new ones", async () => {
     const answers: (() => void)[] = [];
     const { url, waitFor } = await receiver((_, response) => answers.push(() => response.end()));
     const { send, close } = createSender({ timeoutMs: 5_000, allowPrivateNetworks: true });

@@ -53,7 +53,7 @@ describe("deliveries of many small connections", () => {
       expect([name, count(names, name)]).toEqual([name, 1]);
   });
 
-  it("are all sent but those of a connection whose claim fails", async () => {
+  it("are all sent, except those of a connection whose claim fails", async () => {
     const [unlucky] = await createWaiting(5);
     if (unlucky === undefined) throw new Error("There are five.");
     await test.db.runScript(`

@@ -19,7 +19,7 @@ import { connectionKey } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-it("an event written while the outcome of the one before it is being stored is sent next, and that one not again", async () => {
+it("an event that is written while the outcome of the previous one is stored is sent next, and the previous one not again", async () => {
   const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest();
@@ -41,7 +41,7 @@ it("an event written while the outcome of the one before it is being stored is s
   expect(received(receiver).map(({ sequence }) => sequence)).toEqual([2]);
 });
 
-it("an outcome that comes in while the next event of its order is being written takes that event for the next one", async () => {
+it("an outcome that arrives while the next event of its order is written continues with that event", async () => {
   const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
   const partner = await createPartner(test);
   let answer = (): void => undefined;
