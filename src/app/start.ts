@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { createBackOffice } from "../api/back-office/app.ts";
 import { operatorAuthentication } from "../api/back-office/authentication.ts";
 import { createHealthListener } from "../api/back-office/health.ts";
+import { limitAttempts } from "../api/back-office/limit-attempts.ts";
 import { createPartnerApi } from "../api/partner/app.ts";
 import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -28,6 +29,8 @@ export type RunningService = {
 
 /** When the service stops, a request that is not finished after this time is cut off. */
 const DRAIN_MS = 5_000;
+/** 128 random bits in hex. A shorter token still works, so that an update stops no deployment (decision 0038). */
+const TOKEN_LENGTH_ADVISED = 32;
 
 /**
  * Starts the database, then the listeners and the worker of the configured roles. If anything fails, stops what was
@@ -44,6 +47,8 @@ export async function startService(
     const { context, pools } = service;
     stops.resources.push(service.close);
     const operatorToken = await findOperatorToken(config);
+    if (config.roles.has("back-office") && operatorToken.length < TOKEN_LENGTH_ADVISED)
+      log.warn({ characters: TOKEN_LENGTH_ADVISED }, "operator token is short, use a longer one");
     const metrics = createMetrics();
     addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
     if (config.roles.has("worker")) startWork(service, metrics, stops);
@@ -124,7 +129,12 @@ async function listenBackOffice(
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
     return listen(
-      createBackOffice(backOffice, operatorAuthentication(operatorToken), metrics, health),
+      createBackOffice(
+        backOffice,
+        limitAttempts(operatorAuthentication(operatorToken), backOffice),
+        metrics,
+        health,
+      ),
       config.host,
       config.backOfficePort,
       stops,

@@ -31,8 +31,8 @@ export async function changeConnection(
       limits: changedOverrides(connection.limits, limits),
     };
     await updateConnection(tx, changed);
-    const fact = { ...key, subject: "con", ids: [key.connectionId], details: change } as const;
-    await recordAudit(tx, context, by, fact);
+    const fact = { ...key, subject: "con", ids: [key.connectionId] } as const;
+    await recordAudit(tx, context, by, { ...fact, details: { ...change, ...limits } });
     return changed;
   });
 }

@@ -154,4 +154,13 @@ describe("the operator token", () => {
     expect((await send(`${backOffice}/api/merchants`, `${TOKEN}x`)).status).toBe(401);
     expect(existsSync(join(dataDir, "operator-token"))).toBe(false);
   });
+
+  it("works with 16 characters, and a warning says that it should have 32", async () => {
+    const { main, backOffice } = await startService({ OPERATOR_TOKEN: "sixteen-char-key" });
+    expect(await main.logged("operator token is short, use a longer one")).toMatchObject({
+      level: "warn",
+      characters: 32,
+    });
+    expect((await send(`${backOffice}/api/merchants`, "sixteen-char-key")).status).toBe(200);
+  });
 });

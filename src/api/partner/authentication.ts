@@ -8,6 +8,7 @@ import { groupCalls } from "../../platform/database/group.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { keyOf, unauthorized } from "../http/bearer.ts";
+import { failedAuthenticationLog } from "../http/failed-authentication.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
 /** Who a request of the partner API acts as. */
@@ -27,7 +28,8 @@ export const KEY_GROUPS_MAX = 4;
  * not cached, so a revoked key is rejected by the very next request, in every process; requests that arrive together
  * share one lookup.
  */
-export function partnerAuthentication({ db, clock }: Context, rateLimiter: RateLimiter) {
+export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: RateLimiter) {
+  const logFailure = failedAuthenticationLog(log.child({ listener: "partner-api" }), clock);
   const findKey = groupCalls<string, ApiKey | undefined>({
     run: async (hashes) => {
       const keys = await readKeys(db, [...new Set(hashes)]);
@@ -39,7 +41,11 @@ export function partnerAuthentication({ db, clock }: Context, rateLimiter: RateL
   return async (request: FastifyRequest, reply: FastifyReply): Promise<PartnerCaller | Problem> => {
     const sent = keyOf(request.headers);
     const key = sent === null ? undefined : await findKey(hashKey(sent));
-    if (key === undefined || !isLive(key, clock.now())) return unauthorized(request.headers);
+    if (key === undefined || !isLive(key, clock.now())) {
+      const keyId = key && toTypeId("key", key.id);
+      logFailure({ address: request.ip, requestId: request.id, ...(keyId && { keyId }) });
+      return unauthorized(request.headers);
+    }
     const allowance = rateLimiter.take(key);
     if (allowance !== null) reply.headers(allowance.headers);
     return allowance?.refusal ?? { merchantId: key.merchantId, connectionId: key.connectionId, key };

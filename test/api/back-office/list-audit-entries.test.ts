@@ -88,6 +88,13 @@ describe("GET /api/audit-entries", () => {
     expect(entry).toMatchObject({ subjectIds: [partner.connectionId], merchantId: partner.merchantId });
   });
 
+  it("tells changed limits of a connection", async () => {
+    const path = `/api/connections/${partner.connectionId}`;
+    await test.backOffice.request("PATCH", path, { body: { limits: { endpoints: 7 } } });
+    const [entry] = await entriesFor("limit=1");
+    expect(entry.details).toEqual({ endpoints: "7" });
+  });
+
   it("shows entries that belong to no merchant", async () => {
     const id = await createFacility(test, { rates: [] });
     expect(await entriesFor(`subjectId=${id}&action=createFacility`)).toMatchObject([
