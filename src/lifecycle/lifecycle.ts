@@ -168,15 +168,14 @@ function shipLines(
   { lineIds, newShipmentId, tracking = UNTRACKED }: Extract<Transition, { name: "ship" }>,
   now: Date,
 ): Pick<Order, "lines" | "shipments"> | null {
-  const requested = order.lines.filter((line) =>
-    lineIds === null ? line.shipmentId === null : lineIds.includes(line.id),
+  const named = lineIds === null ? null : new Set(lineIds);
+  const requested = new Set(
+    order.lines.filter((line) => (named === null ? line.shipmentId === null : named.has(line.id))),
   );
-  if (requested.length === 0 || requested.some((line) => line.shipmentId !== null)) return null;
+  if (requested.size === 0 || [...requested].some((line) => line.shipmentId !== null)) return null;
   const shipment: Shipment = { id: newShipmentId, status: "pending", ...tracking, createdAt: now };
   return {
-    lines: order.lines.map((line) =>
-      requested.includes(line) ? { ...line, shipmentId: newShipmentId } : line,
-    ),
+    lines: order.lines.map((line) => (requested.has(line) ? { ...line, shipmentId: newShipmentId } : line)),
     shipments: [...order.shipments, shipment],
   };
 }

@@ -28,6 +28,31 @@ export const STORED_LIMITS = {
     description: "Webhook endpoints that were created within the last hour. Deleted ones count too.",
     remedy: "Change an endpoint instead of replacing it, or retry in an hour.",
   },
+  testOrders: {
+    standard: 5_000,
+    unit: "test orders",
+    description: "Test orders of the connection that have not been erased yet.",
+    remedy: "Test orders are erased two hours after their creation, unless configured otherwise.",
+  },
+  testOrderTransitions: {
+    standard: 1_000,
+    unit: "transitions of one test order",
+    description: "Transitions of one test order. Each publishes at most one event.",
+    remedy: "Use another test order.",
+  },
+  redeliveriesPerDay: {
+    standard: 100,
+    unit: "redeliveries of one delivery within 24 hours",
+    description: "Attempts by request to send one delivery, within the last 24 hours.",
+    remedy: "Retry tomorrow.",
+  },
+  deliveryAttempts: {
+    standard: 500,
+    unit: "attempts of one delivery",
+    description:
+      "Attempts to send one delivery that the log keeps. From this number on, no redelivery is accepted, and a recovery leaves the delivery out. Attempts of the retry schedule are always made.",
+    remedy: "Read the event from the event feed.",
+  },
   apiKeys: {
     standard: 1_000,
     unit: "API keys",

@@ -30,6 +30,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/merchants/connections-sql.ts",
     "src/merchants/keys-sql.ts",
     "src/merchants/merchants-sql.ts",
+    "src/orders/lists/count-test-orders-sql.ts",
     "src/orders/lists/list-orders-sql.ts",
     "src/orders/order-owners-sql.ts",
     "src/orders/order-prices-sql.ts",

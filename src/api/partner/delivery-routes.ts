@@ -53,7 +53,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     responses: {
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
-    problems: ["not-found", "endpoint-paused"],
+    problems: ["not-found", "endpoint-paused", "limit-reached"],
     handle: ({ caller, params, by }, { context }) =>
       redeliveryResponse(context, caller, params.deliveryId, by),
   }),

@@ -40,6 +40,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     problems: [
       "idempotency-key-missing",
       "order-already-exists",
+      "limit-reached",
       "idempotency-key-reused",
       "validation-failed",
     ],
@@ -97,7 +98,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     params: OrderIdParams,
     body: TransitionRequestSchema,
     responses: { 200: { description: "The order after the transition.", schema: OrderSchema } },
-    problems: ["not-found", "transition-refused", "validation-failed"],
+    problems: ["not-found", "transition-refused", "limit-reached", "validation-failed"],
     handle: async ({ caller, params, body }, { context }) => {
       const order = await transitionTestOrder(context, caller, parseOrderRef(params.orderId), body);
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };

@@ -2,17 +2,26 @@ import type { Order } from "../../lifecycle/order.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 
-/** The lines that `lineIds` names. Null if it is absent, which means all unshipped lines. */
-export const namedLines = (lineIds: readonly string[] | undefined): string[] | null =>
-  lineIds?.flatMap((text) => fromTypeId("line", text) ?? []) ?? null;
+/** The ids of lines that a request names, each read once. Null in place of a text that is no id. */
+export type NamedLines = readonly (string | null)[];
+
+/** Reads `lineIds`. Null if it is absent, which means all unshipped lines. Called before the order is locked. */
+export const readLineIds = (lineIds: readonly string[] | undefined): NamedLines | null =>
+  lineIds?.map((text) => fromTypeId("line", text)) ?? null;
+
+/** The lines that a request names; null for all unshipped lines. */
+export const namedLines = (named: NamedLines | null): string[] | null =>
+  named?.filter((id) => id !== null) ?? null;
 
 /** An error for each id that names no line of the order. */
-export const lineErrors = (order: Order, lineIds: readonly string[] | undefined): ValidationError[] =>
-  (lineIds ?? []).flatMap((text, index) =>
-    order.lines.some(({ id }) => id === fromTypeId("line", text))
+export function lineErrors(order: Pick<Order, "lines">, named: NamedLines | null): ValidationError[] {
+  const ids = new Set(order.lines.map(({ id }) => id));
+  return (named ?? []).flatMap((id, index) =>
+    id !== null && ids.has(id)
       ? []
       : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
   );
+}
 
 /** The shipment that `shipmentId` names. Null if it is absent. */
 export const namedShipment = (shipmentId: string | undefined): string | null =>

@@ -90,3 +90,23 @@ export async function readTimeline(
     createdAt: row.created_at,
   }));
 }
+
+/** How many entries an order's timeline has, at most `countMax`. */
+export async function countTimelineEntries(
+  tx: Queryable,
+  { merchantId, id }: Pick<OrderState, "merchantId" | "id">,
+  countMax: number,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-timeline-entries",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from timeline_entries
+        where merchant_id = $1 and order_id = $2
+        limit $3) as counted`,
+    values: [merchantId, id, countMax],
+  });
+  return row?.count ?? 0;
+}

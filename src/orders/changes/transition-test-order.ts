@@ -4,8 +4,11 @@ import { OUT_OF_STOCK } from "../../lifecycle/hold-reasons.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
+import { readLimitOverrides } from "../../merchants/connections-sql.ts";
+import { limitReached, maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
 import {
   isProblem,
@@ -17,8 +20,16 @@ import {
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { lockOrder } from "../orders-sql.ts";
 import { changeOrder } from "./change-order.ts";
-import { lineErrors, namedLines, namedShipment, shipmentErrors } from "./named-parts.ts";
+import {
+  lineErrors,
+  type NamedLines,
+  namedLines,
+  namedShipment,
+  readLineIds,
+  shipmentErrors,
+} from "./named-parts.ts";
 import { holdReasonsField, lineIdsField, shipmentIdField } from "./request-fields.ts";
+import { countTimelineEntries } from "./timeline-sql.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 /** Specification, part 3, "Test orders". */
@@ -72,15 +83,21 @@ export async function transitionTestOrder(
   request: TransitionRequest,
 ): Promise<Order | Problem> {
   const missing = notFound("test order");
+  const lines = readLineIds(request.lineIds);
+  let reached: Problem | null = null;
   const outcome = await changeOrder(context, {
-    lock: (tx) => lockOrder(tx, connection, ref, context.clock),
+    async lock(tx) {
+      const order = await lockOrder(tx, connection, ref, context.clock);
+      reached = order?.testMode ? await reachedLimit(tx, order) : null;
+      return order;
+    },
     missing,
     cause: { actor: PARTNER, operation: request.transition },
     decide(order, now) {
       if (!order.testMode) return missing;
-      const errors = unknownIds(order, request);
+      const errors = unknownIds(order, request, lines);
       if (errors.length > 0) return validationFailed(errors);
-      return applyTransition(order, toTransition(request, context.newId), now);
+      return reached ?? applyTransition(order, toTransition(request, lines, context.newId), now);
     },
   });
   if (isProblem(outcome)) return outcome;
@@ -89,24 +106,37 @@ export async function transitionTestOrder(
     : transitionRefused(request.transition, outcome.order, outcome.rule);
 }
 
+/** Under the order's lock, so the limit is exact. A transition without an event counts, too: it adds to the timeline. */
+async function reachedLimit(tx: Queryable, order: Order): Promise<Problem | null> {
+  const overridesOf = await readLimitOverrides(tx, [order]);
+  const maximum = maximumOf(overridesOf(order), "testOrderTransitions");
+  const made = await countTimelineEntries(tx, order, maximum);
+  return made >= maximum ? limitReached("testOrderTransitions", maximum) : null;
+}
+
 /**
  * An error for each id that names no line or shipment of the order. Fields that the transition does not use are
  * ignored.
  */
-function unknownIds(order: Order, { transition, lineIds, shipmentId }: TransitionRequest): ValidationError[] {
-  if (transition === "ship") return lineErrors(order, lineIds);
+function unknownIds(
+  order: Order,
+  { transition, shipmentId }: TransitionRequest,
+  lines: NamedLines | null,
+): ValidationError[] {
+  if (transition === "ship") return lineErrors(order, lines);
   return transition === "returnShipment" ? shipmentErrors(order, shipmentId) : [];
 }
 
 function toTransition(
-  { transition, reasons, lineIds, shipmentId }: TransitionRequest,
+  { transition, reasons, shipmentId }: TransitionRequest,
+  lines: NamedLines | null,
   newId: NewId,
 ): Transition {
   switch (transition) {
     case "hold":
       return { name: "hold", reasons: reasons ?? [OUT_OF_STOCK] };
     case "ship":
-      return { name: "ship", lineIds: namedLines(lineIds), newShipmentId: newId() };
+      return { name: "ship", lineIds: namedLines(lines), newShipmentId: newId() };
     case "returnShipment":
       return { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
     default:

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { Order } from "../../lifecycle/order.ts";
+import { limitReached } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
@@ -94,6 +95,8 @@ async function resolvePlacement(
       return alreadyExists(wireOrderId(placed.by), placement.request.externalOrderId);
     case "products-rejected":
       return validationFailed(placed.lines.map(lineError));
+    case "limit-reached":
+      return limitReached("testOrders", placed.maximum);
     default:
       return placed satisfies never;
   }

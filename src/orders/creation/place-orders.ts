@@ -17,6 +17,7 @@ import {
   readEarlierOrders,
   readOrderableProducts,
 } from "./place-orders-sql.ts";
+import { findBeyondLimit } from "./test-order-limit.ts";
 
 export type Placement = ConnectionKey & {
   readonly idempotencyKey: string;
@@ -35,10 +36,15 @@ export type Placed =
   | { readonly outcome: "replayed"; readonly by: EarlierOrder }
   | { readonly outcome: "key-reused" }
   | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
-  | { readonly outcome: "products-rejected"; readonly lines: readonly RejectedLine[] };
+  | { readonly outcome: "products-rejected"; readonly lines: readonly RejectedLine[] }
+  /** The connection has this many test orders, and may not have more. */
+  | { readonly outcome: "limit-reached"; readonly maximum: number };
 
 /** A line whose product cannot be ordered, counted from 0. `unknown`: missing, another merchant's, or not exposed. */
 export type RejectedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
+
+/** What keeps an order from being stored before the constraints of the table do. */
+type Rejection = Extract<Placed, { outcome: "products-rejected" | "limit-reached" }>;
 
 /** Each further round means that a conflicting order was marked for erasure since the round before. */
 const ROUNDS_MAX = 5;
@@ -75,11 +81,14 @@ async function placeOnce(
 ): Promise<void> {
   const { db, clock } = context;
   const products = await readOrderableProducts(db, distinctProducts(placements));
-  const rejected = new Map<Placement, RejectedLine[]>();
+  const beyondLimit = await findBeyondLimit(db, placements);
+  const rejected = new Map<Placement, Rejection>();
   const drafts = new Map<Placement, NewOrder>();
   for (const placement of placements) {
     const lines = rejectedLines(placement, products);
-    if (lines.length > 0) rejected.set(placement, lines);
+    const maximum = beyondLimit.get(placement);
+    if (lines.length > 0) rejected.set(placement, { outcome: "products-rejected", lines });
+    else if (maximum !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum });
     else drafts.set(placement, draftOrder(context, placement, products));
   }
   const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()], clock.now()));
@@ -177,7 +186,7 @@ function draftOrder(
 async function explain(
   context: Context,
   left: readonly Placement[],
-  rejected: Map<Placement, RejectedLine[]>,
+  rejected: ReadonlyMap<Placement, Rejection>,
   outcomes: Map<Placement, Placed>,
   now: Date,
 ): Promise<void> {
@@ -204,11 +213,11 @@ async function freeKeys({ db }: Context, expired: readonly EarlierOrder[], now: 
   }
 }
 
-/** Decision 0004: the key is checked first, then the external id, then the products. */
+/** Decision 0004: the key is checked first, then the external id, then the products and the limit. */
 function explainOne(
   { connectionId, idempotencyKey, requestHash, request }: Placement,
   earlier: readonly EarlierOrder[],
-  lines: readonly RejectedLine[] | undefined,
+  rejection: Rejection | undefined,
 ): Placed | undefined {
   const own = earlier.filter((order) => order.connectionId === connectionId);
   const byKey = own.find((order) => order.idempotencyKey === idempotencyKey);
@@ -218,5 +227,5 @@ function explainOne(
     (order) => request.externalOrderId !== null && order.externalOrderId === request.externalOrderId,
   );
   if (byExternalId !== undefined) return { outcome: "external-id-taken", by: byExternalId };
-  return lines === undefined ? undefined : { outcome: "products-rejected", lines };
+  return rejection;
 }

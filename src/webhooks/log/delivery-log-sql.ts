@@ -187,23 +187,56 @@ export async function readDelivery(
   return row === undefined ? null : toDelivery(row);
 }
 
-/** All attempts of these deliveries, oldest first. `oldestId` excludes the partitions before it. */
+/**
+ * The newest attempts of these deliveries, at most `limit` of each, oldest first. `oldestId` excludes the partitions before
+ * it.
+ */
 export async function listAttempts(
   db: Queryable,
   connection: ConnectionKey,
   deliveryIds: readonly string[],
-  oldestId: string,
+  { oldestId, limit }: { oldestId: string; limit: number },
 ): Promise<Attempt[]> {
   return db.query<Attempt>({
     name: "list-attempts",
     text: `
-      select a.delivery_id as "deliveryId", a.trigger, a.started_at as "startedAt", a.duration_ms as "durationMs",
-             a.response_status as "responseStatus", a.response_body as "responseBody", a.error
-      from attempts a
-      where a.merchant_id = $1 and a.delivery_id = any($2::uuid[]) and a.id >= $3
-      order by a.started_at, a.id`,
-    values: [connection.merchantId, deliveryIds, oldestId],
+      select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",
+             newest.duration_ms as "durationMs", newest.response_status as "responseStatus",
+             newest.response_body as "responseBody", newest.error
+      from unnest($2::uuid[]) as requested (id)
+      cross join lateral (
+        select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
+        from attempts a
+        where a.merchant_id = $1 and a.delivery_id = requested.id and a.id >= $3
+        order by a.id desc
+        limit $4) as newest
+      order by newest.started_at, newest.id`,
+    values: [connection.merchantId, deliveryIds, oldestId, limit],
   });
+}
+
+/** How many attempts these deliveries have, at most `countMax` each, by delivery. */
+export async function countAttempts(
+  db: Queryable,
+  connection: ConnectionKey,
+  deliveryIds: readonly string[],
+  { oldestId, countMax }: { oldestId: string; countMax: number },
+): Promise<ReadonlyMap<string, number>> {
+  if (deliveryIds.length === 0) return new Map();
+  const rows = await db.query<{ id: string; count: number }>({
+    name: "count-attempts",
+    text: `
+      select requested.id,
+             (select count(*)::integer
+              from (
+                select
+                from attempts a
+                where a.merchant_id = $1 and a.delivery_id = requested.id and a.id >= $3
+                limit $4) as counted) as count
+      from unnest($2::uuid[]) as requested (id)`,
+    values: [connection.merchantId, deliveryIds, oldestId, countMax],
+  });
+  return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
 const toDelivery = (row: DeliveryRow): Delivery => ({

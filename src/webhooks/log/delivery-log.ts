@@ -4,8 +4,15 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
-import { type Attempt, type Delivery, type DeliverySchema, toWireDelivery } from "./delivery.ts";
 import {
+  type Delivery,
+  type DeliverySchema,
+  type LoggedAttempts,
+  NO_ATTEMPTS,
+  toWireDelivery,
+} from "./delivery.ts";
+import {
+  countAttempts,
   type DeliveryFilter,
   hasManyDeliveries,
   listAttempts,
@@ -18,6 +25,15 @@ import {
 type WireDelivery = Static<typeof DeliverySchema>;
 type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
 
+/** Attempts of each delivery in a list. A delivery seldom has more than the 13 of its schedule. */
+const ATTEMPTS_IN_LIST = 20;
+/** Attempts of a delivery that is read on its own. */
+const ATTEMPTS_OF_ONE = 100;
+/** Attempts are counted up to this number. */
+const COUNT_MAX = 10_000;
+/** Characters of JSON that the responses on a page have together. */
+const RESPONSES_MAX = 1_048_576;
+
 /** A page of a connection's deliveries with their attempts, newest first. */
 export async function readDeliveryPage(
   db: Queryable,
@@ -28,9 +44,27 @@ export async function readDeliveryPage(
 ): Promise<DeliveryPage> {
   const list = await listerFor(db, connection, filter);
   const { deliveries, readTo } = await list(db, connection, filter, position, now);
-  const attempts = await readAttempts(db, connection, deliveries.slice(0, position.limit));
-  const toWire = (delivery: Delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? []);
-  return toPage(deliveries, position, toWire, readTo);
+  const attempts = await readAttempts(db, connection, deliveries.slice(0, position.limit), ATTEMPTS_IN_LIST);
+  const toWire = (delivery: Delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
+  const fitting = countFitting(deliveries.slice(0, position.limit), attempts);
+  // A page that would be too large ends earlier, as if its limit were lower.
+  return fitting < Math.min(deliveries.length, position.limit)
+    ? toPage(deliveries, { ...position, limit: fitting }, toWire)
+    : toPage(deliveries, position, toWire, readTo);
+}
+
+/** How many of these deliveries a page shows so that their responses fit; at least one. */
+function countFitting(
+  deliveries: readonly Delivery[],
+  attempts: ReadonlyMap<string, LoggedAttempts>,
+): number {
+  let bytes = 0;
+  const tooMany = deliveries.findIndex(({ id }) => {
+    for (const { responseBody } of attempts.get(id)?.newest ?? [])
+      bytes += responseBody === null ? 0 : JSON.stringify(responseBody).length;
+    return bytes > RESPONSES_MAX;
+  });
+  return tooMany === -1 ? deliveries.length : Math.max(1, tooMany);
 }
 
 async function listerFor(
@@ -51,20 +85,27 @@ export async function readWireDelivery(
 ): Promise<WireDelivery | null> {
   const delivery = await readDelivery(db, connection, deliveryId, now);
   if (delivery === null) return null;
-  const attempts = await readAttempts(db, connection, [delivery]);
-  return toWireDelivery(delivery, attempts.get(delivery.id) ?? []);
+  const attempts = await readAttempts(db, connection, [delivery], ATTEMPTS_OF_ONE);
+  return toWireDelivery(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
 }
 
-/** Attempts by delivery, oldest first. */
+/** The newest attempts by delivery, oldest first, and how many there are. */
 async function readAttempts(
   db: Queryable,
   connection: ConnectionKey,
   deliveries: readonly Delivery[],
-): Promise<Map<string, Attempt[]>> {
+  limit: number,
+): Promise<ReadonlyMap<string, LoggedAttempts>> {
   if (deliveries.length === 0) return new Map();
   const ids = deliveries.map(({ id }) => id);
   const earliestMs = Math.min(...ids.map((id) => momentOf(id).getTime()));
   const oldestId = uuidAt(new Date(Math.max(0, earliestMs - CLOCK_SKEW_MAX_MS)));
-  const attempts = await listAttempts(db, connection, ids, oldestId);
-  return Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+  const attempts = await listAttempts(db, connection, ids, { oldestId, limit });
+  const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+  // Only a delivery with a full list can have more.
+  const full = ids.filter((id) => byDelivery.get(id)?.length === limit);
+  const counts = await countAttempts(db, connection, full, { oldestId, countMax: COUNT_MAX });
+  return new Map(
+    [...byDelivery].map(([id, newest]) => [id, { newest, count: counts.get(id) ?? newest.length }]),
+  );
 }

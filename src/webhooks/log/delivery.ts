@@ -37,6 +37,10 @@ export type Attempt = {
   readonly error: string | null;
 };
 
+/** What a delivery shows of its attempts: the newest ones, oldest first, and how many there are. */
+export type LoggedAttempts = { readonly newest: readonly Attempt[]; readonly count: number };
+export const NO_ATTEMPTS: LoggedAttempts = { newest: [], count: 0 };
+
 const AttemptSchema = Type.Object(
   {
     number: Type.Integer({ minimum: 1, description: "Counts the attempts of the delivery by time, from 1." }),
@@ -81,14 +85,18 @@ export const DeliverySchema = Type.Object(
       "When the next attempt is planned. Null if none is planned, and during an attempt.",
     ),
     createdAt: dateTime("When the event happened."),
-    attempts: Type.Array(AttemptSchema, { description: "The attempts, oldest first." }),
+    attemptCount: Type.Integer({ description: "Number of attempts so far, at most 10 000." }),
+    attempts: Type.Array(AttemptSchema, {
+      description:
+        "The newest attempts, oldest first: at most 100 of a delivery that is read on its own, at most 20 in a list.",
+    }),
   },
   { title: "Delivery", description: "An event for one endpoint, and the attempts to deliver it." },
 );
 
 export const toWireDelivery = (
   delivery: Delivery,
-  attempts: readonly Attempt[],
+  { newest, count }: LoggedAttempts,
 ): Static<typeof DeliverySchema> => ({
   id: toTypeId("dlv", delivery.id),
   endpointId: wireEndpointId(delivery.endpointId),
@@ -101,8 +109,9 @@ export const toWireDelivery = (
   status: delivery.status,
   nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
   createdAt: momentOf(delivery.id).toISOString(),
-  attempts: attempts.map((attempt, index) => ({
-    number: index + 1,
+  attemptCount: count,
+  attempts: newest.map((attempt, index) => ({
+    number: count - newest.length + index + 1,
     trigger: attempt.trigger,
     startedAt: attempt.startedAt.toISOString(),
     durationMs: attempt.durationMs,

@@ -79,3 +79,24 @@ export async function endBackoff(
     values: [connection.merchantId, connection.connectionId, endpointId],
   });
 }
+
+/** How many attempts by request a delivery has had since a time, at most `countMax`. */
+export async function countRedeliveries(
+  tx: Queryable,
+  connection: ConnectionKey,
+  deliveryId: string,
+  { sinceId, countMax }: { sinceId: string; countMax: number },
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-redeliveries",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from attempts a
+        where a.merchant_id = $1 and a.delivery_id = $2 and a.id >= $3 and a.trigger = 'manual'
+        limit $4) as counted`,
+    values: [connection.merchantId, deliveryId, sinceId, countMax],
+  });
+  return row?.count ?? 0;
+}

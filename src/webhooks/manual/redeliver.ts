@@ -2,13 +2,18 @@ import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { oldestShownId } from "../../events/event-feed.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
+import { readLimitOverrides } from "../../merchants/connections-sql.ts";
+import { limitReached, maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { momentOf, uuidAt } from "../../platform/ids.ts";
+import { before, CLOCK_SKEW_MAX_MS, DAY_MS } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
 import type { Delivery } from "../log/delivery.ts";
-import { readDelivery } from "../log/delivery-log-sql.ts";
-import { endBackoff, insertManualDue } from "./manual-sql.ts";
+import { countAttempts, readDelivery } from "../log/delivery-log-sql.ts";
+import { countRedeliveries, endBackoff, insertManualDue } from "./manual-sql.ts";
 import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
 
 /**
@@ -30,6 +35,8 @@ export async function redeliver(
     const body = await readEventBody(tx, connection, delivery.eventId, oldestShownId(now), now);
     if (body === null) return notFound("event");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
+    const reached = await reachedLimit(tx, connection, delivery, now);
+    if (reached !== null) return reached;
     const isNew = await insertManualDue(tx, connection, delivery, now);
     const { merchantId, connectionId } = connection;
     if (isNew)
@@ -39,4 +46,24 @@ export async function redeliver(
   });
   if (!isProblem(requested)) context.signals.send("deliveries_due", [connection]);
   return requested;
+}
+
+/** Exact but for one attempt: a delivery has at most one manual attempt due or in progress, which is not counted yet. */
+async function reachedLimit(
+  tx: Queryable,
+  connection: ConnectionKey,
+  { id }: Delivery,
+  now: Date,
+): Promise<Problem | null> {
+  const overrides = (await readLimitOverrides(tx, [connection]))(connection);
+  const redeliveriesMax = maximumOf(overrides, "redeliveriesPerDay");
+  const redelivered = await countRedeliveries(tx, connection, id, {
+    sinceId: uuidAt(before(now, DAY_MS)),
+    countMax: redeliveriesMax,
+  });
+  if (redelivered >= redeliveriesMax) return limitReached("redeliveriesPerDay", redeliveriesMax);
+  const attemptsMax = maximumOf(overrides, "deliveryAttempts");
+  const oldestId = uuidAt(before(momentOf(id), CLOCK_SKEW_MAX_MS));
+  const made = await countAttempts(tx, connection, [id], { oldestId, countMax: attemptsMax });
+  return (made.get(id) ?? 0) >= attemptsMax ? limitReached("deliveryAttempts", attemptsMax) : null;
 }

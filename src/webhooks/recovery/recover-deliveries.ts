@@ -1,3 +1,5 @@
+import { readLimitOverrides } from "../../merchants/connections-sql.ts";
+import { maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -55,7 +57,7 @@ async function recoverBatch(tx: Queryable, recovery: Recovery, now: Date): Promi
   const isReopening = recovery.includesFailed && recovery.pass === 1;
   // First, so that the statements after it see the current heads of the streams.
   await lockHeads(tx, recovery, [...new Set(page.map(({ streamId }) => streamId))]);
-  const reopened = new Set(await reopenDeliveries(tx, recovery, isReopening ? failed : [], now));
+  const reopened = new Set(await reopen(tx, recovery, isReopening ? failed : [], now));
   const waiting = page.filter(({ id, status }) => status === "pending" || reopened.has(id));
   await restoreHeads(tx, recovery, [...new Set(waiting.map(({ streamId }) => streamId))], now);
   const last = page.at(-1);
@@ -65,4 +67,22 @@ async function recoverBatch(tx: Queryable, recovery: Recovery, now: Date): Promi
     await saveRecovery(tx, { ...recovery, position: uuidAt(recovery.since), pass: 2 }, null);
   else await saveRecovery(tx, recovery, now);
   return 1 + waiting.length;
+}
+
+/** Deliveries with as many attempts as the log keeps stay as they are. */
+async function reopen(
+  tx: Queryable,
+  recovery: Recovery,
+  deliveryIds: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  if (deliveryIds.length === 0) return [];
+  const overridesOf = await readLimitOverrides(tx, [recovery]);
+  return reopenDeliveries(
+    tx,
+    recovery,
+    deliveryIds,
+    maximumOf(overridesOf(recovery), "deliveryAttempts"),
+    now,
+  );
 }

@@ -1,5 +1,7 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { isRecoverable } from "../conditions-sql.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 
@@ -188,13 +190,18 @@ export async function lockHeads(
   });
 }
 
-/** Makes failed deliveries pending again, if their events are still kept and may still be sent. Returns their ids. */
+/**
+ * Makes failed deliveries with fewer than `attemptsMax` attempts pending again, if their events are still kept and may
+ * still be sent. Returns their ids.
+ */
 export async function reopenDeliveries(
   tx: Queryable,
-  connection: ConnectionKey,
+  recovery: Recovery,
   deliveryIds: readonly string[],
+  attemptsMax: number,
   now: Date,
 ): Promise<string[]> {
+  const attemptsFrom = before(recovery.since, CLOCK_SKEW_MAX_MS); // No older delivery is reopened.
   if (deliveryIds.length === 0) return [];
   const rows = await tx.query<{ id: string }>({
     name: "reopen-deliveries",
@@ -204,8 +211,15 @@ export async function reopenDeliveries(
       where d.merchant_id = $1 and d.connection_id = $2 and d.id = any($3::uuid[]) and d.status = 'failed'
         and (d.not_after is null or d.not_after > $4)
         and exists (select from events e where e.merchant_id = $1 and e.id = d.event_id)
+        and $6 > (
+          select count(*)
+          from (
+            select
+            from attempts a
+            where a.merchant_id = $1 and a.delivery_id = d.id and a.id >= $5
+            limit $6) as made)
       returning d.id`,
-    values: [connection.merchantId, connection.connectionId, deliveryIds, now],
+    values: [recovery.merchantId, recovery.connectionId, deliveryIds, now, uuidAt(attemptsFrom), attemptsMax],
   });
   return rows.map(({ id }) => id);
 }

@@ -105,6 +105,10 @@ describe("GET /api/connections/{id}/usage", () => {
     expect(body).toEqual({
       endpoints: { used: 1, maximum: 200 },
       endpointCreationsPerHour: { used: 2, maximum: 300 },
+      testOrders: { used: 0, maximum: 5_000 },
+      testOrderTransitions: { used: null, maximum: 1_000 },
+      redeliveriesPerDay: { used: null, maximum: 100 },
+      deliveryAttempts: { used: null, maximum: 500 },
       apiKeys: { used: 1, maximum: 9 },
       exposedProducts: { used: 2, maximum: 100_000 },
     });

@@ -38,6 +38,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
       status: "pending",
       nextAttemptAt: now,
       createdAt: now,
+      attemptCount: 0,
       attempts: [],
     });
   });

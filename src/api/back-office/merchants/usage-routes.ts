@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { type Connection, keyOf } from "../../../merchants/connection.ts";
 import { countKeys } from "../../../merchants/keys-sql.ts";
 import { type LimitName, maximumOf, STORED_LIMITS } from "../../../merchants/limits.ts";
+import { countTestOrders } from "../../../orders/lists/count-test-orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { before, HOUR_MS } from "../../../platform/time.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
@@ -39,15 +40,19 @@ async function readUsage(
 ): Promise<Static<typeof UsageSchema>> {
   const key = keyOf(connection);
   const hourAgo = before(clock.now(), HOUR_MS);
-  const use = async (name: LimitName, count: (countMax: number) => Promise<number>) => {
+  const use = async (name: LimitName, count?: (countMax: number) => Promise<number>) => {
     const maximum = maximumOf(connection.limits, name);
-    return { used: await count(Math.max(maximum, STORED_LIMITS[name].standard)), maximum };
+    return { used: (await count?.(Math.max(maximum, STORED_LIMITS[name].standard))) ?? null, maximum };
   };
   return {
     endpoints: await use("endpoints", (max) => countEndpoints(db, key, max)),
     endpointCreationsPerHour: await use("endpointCreationsPerHour", (max) =>
       countEndpointsSince(db, key, hourAgo, max),
     ),
+    testOrders: await use("testOrders", async (max) => (await countTestOrders(db, [key], max))(key)),
+    testOrderTransitions: await use("testOrderTransitions"),
+    redeliveriesPerDay: await use("redeliveriesPerDay"),
+    deliveryAttempts: await use("deliveryAttempts"),
     apiKeys: await use("apiKeys", (max) => countKeys(db, key, max)),
     exposedProducts: await use("exposedProducts", (max) => countExposedProducts(db, key, max)),
   };

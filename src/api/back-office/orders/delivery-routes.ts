@@ -65,7 +65,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     responses: {
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
-    problems: ["not-found", "endpoint-paused"],
+    problems: ["not-found", "endpoint-paused", "limit-reached"],
     handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");

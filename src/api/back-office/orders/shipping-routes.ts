@@ -6,8 +6,10 @@ import type { Order } from "../../../lifecycle/order.ts";
 import type { Transition } from "../../../lifecycle/transition.ts";
 import {
   lineErrors,
+  type NamedLines,
   namedLines,
   namedShipment,
+  readLineIds,
   shipmentErrors,
 } from "../../../orders/changes/named-parts.ts";
 import { lineIdsField, shipmentIdField } from "../../../orders/changes/request-fields.ts";
@@ -87,14 +89,16 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     description:
       "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted, or not routed to a facility. Tracking can be added later.",
     body: ShipBody,
-    handle: async ({ caller, params, body, by }, { context }) =>
-      handleTransition(context, caller, params.id, {
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const lines = readLineIds(body.lineIds);
+      return handleTransition(context, caller, params.id, {
         by,
         operation: "ship",
         prepare: prepareShipping,
-        transition: (order) => toShip(order, body, context.newId()),
+        transition: (order) => toShip(order, body, lines, context.newId()),
         alongside: mailTracking,
-      }),
+      });
+    },
   }),
   route({
     ...orderOperationRow,
@@ -158,13 +162,18 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
-function toShip(order: Order, body: Static<typeof ShipBody>, newShipmentId: string): Transition | Problem {
-  const errors = lineErrors(order, body.lineIds);
+function toShip(
+  order: Order,
+  body: Static<typeof ShipBody>,
+  lines: NamedLines | null,
+  newShipmentId: string,
+): Transition | Problem {
+  const errors = lineErrors(order, lines);
   if (errors.length > 0) return validationFailed(errors);
   const { carrier = null, trackingNumber = null } = body;
   const trackingUrl = body.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
   const tracking = { carrier, trackingNumber, trackingUrl };
-  return { name: "ship", lineIds: namedLines(body.lineIds), newShipmentId, tracking };
+  return { name: "ship", lineIds: namedLines(lines), newShipmentId, tracking };
 }
 
 function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Transition | Problem {
