@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import autocannon from "autocannon";
 
 /**
@@ -13,6 +14,8 @@ export type Load = {
   /** For creations: the body, with `{id}` where each request puts its own external id. */
   bodyTemplate?: string;
   idPrefix: string;
+  /** Partners that send the creations in turn: a file with an array of `LoadPartner`. */
+  partnersFile?: string;
   connections: number;
   seconds: number;
   /** Requests per second at most. */
@@ -30,11 +33,20 @@ export type LoadResult = {
   p99Ms: number;
 };
 
+/** A partner's key and the body that it sends, with `{id}` where each request puts its own external id. */
+export type LoadPartner = { key: string; body: string };
+
 async function run(load: Load): Promise<LoadResult> {
   const [head = "", tail = ""] = load.bodyTemplate?.split("{id}") ?? [];
+  const partners = load.partnersFile === undefined ? [] : await readPartners(load.partnersFile);
   let sent = 0;
   function next(request: autocannon.Request): autocannon.Request {
     sent += 1;
+    const partner = partners[sent % partners.length];
+    if (partner !== undefined) {
+      const headers = { ...load.headers, authorization: `Bearer ${partner.key}` };
+      return { ...request, headers, body: partner.body.replace("{id}", `${load.idPrefix}-${sent}`) };
+    }
     if (load.bodyTemplate !== undefined)
       return { ...request, body: `${head}${load.idPrefix}-${sent}${tail}` };
     const path = load.paths?.[sent % load.paths.length];
@@ -56,6 +68,9 @@ async function run(load: Load): Promise<LoadResult> {
     p99Ms: result.latency.p99,
   };
 }
+
+const readPartners = async (file: string): Promise<LoadPartner[]> =>
+  JSON.parse(await readFile(file, "utf8")) as LoadPartner[]; // Written by this benchmark.
 
 const load = JSON.parse(process.argv[2] ?? "{}") as Load; // Written by this benchmark.
 process.stdout.write(`${JSON.stringify(await run(load))}\n`);

@@ -1,16 +1,16 @@
 import type { Load, LoadResult } from "./load-generator.ts";
 import { generateLoad } from "./processes.ts";
-import { countOrders, type Site } from "./site.ts";
+import { countOrders, type Partner, type Site } from "./site.ts";
 
 export const CONNECTIONS = 64;
 
 /** Two lines, as partners typically send. */
-const orderTemplate = (site: Site): string =>
+export const orderTemplate = ({ productIds }: Pick<Partner, "productIds">): string =>
   JSON.stringify({
     externalOrderId: "{id}",
     lines: [
-      { productId: site.partner.productIds[0], quantity: 1 },
-      { productId: site.partner.productIds[1], quantity: 2 },
+      { productId: productIds[0], quantity: 1 },
+      { productId: productIds[1], quantity: 2 },
     ],
     shippingAddress: {
       firstName: "Ada",
@@ -39,7 +39,7 @@ export function loadOf(site: Site, path: string, to: string, change: Partial<Loa
 }
 
 export const creation = (site: Site, to = site.service.url, change: Partial<Load> = {}): Load =>
-  loadOf(site, "/v1/orders", to, { method: "POST", bodyTemplate: orderTemplate(site), ...change });
+  loadOf(site, "/v1/orders", to, { method: "POST", bodyTemplate: orderTemplate(site.partner), ...change });
 
 /** Creates orders and compares the responses with the database: every 201 is an order, with its lines and event. */
 export async function createOrders(site: Site, change: Partial<Load> = {}): Promise<LoadResult> {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { measureApi } from "./api.ts";
+import { measureConnections } from "./connections/connections.ts";
 import { CONNECTIONS } from "./loads.ts";
 import { measureNeighbors } from "./neighbors/neighbors.ts";
 import { measureOrderJobs } from "./order-jobs.ts";
@@ -21,6 +22,10 @@ const { values, positionals } = parseArgs({
     deliveries: { type: "string", default: "100000" },
     /** Due orders for the measurement of the workers' jobs. */
     due: { type: "string", default: "100000" },
+    /** Orders of the comparison of few connections with many. */
+    orders: { type: "string", default: "10000" },
+    /** The connections of its larger side. */
+    "connection-count": { type: "string", default: "5000" },
     /** Only the attacks whose names contain this. */
     attack: { type: "string", default: "" },
     /** How long each attack lasts beside a partner that behaves. */
@@ -48,6 +53,13 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
     return figures;
   },
   jobs: (postgres) => measureOrderJobs(postgres, { ...settings, say }),
+  connections: (postgres) =>
+    measureConnections(postgres, {
+      rounds: settings.rounds,
+      orders: Number(values.orders),
+      connectionCount: Number(values["connection-count"]),
+      say,
+    }),
   neighbors: (postgres) =>
     measureNeighbors(postgres, { seconds: Number(values["attack-seconds"]), only: values.attack, say }),
 };

@@ -2,7 +2,7 @@ import { creation } from "./loads.ts";
 import { preloadOrders } from "./preload.ts";
 import { generateLoad, startService, stop } from "./processes.ts";
 import type { Figure } from "./report.ts";
-import { closeSite, openSite, type Postgres, requestBackOffice, residentMiB, type Site } from "./site.ts";
+import { addFacility, closeSite, openSite, type Postgres, residentMiB, type Site } from "./site.ts";
 
 type Options = { dueOrders: number; seconds: number; say: (text: string) => void };
 
@@ -114,17 +114,6 @@ async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: O
     ratioMin: 0.9,
     note: `backlog at most ${worst("unrouted")} orders, ${worst("unpaid")} charges; memory at each quarter ${memory.join(", ")} MiB`,
   };
-}
-
-async function addFacility({ service, partner }: Site): Promise<void> {
-  const { id } = await requestBackOffice(service, "POST", "/facilities", {
-    name: "Depot",
-    countryCode: "GB",
-  });
-  const rate = { countryCode: "GB", maxWeightGrams: 30_000, price: { amount: "5.00", currency: "EUR" } };
-  await requestBackOffice(service, "PUT", `/facilities/${id}/rates`, { rates: [rate] });
-  for (const productId of partner.productIds.slice(0, 2))
-    await requestBackOffice(service, "PUT", `/facilities/${id}/stock/${productId}`, { onHand: 1_000_000 });
 }
 
 async function finish(site: Site): Promise<Counts> {

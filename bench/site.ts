@@ -85,6 +85,18 @@ export async function requestBackOffice(
   return (await answer.json()) as { id: string; key: string }; // Only these fields are used.
 }
 
+/** A facility that ships the products of the site's orders. */
+export async function addFacility({ service, partner }: Site): Promise<void> {
+  const { id } = await requestBackOffice(service, "POST", "/facilities", {
+    name: "Depot",
+    countryCode: "GB",
+  });
+  const rate = { countryCode: "GB", maxWeightGrams: 30_000, price: { amount: "5.00", currency: "EUR" } };
+  await requestBackOffice(service, "PUT", `/facilities/${id}/rates`, { rates: [rate] });
+  for (const productId of partner.productIds.slice(0, 2))
+    await requestBackOffice(service, "PUT", `/facilities/${id}/stock/${productId}`, { onHand: 1_000_000 });
+}
+
 /** A merchant with products, all exposed to its only connection. */
 async function createPartner(backOfficeUrl: string, token: string, products = 50): Promise<Partner> {
   const call = (method: string, path: string, body?: object) =>

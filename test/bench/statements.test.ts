@@ -1,4 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
   activateEndpoints,
@@ -7,6 +9,8 @@ import {
   countDeliveries,
   emptyWebhooks,
 } from "../../bench/backlog.ts";
+import { ACCEPT, CHARGE, countFinished, DEFER, ROUTE } from "../../bench/connections/connections.ts";
+import { addSmallPartners } from "../../bench/connections/small-partners.ts";
 import { countJobs } from "../../bench/order-jobs.ts";
 import { preloadOrders } from "../../bench/preload.ts";
 import { countOrders, emptyOrders, type Site } from "../../bench/site.ts";
@@ -58,4 +62,10 @@ it("the benchmark's own statements fit the schema", async ({ skip }) => {
   expect(await countDeliveries(site)).toEqual({ due: 10, delivered: 0 });
   await emptyWebhooks(site);
   expect(await countDeliveries(site)).toEqual({ due: 0, delivered: 0 });
+
+  const file = join(await mkdtemp(join(tmpdir(), "partner-orders-test-")), "partners.json");
+  await addSmallPartners(site, { count: 2, url: "https://three.example/", file });
+  expect(JSON.parse(await readFile(file, "utf8"))).toHaveLength(2);
+  for (const script of [DEFER, ACCEPT, ROUTE, CHARGE]) await site.db.runScript(script);
+  expect(await countFinished(site)).toEqual({ delivered: 0, accepted: 0, routed: 0, charged: 0 });
 });
