@@ -30,8 +30,8 @@ const routeAsGoodsArrive = (pieces: number, inTransaction: number) =>
     }),
   });
 
-describe("goods that arrive in the middle of a round", () => {
-  it("go to those who have waited, not to a younger order at the end of a backlog", async () => {
+describe("goods that arrive during a run", () => {
+  it("go to orders that have waited, not to a younger order at the end of a backlog", async () => {
     const [waiting = ""] = await room.placeWaiting(1);
     await placeBacklog(2);
     const late = await room.place(room.partner);
@@ -40,7 +40,7 @@ describe("goods that arrive in the middle of a round", () => {
     expect(await room.isRouted(waiting, late)).toEqual([true, false]);
   });
 
-  it("go to them also when another order that waits cannot be stored", async () => {
+  it("go to them also if another waiting order cannot be stored", async () => {
     const [rejected = "", waiting = ""] = await room.placeWaiting(1, 2);
     await blockOrderChanges(test, rejected);
     await placeBacklog(2);

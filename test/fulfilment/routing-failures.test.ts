@@ -43,7 +43,7 @@ describe("an order that cannot be stored", () => {
     for (const id of ids) expect(await readOperations(test, id)).toEqual(["accept", "route"]);
   });
 
-  it("keeps no other from being routed, even where a whole batch is like it", async () => {
+  it("does not prevent the routing of others, even if a whole batch fails", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 102; count += 1) ids.push(await room.place(room.partner));
     await acceptAll(test);
@@ -72,8 +72,8 @@ describe("an order that cannot be stored", () => {
   });
 });
 
-describe("a waiting order that another transaction locks for long", () => {
-  it("prevents neither other waiting orders nor new ones from being routed, and is tried again", async () => {
+describe("a waiting order that another transaction keeps locked", () => {
+  it("prevents neither other waiting orders nor new ones from being routed, and is evaluated again", async () => {
     const [busy = "", waiting = ""] = await room.placeWaiting(1, 1);
     const fresh = await room.place(room.partner);
     await acceptAll(test);

@@ -40,7 +40,7 @@ const typesOf = async (id: string) =>
   (await readOrderEvents(test, partner, id)).map(({ type }: { type: string }) => type);
 
 describe("an accepted order", () => {
-  it("is given a facility, and its stock is kept", async () => {
+  it("gets a facility, and its stock is reserved", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 10);
     const { id } = await placeOrder(partner, lines(2, 3));
@@ -53,7 +53,7 @@ describe("an accepted order", () => {
     await expectStockAddsUp(test);
   });
 
-  it("is charged its shipping then, and not before", async () => {
+  it("is charged its shipping when it is routed, and not before", async () => {
     await createFacility(test, { rates: [aRate({ amount: "7.25" })] });
     const { id } = await placeOrder(partner);
     await acceptAll(test);
@@ -75,7 +75,7 @@ describe("an accepted order", () => {
     expect((await readRoute(test, id))?.routedAt).not.toBeNull();
   });
 
-  it("is routed once: a second round finds nothing", async () => {
+  it("is routed once: a second run finds nothing", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 10);
     const { id } = await placeOrder(partner);
@@ -88,7 +88,7 @@ describe("an accepted order", () => {
     expect(await readStock(test, facility, product)).toEqual({ onHand: 10, reserved: 1 });
   });
 
-  it("goes straight to the work list where there is no facility", async () => {
+  it("is ready to ship at once if there is no facility", async () => {
     const { id } = await placeOrder(partner);
     await acceptAll(test);
     await routeAll(test);
@@ -96,7 +96,7 @@ describe("an accepted order", () => {
     expect(await holdsOf(id)).toEqual([]);
   });
 
-  it("of made-to-order products needs no stock, and none is kept", async () => {
+  it("of made-to-order products needs no stock, and none is reserved", async () => {
     const facility = await createFacility(test);
     const { id } = await placeOrder(partner, lines(100_000));
     await acceptAll(test);
@@ -105,7 +105,7 @@ describe("an accepted order", () => {
     await expectStockAddsUp(test);
   });
 
-  it("is weighed by what its products weigh now, and priced in its own currency", async () => {
+  it("has the present weight of its products, and a price in its own currency", async () => {
     const heavy = await createExposedProduct(test, partner.merchantId, partner.connectionId, {
       weightGrams: 400,
     });
@@ -151,7 +151,7 @@ describe("an accepted order", () => {
   });
 });
 
-describe("an order that is not to be routed", () => {
+describe("an order that must not be routed", () => {
   it.each(["NEW", "CANCELED", "PROCESSING"])("is left alone: %s", async (status) => {
     await createFacility(test);
     const reviewed = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
@@ -186,8 +186,8 @@ describe("an order that is not to be routed", () => {
   });
 });
 
-describe("an order that is held for another reason", () => {
-  it("is routed all the same: a hold stops shipping only", async () => {
+describe("an order on hold for another reason", () => {
+  it("is routed too: a hold only stops shipping", async () => {
     const facility = await createFacility(test);
     const { id } = await placeOrder(partner);
     await acceptAll(test);
@@ -197,7 +197,7 @@ describe("an order that is held for another reason", () => {
     expect(await holdsOf(id)).toEqual(["merchant_request"]);
   });
 
-  it("keeps that reason when routing adds and lifts its own", async () => {
+  it("keeps that reason when routing adds and releases its own", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 0);
     const { id } = await placeOrder(partner);
@@ -227,7 +227,7 @@ describe("stock", () => {
     expect(routed).toEqual([true, false, true]); // The third takes what the second cannot use.
   });
 
-  it("is promised once, however many workers are at it", async () => {
+  it("is reserved once, with any number of workers", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 25);
     const sibling = await createSibling(test, partner);
@@ -247,7 +247,7 @@ describe("stock", () => {
     await expectStockAddsUp(test);
   });
 
-  it("is not promised twice by the database's own rule either", async () => {
+  it("cannot be reserved twice in the database either", async () => {
     const facility = await createFacility(test);
     await setStock(test, facility, product, 1);
     await expect(test.db.runScript("update facility_stock set reserved = 2")).rejects.toThrow();
@@ -255,7 +255,7 @@ describe("stock", () => {
   });
 });
 
-describe("a crash in the middle of routing", () => {
+describe("a crash during routing", () => {
   it.each([
     ["after the order was given its facility", "stock_reservations", "insert"],
     ["after its stock was kept", "facility_stock", "update"],

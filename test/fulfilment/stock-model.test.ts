@@ -198,7 +198,7 @@ async function hasAll(
 }
 
 describe("stock, by random histories with several operations at the same time", () => {
-  it("is never promised twice, and no order waits for what is there", async () => {
+  it("is never reserved twice, and no order waits for available goods", async () => {
     const test = await startTestService();
     const second = await startTestService({ databaseUrl: test.context.config.databaseUrl ?? "" });
     try {

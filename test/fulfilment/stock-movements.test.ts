@@ -66,7 +66,7 @@ describe("stock follows the order", () => {
     await expectStock([8, 0], [7, 0]);
   });
 
-  it("a canceled order gives back what was kept for it", async () => {
+  it("a canceled order releases its reservations", async () => {
     const id = await placeRouted();
     await transitionOrder(test, partner, id, { name: "cancel" });
     await expectStock([10, 0], [10, 0]);
@@ -91,7 +91,7 @@ describe("stock follows the order", () => {
     },
   );
 
-  it("of several parcels only the one that comes back is put on the shelf", async () => {
+  it("of several shipments only the returned one goes back into stock", async () => {
     const id = await placeRouted();
     await ship(test, partner, id, [0]);
     test.clock.advance({ ms: 1 });
@@ -113,7 +113,7 @@ describe("stock follows the order", () => {
     await expectStock([10, 0], [10, 0]);
   });
 
-  it("a product stocked only after the order was routed is not taken from the shelf by it", async () => {
+  it("a product that got stock only after the order was routed is not taken from stock", async () => {
     const made = await createExposedProduct(test, partner.merchantId, partner.connectionId);
     const { id } = await placeOrder(partner, { lines: [{ productId: made, quantity: 4 }] });
     await acceptAll(test);
@@ -124,7 +124,7 @@ describe("stock follows the order", () => {
     await expectStockAddsUp(test);
   });
 
-  it("an order that nothing is kept for moves nothing: before its routing, and where there is no facility", async () => {
+  it("an order without reservations changes no stock: before its routing, and without facilities", async () => {
     const { id } = await placeOrder(partner);
     await acceptAll(test);
     await transitionOrder(test, partner, id, { name: "cancel" });
@@ -151,12 +151,12 @@ describe("stock follows the order", () => {
     expect(await countRows(test, "shipments")).toBe(0);
   });
 
-  it("the line of an order cannot be deleted while stock is kept for it", async () => {
+  it("the line of an order cannot be deleted while stock is reserved for it", async () => {
     await placeRouted();
     await expect(test.db.runScript("delete from orders")).rejects.toThrow();
   });
 
-  it("a return locks what it gives back and what it puts on the shelf together, in the order of ids (decision 0045)", async () => {
+  it("a return locks the stock that it releases and adds together, in the order of ids (decision 0045)", async () => {
     const [lesser = "", greater = ""] = [product, other].toSorted();
     const lines = [lesser, greater].map((productId) => ({ productId, quantity: 1 }));
     const { id } = await placeOrder(partner, { lines });

@@ -24,7 +24,7 @@ const pay = (fields: object = {}) =>
 const readAccount = async () => (await test.backOffice.get(path)).body;
 
 describe("GET /api/merchants/{id}/account", () => {
-  it("is empty and without a limit at first", async () => {
+  it("is empty and unlimited at first", async () => {
     expect(await readAccount()).toEqual({
       merchantId: partner.merchantId,
       balance: euros("0.00"),
@@ -129,7 +129,7 @@ describe("GET /api/merchants/{id}/account/entries", () => {
 });
 
 describe("who may see and change an account", () => {
-  it("is the operator; a merchant's people read their own; the warehouse has no part in it", async () => {
+  it("is the operator; a merchant's staff can read their own; the warehouse cannot", async () => {
     const other = await createPartner(test);
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
     const own = test.backOfficeFor({ kind: "merchant", merchantId, name: "M" });

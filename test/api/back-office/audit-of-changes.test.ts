@@ -193,7 +193,7 @@ describe("a change through the back office", () => {
     expect(entries[0]?.["subjectIds"]).not.toEqual([]);
   });
 
-  it("leaves none when it is rejected or changes nothing", async () => {
+  it("leaves none if it is rejected or changes nothing", async () => {
     const { merchantId, connectionId, productIds } = partner;
     const requests: Request[] = [
       ["PATCH", "/api/merchants/mer_01m7y7np16fe68bxp4h91tdmdn", { name: "Other" }],
@@ -261,7 +261,7 @@ it("no entry holds a key, a secret, or what comes after the host of an address",
 });
 
 describe("the entry and the change", () => {
-  it("commit together: without the one there is not the other", async () => {
+  it("commit together: neither exists without the other", async () => {
     const other = await startTestService();
     try {
       const shop = await createPartner(other);

@@ -65,7 +65,7 @@ describe("the operator's token", () => {
     expect((await test.backOfficeAs().get("/api/merchants", { headers })).status).toBe(401);
   });
 
-  it("is no partner's key", async () => {
+  it("is not valid for a partner", async () => {
     expect((await test.partner(OPERATOR_TOKEN).get("/v1/me")).status).toBe(401);
   });
 

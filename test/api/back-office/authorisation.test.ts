@@ -93,8 +93,8 @@ afterAll(() => test.close());
 const requestsFor = (...operations: string[]) =>
   requests.filter(({ operationId }) => operations.includes(operationId));
 
-describe("whom a route admits", () => {
-  it("is said for every route, by the route and by this test", () => {
+describe("the callers that a route admits", () => {
+  it("are declared for every route, by the route and by this test", () => {
     const listed = [
       ...MERCHANTS_TOO,
       ...MERCHANTS_NOT_WAREHOUSE,
@@ -119,7 +119,7 @@ describe("whom a route admits", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("is the same for resources that exist and for those that do not", async () => {
+  it("are the same for existing and for missing resources", async () => {
     const missing = requestsOf({ ...resources, ids: MISSING });
     for (const { operationId, send } of requestsFor(...WAREHOUSE_NOT_MERCHANTS)) {
       const there = await send(owner);
@@ -150,7 +150,7 @@ describe("a person of another merchant", () => {
       /\/api\/\w+\/./.test(path),
     );
 
-  it("gets exactly the response for a missing resource, and changes nothing", async () => {
+  it("gets the same response as for a missing resource, and changes nothing", async () => {
     const before = await dumpTables(test);
     const missing = requestsOf({ ...resources, ids: MISSING });
     expect(named().length).toBeGreaterThanOrEqual(14);

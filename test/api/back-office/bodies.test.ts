@@ -34,7 +34,7 @@ describe("a body whose fields are all optional", () => {
       expect((await test.backOffice.request(method, withIds(path), form)).status).toBe(status);
   });
 
-  it("that is left out says the same as {}", async () => {
+  it("that is absent means the same as {}", async () => {
     const { id, key, prefix, ...bare } = await created(test.backOffice.post(`${connectionPath()}/keys`));
     expect(bare).toMatchObject({ connectionId: partner.connectionId, name: null, expiresAt: null });
     expect((await test.partner(key).get("/v1/me")).body.key).toMatchObject({ id, prefix });
@@ -53,7 +53,7 @@ describe("a body whose fields are all optional", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("is not one with a required field: that must be there", async () => {
+  it("must be present if it has a required field", async () => {
     for (const path of ["/api/merchants", `/api/merchants/${partner.merchantId}/connections`])
       expect((await test.backOffice.post(path)).status).toBe(400);
   });
@@ -84,7 +84,7 @@ describe("all errors of a body are reported at once", () => {
     ]);
   });
 
-  it("a merchant's credit limit is not held against a currency that is none", async () => {
+  it("a merchant's credit limit is not compared with an invalid currency", async () => {
     const merchant = { name: "M", accountEmail: "m@example.com", currency: "XXQ", creditLimit: dollars };
     const errors = await errorsOf("POST", "/api/merchants", merchant);
     expect(errors.map(([pointer]) => pointer)).toEqual(["/currency"]);
@@ -139,7 +139,7 @@ describe("all errors of a body are reported at once", () => {
     expect(errors).toEqual([["/expiresAt", "must be an ISO 8601 date-time with a time zone"]]);
   });
 
-  it("the schema's alone, when what the path names is not there", async () => {
+  it("only those of the schema, if the resource of the path is missing", async () => {
     const path = "/api/merchants/mer_01hzzzzzzzzzzzzzzzzzzzzzzz/products";
     const errors = await errorsOf("POST", path, { sku: "", name: "P", price: dollars });
     expect(errors).toEqual([["/sku", tooShort]]);

@@ -46,7 +46,7 @@ it("not before it is paid", async () => {
   expect(await complete()).toBe(1);
 });
 
-it("not while it is held", async () => {
+it("not while it is on hold", async () => {
   const { id } = await placeAcceptedOrder(test, partner, lines());
   await operationApplied(test, id, "ship");
   await pay();
@@ -56,7 +56,7 @@ it("not while it is held", async () => {
   expect(await complete()).toBe(1);
 });
 
-it("not unless its merchant wants it so", async () => {
+it("not unless its merchant wants automatic completion", async () => {
   const { id } = await placeAcceptedOrder(test, partner, lines());
   await operationApplied(test, id, "ship");
   await pay();

@@ -29,7 +29,7 @@ describe("the limits of a connection", () => {
     expect((await test.backOffice.get(path())).body.limits).toEqual({ ...NO_OVERRIDES, apiKeys: 7 });
   });
 
-  it("stay when something else is changed", async () => {
+  it("do not change with other fields", async () => {
     await setLimits({ endpoints: 3 });
     const { body } = await test.backOffice.request("PATCH", path(), { body: { name: "Renamed" } });
     expect(body).toMatchObject({ name: "Renamed", limits: { endpoints: 3 } });

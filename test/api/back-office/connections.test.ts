@@ -53,7 +53,7 @@ describe("POST /api/merchants/{id}/connections", () => {
     expect((await test.backOffice.get(`/api/connections/${body.id}`)).body).toEqual(body);
   });
 
-  it("keeps a review policy as it was sent, with countries in upper case", async () => {
+  it("stores a review policy as it was sent, with countries in upper case", async () => {
     const maxOrderValue = { amount: "500", currency: "EUR" };
     const { body } = await create({
       reviewPolicy: { maxQuantity: 5, maxOrderValue, countries: ["de", "FR"] },
@@ -121,7 +121,7 @@ describe("PATCH /api/connections/{id}", () => {
     expect((await test.backOffice.get(`/api/connections/${connection.id}`)).body).toEqual(renamed.body);
   });
 
-  it("replaces a review policy whole", async () => {
+  it("replaces the whole review policy", async () => {
     const { body } = await create({ reviewPolicy: { maxQuantity: 5, countries: ["DE"] } });
     const changed = await change(body.id, { reviewPolicy: { countries: ["FR"] } });
     expect(changed.body.reviewPolicy).toEqual({ ...NO_POLICY, countries: ["FR"] });
@@ -171,7 +171,7 @@ describe("PATCH /api/connections/{id}", () => {
   });
 });
 
-describe("the review policy: an order outside it starts in PROCESSING", () => {
+describe("the review policy: an order that exceeds it starts in PROCESSING", () => {
   const withPolicy = (reviewPolicy: object) => createPartner(test, { reviewPolicy });
   const orderOf = (own: Partner, quantities: number[], countryCode = "GB") => ({
     lines: quantities.map((quantity, index) => ({ productId: own.productIds[index % 2], quantity })),
@@ -203,7 +203,7 @@ describe("the review policy: an order outside it starts in PROCESSING", () => {
     expect((await placeOrder(own)).status).toBe("PROCESSING");
   });
 
-  it("as changed decides of the next order, and of none that exists", async () => {
+  it("applies to new orders after a change, and not to existing ones", async () => {
     const own = await withPolicy({});
     const before = await placeOrder(own);
     await change(own.connectionId, { reviewPolicy: { countries: [] } });

@@ -67,7 +67,7 @@ describe("the deliveries of a connection", () => {
     },
   );
 
-  it("show the operator and the merchant's person what the partner sees", async () => {
+  it("are the same for the operator, the merchant's staff and the partner", async () => {
     const seen = (await partner.client.get("/v1/deliveries")).body;
     expect(seen.data).toHaveLength(1);
     for (const client of [test.backOffice, personOf(partner)]) {

@@ -50,7 +50,7 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     expect(await seenByPartner(id)).toBe(200);
   });
 
-  it("withdraws it: the partner neither sees nor orders it, and orders that exist are not touched", async () => {
+  it("withdraws it: the partner neither sees nor orders it, and existing orders do not change", async () => {
     const id = await createExposedProduct(test, partner.merchantId, partner.connectionId);
     const lines = [{ productId: id, quantity: 1 }];
     const placed = await placeOrder(partner, { lines });
@@ -83,7 +83,7 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     expect(await seenByPartner(id)).toBe(200);
   });
 
-  it("never exposes another merchant's product: it is like a missing one, and nothing is stored", async () => {
+  it("never exposes another merchant's product: it is treated as missing, and nothing is stored", async () => {
     const other = await createPartner(test);
     const foreign = await createProduct(test, other.merchantId);
     const before = await dumpTables(test);

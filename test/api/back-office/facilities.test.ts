@@ -29,7 +29,7 @@ async function unchanged(act: () => Promise<Answer>): Promise<Answer> {
 }
 
 describe("POST /api/facilities", () => {
-  it("opens a facility, its country in upper case", async () => {
+  it("creates a facility, with its country in upper case", async () => {
     const { status, body } = await create({ name: "Leipzig", countryCode: "de" });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -55,7 +55,7 @@ describe("POST /api/facilities", () => {
 });
 
 describe("PATCH /api/facilities/{id}", () => {
-  it("renames it, and leaves everything else", async () => {
+  it("renames it, and changes nothing else", async () => {
     const { body: facility } = await create({ name: "Old", countryCode: "DE" });
     const path = `/api/facilities/${facility.id}`;
     const { status, body } = await test.backOffice.request("PATCH", path, {
@@ -91,7 +91,7 @@ describe("a facility that does not exist", () => {
 describe("PUT /api/facilities/{id}/stock/{productId}", () => {
   const stockPath = (facility: string, product: string) => `/api/facilities/${facility}/stock/${product}`;
 
-  it("sets what lies there, and may be repeated", async () => {
+  it("sets the quantity on hand, and can be repeated", async () => {
     const facility = await createFacility(test);
     const [product] = partner.productIds;
     const missing = await test.backOffice.get(stockPath(facility, product));
@@ -170,7 +170,7 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
     expect(wrong.status).toBe(422);
   });
 
-  it("first records that come at the same time are one record", async () => {
+  it("concurrent first records are one record", async () => {
     const facility = await createFacility(test);
     const [, product] = partner.productIds;
     const numbers = Array.from({ length: 10 }, (_, n) => n);
@@ -183,7 +183,7 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
 describe("PUT /api/facilities/{id}/rates", () => {
   const ratesPath = (facility: string) => `/api/facilities/${facility}/rates`;
 
-  it("replaces the whole table, shown by country, currency and weight", async () => {
+  it("replaces all rates, shown by country, currency and weight", async () => {
     const facility = await createFacility(test, { rates: [aRate({ country: "US" })] });
     const rates = [
       aRate({ country: "gb", grams: 2_000, amount: "9" }),
@@ -239,7 +239,7 @@ describe("PUT /api/facilities/{id}/rates", () => {
     expect(pointersOf(await unchanged(() => put(ratesPath(facility), { rates })))).toEqual(pointers);
   });
 
-  it("takes rates that differ in only one of country, currency and weight", async () => {
+  it("accepts rates that differ in only one of country, currency and weight", async () => {
     const facility = await createFacility(test);
     const rates = [aRate(), aRate({ country: "FR" }), aRate({ currency: "USD" }), aRate({ grams: 1 })];
     expect((await put(ratesPath(facility), { rates })).body.rates).toHaveLength(4);
@@ -256,7 +256,7 @@ describe("PUT /api/facilities/{id}/rates", () => {
   });
 });
 
-describe("who may see to facilities", () => {
+describe("the callers that can manage facilities", () => {
   const requests = (facility: string): [string, string, object?][] => [
     ["GET", "/api/facilities"],
     ["POST", "/api/facilities", { name: "x", countryCode: "DE" }],
@@ -271,14 +271,14 @@ describe("who may see to facilities", () => {
   const ask = (client: TestService["backOffice"], [method, path, body]: [string, string, object?]) =>
     client.request(method, path, body === undefined ? {} : { body });
 
-  it("people of the warehouse may, as the operator does", async () => {
+  it("include warehouse staff and the operator", async () => {
     const facility = await createFacility(test);
     const warehouse = test.backOfficeFor({ kind: "warehouse", name: "Wanda" });
     for (const request of requests(facility))
       expect((await ask(warehouse, request)).status).toBeLessThan(300);
   });
 
-  it("people of a merchant may not, and learn nothing of what there is", async () => {
+  it("do not include a merchant's staff, who learn nothing of the facilities", async () => {
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
     const merchant = test.backOfficeFor({ kind: "merchant", merchantId, name: "Mia" });
     for (const facility of [await createFacility(test), MISSING])
@@ -286,7 +286,7 @@ describe("who may see to facilities", () => {
         expect((await unchanged(() => ask(merchant, request))).status, request.join(" ")).toBe(403);
   });
 
-  it("no caller may without a token", async () => {
+  it("do not include callers without a token", async () => {
     const count = await countRows(test, "facilities");
     for (const request of requests(MISSING))
       expect((await ask(test.backOfficeAs(), request)).status).toBe(401);

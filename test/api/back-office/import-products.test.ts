@@ -55,7 +55,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     for (const csv of ["", "\n\n", "\uFEFF"]) await expectRejected(csv, [{ line: 1, detail: words }]);
   });
 
-  it("columns that it does not know, so that a typing error loses no data", async () => {
+  it("unknown columns, so that a typing error loses no data", async () => {
     await expectRejected(`${HEADER},weightgrams\na,b,1,2\n`, [
       { line: 1, column: "weightgrams", detail: expect.stringContaining("weightGrams") },
     ]);
@@ -129,7 +129,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     expect(await listProducts()).toEqual([]);
   });
 
-  it("more errors than it lists, and counts them", async () => {
+  it("more errors than it lists, with their number", async () => {
     const answer = await importInto(merchantId, `${HEADER}\n${"a,,x\n".repeat(1_500)}`);
     expect(answer.status).toBe(422);
     expect(answer.body.errorCount).toBe(3_000);
@@ -143,7 +143,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     expect(answer.body.detail).toBe("Content-Type must be text/csv.");
   });
 
-  it("warehouse staff, and shows no merchant another one", async () => {
+  it("warehouse staff, and shows no merchant the products of another", async () => {
     const warehouse = test.backOfficeFor({ kind: "warehouse", name: "Willem" });
     expectProblem(await importInto(merchantId, HEADER, { client: warehouse }), 403, "forbidden");
     const person = test.backOfficeFor({
@@ -246,11 +246,11 @@ describe("POST /api/merchants/{id}/products/import", () => {
     expect((await listProducts()).map(({ status }) => status)).toEqual(["active", "discontinued"]);
   });
 
-  it("imports a header alone as nothing", async () => {
+  it("imports nothing from a header alone", async () => {
     expect((await importInto(merchantId, HEADER)).body).toEqual({ created: 0, changed: 0 });
   });
 
-  it("imports many rows in order, and an error in the last of them leaves nothing", async () => {
+  it("imports many rows in order; after an error in the last one, nothing is stored", async () => {
     const rows = Array.from({ length: 20_000 }, (_, n) => `SKU-${n},"Product ${n}, quoted",${n % 100}.50\n`);
     const csv = `${HEADER}\n${rows.join("")}`;
     const before = await countRows(test, "products");
@@ -264,7 +264,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
     expect(await countRows(test, "products")).toBe(before + 20_000);
   });
 
-  it("lets two imports at once change the same products, one after the other", async () => {
+  it("runs two concurrent imports of the same products one after the other", async () => {
     const made = await importInto(merchantId, `${HEADER}\n${"a,b,1\n".repeat(3_000)}`);
     expect(made.status).toBe(200);
     const ids = (await listProducts()).map(({ id }) => id);

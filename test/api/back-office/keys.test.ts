@@ -44,7 +44,7 @@ describe("POST /api/connections/{id}/keys", () => {
     }
   });
 
-  it("shows the key this once: no list, no revocation and no reading shows it again", async () => {
+  it("shows the key only once: no list and no revocation shows it again", async () => {
     const { id, key } = await createKey(test, partner.connectionId);
     const answers = [
       await test.backOffice.get(`${keysPath()}?limit=100`),
@@ -111,14 +111,14 @@ describe("the end of a key", () => {
     expect(await statusWith(partner.key)).toBe(200);
   });
 
-  it("is understood in any time zone", async () => {
+  it("is accepted in any time zone", async () => {
     const end = new Date(test.clock.now().getTime() + 3_600_000);
     const shifted = new Date(end.getTime() + 5.5 * 3_600_000).toISOString().replace("Z", "+05:30");
     const { body } = await issue({ expiresAt: shifted });
     expect(body.expiresAt).toBe(end.toISOString());
   });
 
-  it("stays in the list, for the record", async () => {
+  it("leaves the key in the list", async () => {
     const { id } = await createKey(test, partner.connectionId, { expiresAt: inMs(1) });
     test.clock.advance({ ms: 1 });
     const { body } = await test.backOffice.get(`${keysPath()}?limit=100`);

@@ -79,7 +79,7 @@ describe("GET /api/audit-entries", () => {
     expect(await actionsFor(`subjectId=${other.connectionId}`)).toEqual(["createConnection"]);
   });
 
-  it("tells what was set, and cuts what a caller wrote", async () => {
+  it("shows the values that were set, and shortens texts of callers", async () => {
     const name = "n".repeat(255);
     const path = `/api/connections/${partner.connectionId}`;
     await test.backOffice.request("PATCH", path, { body: { name } });
@@ -102,7 +102,7 @@ describe("GET /api/audit-entries", () => {
     ]);
   });
 
-  it("rejects filters that are no ids", async () => {
+  it("rejects filters that are not ids", async () => {
     for (const name of ["merchantId", "connectionId", "subjectId"])
       expectErrors(await test.backOffice.get(`/api/audit-entries?${name}=x`), [{ parameter: name }]);
   });
@@ -159,7 +159,7 @@ describe("a read of personal data", () => {
     expect(await countRows(test, "audit_entries")).toBe(before);
   });
 
-  it("is refused when it cannot be recorded", async () => {
+  it("is rejected if it cannot be recorded", async () => {
     const service = await startServiceForTest();
     const { id: orderId } = await placeOrder(await createPartner(service));
     await service.db.runScript(

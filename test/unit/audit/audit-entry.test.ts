@@ -24,7 +24,7 @@ describe("the details of an audit entry", () => {
     });
   });
 
-  it("are few and short, whatever a caller sends", () => {
+  it("are limited in number and length, whatever a caller sends", () => {
     const many = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, index) => [`field ${index}`, "x".repeat(10_000)]),
     );
@@ -34,7 +34,7 @@ describe("the details of an audit entry", () => {
     expect(cutText("x".repeat(200))).toHaveLength(200);
   });
 
-  it("hold no half of a character", () => {
+  it("contain no half of a character", () => {
     const text = boundedDetails({ text: "😀".repeat(200) })["text"] ?? "";
     expect(text.isWellFormed()).toBe(true);
   });

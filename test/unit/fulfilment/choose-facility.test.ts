@@ -144,7 +144,7 @@ describe("chooseFacility", () => {
     expect(chooseFacility(wanted, facilities.toReversed(), available)).toEqual(choice);
   });
 
-  it("is the same for any order of the facilities: own country, then price, then age", () => {
+  it("does not depend on the order of the facilities: own country, then price, then age", () => {
     const price = (value: number) => rate("DE", 1_000, value);
     const inOrder = [
       facility("c", "DE", price(1)),
@@ -175,14 +175,14 @@ describe("chooseFacility", () => {
     expect(chooseFacility(order("DE", [["p", quantity, weight]]), [brackets], MADE_TO_ORDER)).toEqual(choice);
   });
 
-  it("a heavier bracket may cost less: the lightest one still counts", () => {
+  it("uses the lightest bracket, even if a heavier one costs less", () => {
     const brackets = facility("a", "DE", rate("DE", 500, 9), rate("DE", 1_000, 2));
     expect(chooseFacility(one, [brackets], MADE_TO_ORDER)).toEqual(routed("a", 9));
   });
 });
 
 describe("chooseFacilities", () => {
-  it("gives the last piece to the first order, and later ones what is left elsewhere", () => {
+  it("gives the last piece to the first order, and to later ones what is left elsewhere", () => {
     const facilities = [facility("a", "DE", rate("DE", 1_000, 1)), facility("b", "FR", rate("DE", 1_000, 2))];
     const orders = [1, 2, 3].map(() => order("DE", [["p", 1, 10]]));
     const available = stock({ p: { a: 1, b: 1 } });
@@ -224,7 +224,7 @@ describe("chooseFacilities", () => {
     q: fc.dictionary(anyId, fc.nat(5)),
   });
 
-  it("never promises more than there is, and holds an order only if no facility could send it", () => {
+  it("never reserves more than is available, and holds an order only if no facility could send it", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(anyFacility, { selector: ({ id }) => id, minLength: 1, maxLength: 3 }),

@@ -27,7 +27,7 @@ describe("planRoutes", () => {
     UnroutedOrder,
   ];
 
-  it("routes orders with a facility, and without any facility there is; it holds the others", () => {
+  it("routes orders with a facility, or if there are no facilities; holds the others", () => {
     const { routes, holds } = planRoutes(
       [a, b, c, d],
       [

@@ -45,7 +45,7 @@ describe("the mail to the merchant", () => {
   const hostile =
     "1\r\n\r\nYour account is locked.\u2028\nPay at https://evil.example\u0000\u001b[2J\u202egpj.exe\r\nBcc: all@shop.example";
 
-  it("takes each text of others on one line, so that none can pass for the mail's own", () => {
+  it("shows each text of others on one line, so that none looks like a part of the mail", () => {
     const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: hostile, lines });
     const plain = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "1", lines });
     const shipment = parcel({ carrier: hostile, trackingNumber: hostile, trackingUrl: `${URL}\n${hostile}` });
@@ -66,7 +66,7 @@ describe("the mail to the merchant", () => {
     expect([...subjectOf(200)]).toHaveLength(80);
   });
 
-  it("names the order as the partner does, and gives all that is known", () => {
+  it("names the order by the partner's id, and contains all facts", () => {
     const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "P-7", lines });
     const shipment = parcel({ carrier: "DHL", trackingNumber: "N1", trackingUrl: URL });
     expect(trackingMail(order, shipment)).toEqual({
@@ -83,7 +83,7 @@ Order lines in this shipment: 2 of 3 (5 pieces)
     });
   });
 
-  it("leaves out what is not known", () => {
+  it("leaves out unknown facts", () => {
     const order = anOrder({ ...REAL, id: ORDER_ID, lines });
     expect(trackingMail(order, parcel())).toEqual({
       subject: `Order ${id} is on its way`,

@@ -9,7 +9,7 @@ const FAILED: Partial<Order> = { ...REAL, holdReasons: ["payment_failed"] };
 const effectOf = (before: Order, transition: Transition) =>
   ledgerEffectOf({ before, after: applyTransition(before, transition, NOW).order });
 
-describe("what a transition means for the money of its order", () => {
+describe("the effect of a transition on the ledger", () => {
   it.each<[string, Partial<Order>, Transition, "refund" | "waive" | null]>([
     ["a partner cancels: refund", REAL, { name: "cancelByPartner" }, "refund"],
     ["a review is rejected: refund", { ...REAL, status: "PROCESSING" }, { name: "reject" }, "refund"],
@@ -40,7 +40,7 @@ describe("what a transition means for the money of its order", () => {
     expect(effectOf(anOrder(fields), transition)).toBe(effect);
   });
 
-  it("an order that is completed while its payment has failed still owes it", () => {
+  it("an order that is completed while its payment has failed still owes the payment", () => {
     const order = shippedOrder("all shipped", { ...FAILED, status: "IN_PROGRESS" });
     expect(effectOf(order, { name: "complete" })).toBeNull();
   });

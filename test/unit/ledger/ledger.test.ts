@@ -26,8 +26,8 @@ describe("an order is held", () => {
   });
 });
 
-describe("a canceled order gives back", () => {
-  it("each charge that was made and has no refund, whole, by the gateway that made it", () => {
+describe("the refunds of a canceled order", () => {
+  it("are each charge that succeeded and has no refund, completely, at its gateway", () => {
     const goods = entry("goods 2 succeeded", "a");
     const shipping = entry("shipping 1 succeeded", "b");
     const refunds = refundsOwed([entry("goods 1 failed"), goods, shipping, entry("refund 1 failed a")], NOW);
@@ -36,7 +36,7 @@ describe("a canceled order gives back", () => {
     ]);
   });
 
-  it("nothing that was never made, and no refund of a refund", () => {
+  it("are not a charge that did not succeed, nor a refund of a refund", () => {
     expect(refundsOwed(ledgerOf("goods 1 canceled", "shipping 1 failed", "goods 2 pending"), NOW)).toEqual(
       [],
     );
@@ -61,7 +61,7 @@ describe("to pay again", () => {
     for (const { dueAt } of retries.add) expect(dueAt).toEqual(NOW);
   });
 
-  it("counts on, keeps the amount, and lets a charge go another way but never a refund", () => {
+  it("has the next number and the same amount; a charge can use another gateway, a refund cannot", () => {
     const goods = retriesOf(ledgerOf("goods 1 failed", "goods 2 failed"), false, NOW).add;
     expect(goods).toMatchObject([{ kind: "goods", attempt: 3, amountMinor: 1_000n, gateway: null }]);
     const refund = retriesOf([entry("goods 1 succeeded", "a"), entry("refund 1 failed a")], true, NOW).add;
@@ -69,7 +69,7 @@ describe("to pay again", () => {
   });
 });
 
-describe("what waives a declined charge, once it is canceled unsent", () => {
+describe("the canceled attempt that waives a declined charge", () => {
   it.each<[string, string[], [string, number][]]>([
     ["nothing that was not declined", ["goods 1 pending", "shipping 1 succeeded"], []],
     ["a charge whose last attempt was declined", ["goods 1 failed", "goods 2 failed"], [["goods", 3]]],

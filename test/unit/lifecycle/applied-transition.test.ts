@@ -18,7 +18,7 @@ it("an outcome is one transition, by the actor that requested it", () => {
   ]);
 });
 
-it("before it comes the acceptance that only the deadline had made", () => {
+it("an acceptance by the deadline comes before it", () => {
   const outcome = applyTransition(due, { name: "hold", reasons: ["x"] }, at(1));
   const [acceptance, hold, ...others] = appliedTransitions(due, outcome, CAUSE);
   expect(acceptance).toMatchObject({ actor: SERVICE, operation: "accept", before: due, facts: [] });
@@ -34,7 +34,7 @@ it("a rejection leaves the acceptance alone", () => {
   expect(appliedTransitions(due, outcome, CAUSE)).toEqual([acceptanceOf(due, at(0))]);
 });
 
-it("what changes nothing is no transition", () => {
+it("an outcome without a change is no transition", () => {
   const test = anOrder({ status: "COMPLETED" });
   expect(appliedTransitions(test, applyTransition(test, { name: "cancel" }, at(0)), CAUSE)).toEqual([]);
   const held = anOrder({ holdReasons: ["x"] });

@@ -73,7 +73,7 @@ describe("cancelableUntil", () => {
     expect(isCancelableByPartner(anOrder({ ...REAL, ...FAILED, status }), NOW)).toBe(false);
   });
 
-  it("has a moment exactly for the orders that a partner may cancel", () => {
+  it("is set exactly for the orders that a partner can cancel", () => {
     for (const status of ORDER_STATUSES)
       for (const holdReasons of [[], ["out_of_stock"], ["payment_failed"]])
         for (const kind of [{}, REAL]) {

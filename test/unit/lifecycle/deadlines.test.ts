@@ -30,7 +30,7 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
     if (status === order.status) expect(seen).toBe(order);
   });
 
-  it("dates the change to the deadline, not to the first read after it", () => {
+  it("uses the time of the deadline, not of the first read after it", () => {
     expect(asOf(real(), at(500)).updatedAt).toEqual(at(0));
   });
 
@@ -62,7 +62,7 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
     else expect(until).toBeNull();
   });
 
-  it("a cancel that comes too late accepts the order there and then, and publishes nothing", () => {
+  it("a cancel that comes too late accepts the order at once, and publishes nothing", () => {
     const outcome = applyTransition(real(), { name: "cancelByPartner" }, at(1));
     const order = { status: "ACCEPTED", updatedAt: at(0), lastSequence: 1 };
     expect(outcome).toMatchObject({ outcome: "rejected", rule: "not_cancelable", order });
@@ -88,7 +88,7 @@ describe("acceptance of a real order: the deadline decides, not the timer", () =
   });
 });
 
-describe("the time of a test order", () => {
+describe("the lifetime of a test order", () => {
   it.each([
     [-1, false],
     [0, true],
@@ -101,7 +101,7 @@ describe("the time of a test order", () => {
     expect(isExpired({ expiresAt: null }, new Date("9999-01-01T00:00:00Z"))).toBe(false);
   });
 
-  it("it can be canceled until then while it is NEW", () => {
+  it("it can be canceled until its end while it is NEW", () => {
     expect(cancelableUntil(anOrder())).toEqual(at(60));
     expect(cancelableUntil(anOrder({ status: "ACCEPTED" }))).toBeNull();
   });

@@ -72,7 +72,7 @@ describe("releaseHold", () => {
     ["p", undefined, "", RELEASED],
     ["ap", undefined, "", RELEASED],
     ["ap", "a", "p", HOLD],
-  ])("of a test order lifts all reasons, or those named: %j, release %j, %j", (...row) => {
+  ])("of a test order releases all reasons, or the named ones: %j, release %j, %j", (...row) => {
     expectHold("releaseHold", {}, row);
   });
 

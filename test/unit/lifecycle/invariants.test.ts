@@ -108,7 +108,7 @@ describe("any history of an order", () => {
       if (shipment.status === "returned") expect(order.shipments[index]).toEqual(shipment);
   });
 
-  always("it has the time of its cancellation from then on", ({ before, now, outcome: { order } }) => {
+  always("it keeps the time of its cancellation", ({ before, now, outcome: { order } }) => {
     const isNew = order.status === "CANCELED" && before.status !== "CANCELED";
     expect(order.canceledAt).toEqual(isNew ? now : before.canceledAt);
   });
@@ -125,7 +125,7 @@ describe("the status of a real order", () => {
     RETURNED: [],
   };
 
-  always("walks the chart", ({ before, outcome }) => {
+  always("follows the chart", ({ before, outcome }) => {
     if (before.testMode || outcome.outcome === "rejected") return;
     const { from, order } = outcome;
     expect([from.status, ...NEXT[from.status]]).toContain(order.status);

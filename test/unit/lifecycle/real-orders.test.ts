@@ -133,7 +133,7 @@ describe("the deadline and a transition", () => {
     expect(accepted).toMatchObject({ outcome: "rejected", rule: "not_new", order: { status: "ACCEPTED" } });
   });
 
-  it("does not touch what the order was given", () => {
+  it("does not change its input", () => {
     const order = shippedOrder("nothing shipped", { ...due, externalOrderId: "PO-1", facilityId: "hall" });
     const { order: held } = applyTransition(order, { name: "hold", reasons: ["x"] }, NOW);
     const { status, holdReasons, updatedAt, lastSequence, ...rest } = held;

@@ -46,7 +46,7 @@ describe("updateShipment", () => {
     ["the address", { trackingUrl: "https://track.example/JD02" }],
     ["the status", { status: "delivered" }],
     ["all of it", { carrier: null, trackingNumber: null, trackingUrl: null, status: "shipped" }],
-  ])("changes %s of the shipment named, and nothing else", (_, change) => {
+  ])("changes %s of the named shipment, and nothing else", (_, change) => {
     const order = sent();
     const [first, second] = order.shipments;
     const expected = { ...order, shipments: [{ ...first, ...change }, second], updatedAt: NOW };

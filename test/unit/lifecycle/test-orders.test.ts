@@ -133,13 +133,13 @@ describe("returnShipment", () => {
     expect(giveBack(second.order, null)).toMatchObject({ rule: "no_shipment_out" });
   });
 
-  it("takes the one named, but not twice", () => {
+  it("returns the named one, but not twice", () => {
     const { order } = giveBack(shippedOrder("all shipped", {}), "parcel-1");
     expect(order.shipments.map(({ status }) => status)).toEqual(["returned", "pending"]);
     expect(giveBack(order, "parcel-1")).toEqual({ outcome: "rejected", order, rule: "no_shipment_out" });
   });
 
-  it("takes one that is shipped or delivered, not only pending", () => {
+  it("returns one that is shipped or delivered, not only pending", () => {
     for (const status of ["shipped", "delivered"] as const) {
       const order = shippedOrder("one line shipped", {});
       const shipments = order.shipments.map((shipment) => ({ ...shipment, status }));

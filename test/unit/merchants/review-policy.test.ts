@@ -8,7 +8,7 @@ const order = (fields: Partial<Parameters<typeof needsReview>[1]> = {}) => ({
   ...fields,
 });
 
-describe("an order is reviewed when it is outside its connection's policy (decision 0013)", () => {
+describe("an order is reviewed if it exceeds its connection's policy (decision 0013)", () => {
   it.each<[string, Partial<ReviewPolicy>, Partial<ReturnType<typeof order>>, boolean]>([
     ["fewer pieces than the limit", { maxQuantity: 10 }, { quantity: 9 }, false],
     ["as many pieces as the limit", { maxQuantity: 10 }, { quantity: 10 }, false],

@@ -64,7 +64,7 @@ describe("the normal form of a request", () => {
 });
 
 /** Hashes are stored with orders: if one of these changes, retries that span a release are rejected. */
-describe("the hash of a fixed request never changes", () => {
+describe("the hash of a known request never changes", () => {
   it.each<[string, Body, string]>([
     ["the required fields", REQUEST, "de44bbb1e88bfd0feb1b67e975428eba06f6ddc2fecd21d130e84cb6de5cd1dd"],
     ["every field", FULL, "17dceb38f3b136812aa39da39311a2f2f86c4600dbd89ad3531877ba267b0010"],

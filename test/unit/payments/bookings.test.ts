@@ -10,7 +10,7 @@ import {
   signed,
 } from "../../../src/payments/account/bookings.ts";
 
-describe("what an account has room for", () => {
+describe("the room of an account", () => {
   const account = (balanceMinor: bigint, creditLimitMinor: bigint | null): Account => ({
     merchantId: "m",
     balanceMinor,
@@ -34,7 +34,7 @@ describe("what an account has room for", () => {
     expect(availableCredit(account(balance, limit))).toBe(room);
   });
 
-  it("is taken in order: what does not fit is declined, a smaller one after it may fit, a refund makes room", () => {
+  it("is used in order: a charge that does not fit is declined, a smaller one after it can fit, a refund makes room", () => {
     const asked = [
       booking("charge", 60n, "a"),
       booking("charge", 50n, "b"),
@@ -55,7 +55,7 @@ describe("what an account has room for", () => {
     expect(declined.size).toBe(0);
   });
 
-  it("is each merchant's own", () => {
+  it("is separate for each merchant", () => {
     const accounts = [account(0n, 10n), { ...account(0n, 10n), merchantId: "n" }];
     const asked = [
       booking("charge", 10n, "a"),
@@ -67,7 +67,7 @@ describe("what an account has room for", () => {
     expect([...declined]).toEqual(asked.slice(2));
   });
 
-  it("is not guessed for an account that is not there", () => {
+  it("is an error for a missing account", () => {
     const asked = [booking("charge", 1n, "a")];
     expect(() => decideBookings([], asked, () => null)).toThrow("An account was locked, but is not there.");
   });

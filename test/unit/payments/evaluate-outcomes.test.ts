@@ -44,7 +44,7 @@ describe("a declined charge (decision 0011)", () => {
     expect(holdChange(shippedOrder("all shipped", fields), declined)).toBeNull();
   });
 
-  it("is attempted again by the schedule, and at once when it could be paid by now", () => {
+  it("is attempted again by the schedule, or at once if it can be paid now", () => {
     const next = { kind: "goods", attempt: 2, refundOf: null, amountMinor: 1_000n, gateway: null };
     const later = new Date(NOW.getTime() + 60_000);
     expect(consequences(anOrder(), declined).entries).toEqual([{ ...next, dueAt: later }]);
@@ -94,14 +94,14 @@ describe("a paid charge", () => {
 describe("a canceled order", () => {
   const canceled = anOrder({ status: "CANCELED", canceledAt: NOW });
 
-  it("gives back a charge that was paid after all, and is charged no more", () => {
+  it("is refunded a charge that was paid after the cancel, and is not charged again", () => {
     const paid = outcomes(["goods 1 succeeded", "shipping 1 failed"], { declined: "2", hasSucceeded: true });
     expect(consequences(canceled, paid).entries).toEqual([
       { kind: "refund", attempt: 1, refundOf: "entry-1", amountMinor: 1_000n, dueAt: NOW, gateway: "stripe" },
     ]);
   });
 
-  it("gives it back also when a shipment came back since", () => {
+  it("is refunded also if a shipment has come back since", () => {
     const returned = anOrder({ status: "RETURNED", canceledAt: NOW });
     const paid = outcomes(["goods 1 succeeded"], { hasSucceeded: true });
     expect(consequences(returned, paid).entries).toMatchObject([{ kind: "refund", refundOf: "entry-1" }]);
@@ -112,7 +112,7 @@ describe("a canceled order", () => {
     expect(consequences(canceled, declined).entries).toMatchObject([{ kind: "refund", attempt: 2 }]);
   });
 
-  it("that is not canceled gives nothing back", () => {
+  it("is refunded only if it is canceled", () => {
     const paid = outcomes(["goods 1 succeeded"], { hasSucceeded: true });
     expect(consequences(anOrder(), paid).entries).toEqual([]);
   });

@@ -46,7 +46,7 @@ describe("a gateway's response", () => {
     [8, 600],
     [9, 600],
     [1_000, 600],
-  ])("that got lost at attempt %s is requested again after %s s", (attemptCount, seconds) => {
+  ])("that was lost at attempt %s is requested again after %s s", (attemptCount, seconds) => {
     const { payment, outcomes, postponements } = evaluate(null, { attemptCount });
     expect(outcomes).toEqual([]);
     expect(postponements).toEqual([{ payment, dueAt: in_(seconds), reference: null }]);

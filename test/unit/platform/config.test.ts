@@ -22,7 +22,7 @@ function valuesOf(euros: bigint): ReadonlyMap<string, bigint> {
 }
 
 describe("the configuration without any variable", () => {
-  it("runs everything on this machine, with the specification's limits", () => {
+  it("runs all roles on this machine, with the specification's limits", () => {
     expect(readConfig({})).toEqual({
       databaseUrl: null,
       dataDir: resolve(".data"),
@@ -93,7 +93,7 @@ describe("the two ports", () => {
     expect(errorsOf({ PORT: "8081", BACK_OFFICE_PORT: "8082" })).toEqual([]);
   });
 
-  it("may both be 0: the machine chooses", () => {
+  it("can both be 0, for free ports", () => {
     expect(readConfig({ PORT: "0", BACK_OFFICE_PORT: "0" })).toMatchObject({ port: 0, backOfficePort: 0 });
   });
 });
@@ -139,7 +139,7 @@ describe(".env.example", () => {
 });
 
 describe("the environment", () => {
-  it("is read by src/platform/config.ts alone; others only hand it on, to it and to PostgreSQL's programs", () => {
+  it("is read only by src/platform/config.ts; others pass it on, to it and to PostgreSQL's programs", () => {
     const readers = readdirSync("src", { recursive: true, encoding: "utf8" })
       .filter(
         (file) => file.endsWith(".ts") && readFileSync(join("src", file), "utf8").includes("process.env"),

@@ -54,7 +54,7 @@ describe("the cursor of a list", () => {
     expect(CURSOR).toMatch(/^[A-Za-z0-9_-]+$/);
   });
 
-  it("gives back the position that it was made from", () => {
+  it("contains the position that it was made from", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), fc.string(), (bytes, list) => {
         const position = Buffer.from(bytes);
@@ -63,7 +63,7 @@ describe("the cursor of a list", () => {
     );
   });
 
-  it("is not valid when it is mangled in any way", () => {
+  it("is not valid after any change", () => {
     for (const text of mangled(CURSOR)) expect(decodeCursor("products", text), text).toBeNull();
   });
 
@@ -72,7 +72,7 @@ describe("the cursor of a list", () => {
       expect(decodeCursor(list, CURSOR), list).toBeNull();
   });
 
-  it("is not any text", () => {
+  it("is not an arbitrary text", () => {
     fc.assert(fc.property(fc.string(), (text) => void expect(decodeCursor("products", text)).toBeNull()));
   });
 });
@@ -83,7 +83,7 @@ describe("the position of a page", () => {
     expect(UUID_MAX).toBe("ffffffff-ffff-ffff-ffff-ffffffffffff");
   });
 
-  it("is the beginning of the list without a cursor", () => {
+  it("is the start of the list without a cursor", () => {
     expect(pagePosition("products", {})).toEqual({ list: "products", afterId: UUID_MIN, limit: 50 });
     expect(pagePosition("orders", { limit: 7 }, UUID_MAX)).toEqual({
       list: "orders",
@@ -138,7 +138,7 @@ describe("a page", () => {
     expect(page(count, limit)).toEqual({ data: rows(shown).map(({ id }) => id), nextCursor: null });
   });
 
-  it("of one row more leaves it out, and its cursor leads to what follows the last row shown", () => {
+  it("of one row more leaves it out, and its cursor continues after the last row shown", () => {
     const { data, nextCursor } = page(4, 3);
     expect(data).toEqual(rows(3).map(({ id }) => id));
     expect(pagePosition("products", { cursor: nextCursor ?? "" })).toMatchObject({ afterId: data[2] });
@@ -157,7 +157,7 @@ describe("the cursor of the feed", () => {
     expect(encodeFeedCursor(position)).toBe("AAAAAR8Bi-YAAAAHAZaj4Xwee1KfTjobLD1OX__MPl8");
   });
 
-  it("gives back the position that it was made from", () => {
+  it("contains the position that it was made from", () => {
     for (const each of [
       FEED_START,
       position,
@@ -173,7 +173,7 @@ describe("the cursor of the feed", () => {
     expect(FEED_START).toEqual({ transactionId: "0", sequence: 0, eventId: UUID_MIN });
   });
 
-  it("is not valid when it is mangled, of another list, or of another length", () => {
+  it("is not valid if it was changed, or is of another list or length", () => {
     for (const text of mangled(encodeFeedCursor(position))) expect(decodeFeedCursor(text), text).toBeNull();
     for (const bytes of [16, 24, 27, 29]) {
       expect(decodeFeedCursor(encodeCursor("events", Buffer.alloc(bytes)))).toBeNull();

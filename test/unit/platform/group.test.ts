@@ -35,7 +35,7 @@ describe("a second group beside one that is at the database", () => {
     expect(sizes).toEqual([1, 3]);
   });
 
-  it("is not waited for when the first has ended: what has gathered goes at once", async () => {
+  it("is not delayed when the first has ended: waiting calls run at once", async () => {
     const { call, sizes, end } = startGroups(3);
     const first = call(1);
     await turn();
@@ -117,7 +117,7 @@ describe("a group of several connections", () => {
 });
 
 describe("groups of one connection each", () => {
-  it("never take all the room, so that a connection whose groups do not end delays no other", async () => {
+  it("never use all slots, so that a connection whose groups do not end delays no other", async () => {
     const groups: string[][] = [];
     const call = groupCalls<string, string>({
       run: (items) => {

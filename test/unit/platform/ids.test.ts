@@ -41,7 +41,7 @@ describe("a new id", () => {
 });
 
 describe("a TypeID", () => {
-  it("is the prefix and the id, and gives the id back", () => {
+  it("contains the prefix and the id", () => {
     expect(toTypeId("ord", UUID)).toBe(TYPE_ID);
     expect(fromTypeId("ord", TYPE_ID)).toBe(UUID);
     fc.assert(
@@ -89,7 +89,7 @@ describe("a UUID", () => {
     expect(parseUuid(text)).toBeNull();
   });
 
-  it("is 16 bytes, which give it back", () => {
+  it("is converted to 16 bytes and back", () => {
     expect(bytesOf(UUID).toString("hex")).toBe("0196a3e17c1e7b529f4e3a1b2c3d4e5f");
     fc.assert(fc.property(fc.uuid(), (uuid) => void expect(uuidOf(bytesOf(uuid))).toBe(uuid)));
   });

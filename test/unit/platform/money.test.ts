@@ -32,7 +32,7 @@ describe("currencies", () => {
     },
   );
 
-  it("that are not known have no decimals to guess", () => {
+  it("that are not known are an error", () => {
     expect(() => fractionDigits("XXQ")).toThrow(new RangeError("XXQ is not a known currency."));
   });
 });
@@ -96,7 +96,7 @@ describe("parseMoney", () => {
     ["EUR", "999999999.99", "1000000000.00", "1000000000.01"],
     ["JPY", "99999999999", "100000000000", "100000000001"],
     ["KWD", "99999999.999", "100000000.000", "100000000.001"],
-  ])("takes up to a hundred thousand million minor units of %s", (currency, below, at, above) => {
+  ])("accepts up to 10^11 minor units of %s", (currency, below, at, above) => {
     expect(minorOf(below, currency)).toBe(99_999_999_999n);
     expect(minorOf(at, currency)).toBe(100_000_000_000n);
     expect(minorOf(above, currency)).toBeNull();
@@ -130,7 +130,7 @@ describe("formatMoney", () => {
     expect(formatMoney({ minor, currency })).toEqual({ amount, currency });
   });
 
-  it("has the decimals of every currency, and reads back as the same amount", () => {
+  it("has the decimals of each currency, and parses as the same amount", () => {
     for (const currency of CURRENCIES) {
       const digits = digitsOf(currency);
       expect(shown(1_234n, currency)).toBe(["1234", "123.4", "12.34", "1.234"][digits]);

@@ -18,7 +18,7 @@ function errorOf(act: () => unknown): SecretBoxError {
 }
 
 describe("a secret box", () => {
-  it("gives back what it has sealed, for the same context", () => {
+  it("decrypts what it has encrypted, for the same context", () => {
     const box = createSecretBox([key()]);
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (plain, context) => {
@@ -27,20 +27,20 @@ describe("a secret box", () => {
     );
   });
 
-  it("seals the same secret differently every time, and shows nothing of it", () => {
+  it("encrypts the same secret differently every time, and reveals nothing of it", () => {
     const box = createSecretBox([key()]);
     const sealed = Array.from({ length: 50 }, () => box.seal(SECRET, "endpoint-1"));
     expect(new Set(sealed).size).toBe(50);
     for (const text of sealed) expect(text).not.toContain(SECRET.slice(6));
   });
 
-  it("does not open a secret that was moved to another row", () => {
+  it("does not decrypt a secret that was moved to another row", () => {
     const box = createSecretBox([key()]);
     const error = errorOf(() => box.open(box.seal(SECRET, "endpoint-1"), "endpoint-2"));
     expect(error).toMatchObject({ code: "not-authentic", keyId: box.keyId });
   });
 
-  it("does not open a secret of which any one character was changed", () => {
+  it("does not decrypt a secret with a changed character", () => {
     const box = createSecretBox([key()]);
     const sealed = box.seal(SECRET, "endpoint-1");
     for (let at = 0; at < sealed.length; at += 1) {
@@ -63,7 +63,7 @@ describe("a secret box", () => {
 });
 
 describe("several keys", () => {
-  it("all open, and the first one seals", () => {
+  it("all decrypt, and the first one encrypts", () => {
     const [older, newer] = [key(), key()];
     const before = createSecretBox([older]);
     const during = createSecretBox([newer, older]);
@@ -92,7 +92,7 @@ describe("several keys", () => {
     expect(error.message).toContain(one.keyId);
   });
 
-  it("must be there, with 32 bytes each", () => {
+  it("must exist and have 32 bytes each", () => {
     expect(() => createSecretBox([])).toThrow(RangeError);
     expect(() => createSecretBox([randomBytes(16)])).toThrow(RangeError);
     expect(() => createSecretBox([key(), randomBytes(33)])).toThrow(RangeError);

@@ -11,13 +11,13 @@ const names = (calls: readonly { name: string }[] = []) => calls.map(({ name }) 
 const anyone = () => true;
 
 describe("a group of waiting calls", () => {
-  it("takes all of them while there are not too many, in the order of each owner", () => {
+  it("contains all of them up to the limit, in the order of each owner", () => {
     const turns = waitingCalls("a1", "a2", "b1");
     expect(names(turns.take(3))).toEqual(["a1", "a2", "b1"]);
     expect([turns.size, turns.countOf("a"), turns.countOf("b")]).toEqual([0, 0, 0]);
   });
 
-  it("takes one of each owner in turn when there are more", () => {
+  it("contains one of each owner in turn beyond the limit", () => {
     const turns = waitingCalls("a1", "a2", "a3", "a4", "a5", "b1", "c1", "c2");
     expect(names(turns.take(6))).toEqual(["a1", "b1", "c1", "a2", "c2", "a3"]);
     expect([turns.size, turns.countOf("a")]).toEqual([2, 2]);
@@ -48,7 +48,7 @@ describe("calls of one owner at a time", () => {
     expect(turns.size).toBe(0);
   });
 
-  it("pass over an owner that may not be served, and keep its turn", () => {
+  it("skip an owner that may not be served, which keeps its turn", () => {
     const turns = waitingCalls("a1", "b1", "b2");
     expect(turns.takeOfOne(1, (owner) => owner !== "a")?.owner).toBe("b");
     expect(turns.takeOfOne(1, (owner) => owner === "c")).toBeNull();
@@ -90,7 +90,7 @@ describe("slots", () => {
     ).toEqual(used);
   });
 
-  it("are given back: what one owner ends, another may begin", () => {
+  it("are released: when one owner ends a call, another may begin one", () => {
     const slots = new Slots(3);
     fill(slots, ["a", "b"]);
     expect(slots.mayBegin("c")).toBe(false);

@@ -57,7 +57,7 @@ describe("reservations end", () => {
 describe("stock moves", () => {
   const both = [reserved("line-1", 1), reserved("line-2", 2)];
 
-  it("out of the facility with the lines that ship: it was reserved for them", () => {
+  it("out of the facility with the lines that ship, for which it was reserved", () => {
     const moves = stockMovesOf(
       [transitionOf(anOrder("nothing shipped"), ship(["line-2"]))],
       [reserved("line-2", 2)],
@@ -66,7 +66,7 @@ describe("stock moves", () => {
     expect(moves.freed).toEqual([]);
   });
 
-  it("back to what is available with the lines of an order that is canceled", () => {
+  it("back to the available stock with the lines of a canceled order", () => {
     const moves = stockMovesOf([transitionOf(anOrder("nothing shipped"), { name: "cancel" })], both);
     expect(moves.leaving).toEqual([]);
     expect(moves.freed).toMatchObject([moved(0, -1), moved(0, -2)]);
@@ -103,7 +103,7 @@ describe("returned goods", () => {
     expect(freedBy(order, giveBack("parcel-2"), true)).toEqual([moved(2, 0)]);
   });
 
-  it("are those of both shipments when an order's transitions return them at once", () => {
+  it("are those of both shipments if an order's transitions return them together", () => {
     const order = anOrder("all shipped");
     const { after } = transitionOf(transitionOf(order, giveBack("parcel-1")).after, giveBack("parcel-2"));
     const returned = { ...transitionOf(order, giveBack("parcel-1"), true), after };
@@ -119,7 +119,7 @@ describe("returned goods", () => {
     expect(freedBy(anOrder("all shipped", { facilityId: null }), giveBack(null), true)).toEqual([]);
   });
 
-  it("count once: those of an earlier return stay as they are", () => {
+  it("count once: those of an earlier return do not change", () => {
     const { after } = transitionOf(anOrder("all shipped"), giveBack("parcel-1"));
     expect(freedBy(after, giveBack("parcel-2"), true)).toEqual([moved(2, 0)]);
   });

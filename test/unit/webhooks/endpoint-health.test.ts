@@ -35,7 +35,7 @@ function failHourly(from: number, to: number) {
 }
 
 describe("an endpoint that fails", () => {
-  it("is warned of after a day and three days, and paused after five, with an hour's grace for the notes", () => {
+  it("causes warnings after a day and three days, and is paused after five, give or take the hour between stored successes", () => {
     expect(failHourly(1, 200)).toEqual([
       [25, 1, null],
       [73, 2, null],
@@ -43,7 +43,7 @@ describe("an endpoint that fails", () => {
     ]);
   });
 
-  it("is not paused before its failures are spread over twelve hours, however long it was quiet", () => {
+  it("is not paused before its failures are spread over twelve hours, however long it had no events", () => {
     expect(failHourly(500, 511).filter(([, , pause]) => pause !== null)).toEqual([]);
     expect(failHourly(500, 530).at(-1)).toEqual([512, 3, "failing"]);
   });
@@ -78,7 +78,7 @@ describe("an endpoint that fails", () => {
     expect(holds.slice(9)).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300].map((seconds) => seconds * 1_000));
   });
 
-  it("is not held longer by requests that were under way when the hold began", () => {
+  it("does not back off longer for requests that were in flight when the backoff began", () => {
     let health = HEALTHY;
     for (let count = 1; count <= 10; count += 1) health = fail(health, at(1)).health;
     const later = fail(health, new Date(at(1).getTime() + 10)).health;
@@ -86,8 +86,8 @@ describe("an endpoint that fails", () => {
   });
 });
 
-describe("a success of an endpoint that is well", () => {
-  it("is noted once an hour, so that not every delivery is a write", () => {
+describe("a success of a healthy endpoint", () => {
+  it("is stored once an hour, so that not every delivery writes", () => {
     expect(afterSuccess(HEALTHY, at(0.9))).toBeNull();
     expect(afterSuccess(HEALTHY, at(1))).toMatchObject({ lastSuccessAt: at(1) });
   });
@@ -96,7 +96,7 @@ describe("a success of an endpoint that is well", () => {
 describe("after a success", () => {
   const failing = fail(HEALTHY, at(0.5)).health;
 
-  it("an endpoint that was failing is well at once, however recent its last success", () => {
+  it("an endpoint that was failing is healthy at once, however recent its last success", () => {
     expect(afterSuccess(failing, at(0.6))).toEqual({
       ...HEALTHY,
       lastFailureAt: at(0.5),
@@ -110,7 +110,7 @@ describe("after a success", () => {
   });
 });
 
-describe("probation: one delivery at a time", () => {
+describe("after the backoff: one delivery at a time", () => {
   it.each([
     [0, false],
     [9, false],

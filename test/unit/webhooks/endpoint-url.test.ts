@@ -42,7 +42,7 @@ describe("the URL of an endpoint", () => {
     "javascript:alert(1)//https://",
     "xhttps://partner.example/",
     "http://partner.example/",
-  ])("must be one, with https: not %j", (url) => {
+  ])("must be a URL with https, not %j", (url) => {
     expect(onTheInternet(url)).toBe("must be a URL that begins with https://");
   });
 
@@ -61,10 +61,13 @@ describe("the URL of an endpoint", () => {
     },
   );
 
-  it.each(["https://partner.example/#part", "https://partner.example/#"])("holds no fragment: %s", (url) => {
-    expect(onTheInternet(url)).toBe("must not contain a fragment");
-    expect(onALaptop(url)).toBe("must not contain a fragment");
-  });
+  it.each(["https://partner.example/#part", "https://partner.example/#"])(
+    "contains no fragment: %s",
+    (url) => {
+      expect(onTheInternet(url)).toBe("must not contain a fragment");
+      expect(onALaptop(url)).toBe("must not contain a fragment");
+    },
+  );
 });
 
 describe("a host that is an address", () => {
@@ -124,12 +127,12 @@ describe("a host that is a name", () => {
     expect(onTheInternet(`https://${host}/webhooks`)).toBe(NOT_PUBLIC);
   });
 
-  it("that only looks like one of those is accepted", () => {
+  it("that only resembles one of those is accepted", () => {
     for (const host of ["localhost.example", "notlocal.example", "internal.example", "mylocalhost.example"])
       expect(onTheInternet(`https://${host}/`)).toBeNull();
   });
 
-  it("is accepted whatever its addresses are: a response must not tell which names exist in our network", () => {
+  it("is accepted whatever its addresses are: a response must not reveal which names exist in our network", () => {
     // No name is looked up, so one that leads to a private address is treated like one that does not exist.
     expect(onTheInternet("https://soon.example/")).toBeNull();
   });
@@ -158,7 +161,7 @@ it("on a laptop is http or https, and nothing else", () => {
     expect(onALaptop(url)).toBe("must be a URL that begins with https:// or http://");
 });
 
-it("may have a part in its name that is local only at the end", () => {
+it("can contain a label that is local only at the end of a name", () => {
   for (const name of ["my.local.partner.example", "internal.partner.example", "a.localhost.partner.example"])
     expect(onTheInternet(`https://${name}/`)).toBeNull();
 });

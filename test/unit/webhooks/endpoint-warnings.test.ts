@@ -27,7 +27,7 @@ describe("a warning about an endpoint", () => {
     },
   );
 
-  it("shows in its subject how serious it is", () => {
+  it("shows its severity in its subject", () => {
     expect(STAGES.map((stage) => mail({ stage }).subject)).toEqual([
       "A webhook endpoint has been failing for a day: Web shop",
       "A webhook endpoint has been failing for three days: Web shop",
@@ -35,24 +35,24 @@ describe("a warning about an endpoint", () => {
     ]);
   });
 
-  it("announces the next one, and the pause", () => {
+  it("announces the next mail and the pause", () => {
     expect(mail({ stage: 1 }).body).toContain("another mail after three days");
     for (const stage of [1, 2] as const)
       expect(mail({ stage }).body).toContain("without a success for five days is paused");
   });
 
-  it("at the pause says how to resume, and from when to recover", () => {
+  it("at the pause describes how to resume and to recover", () => {
     const { body } = mail({ stage: 3 });
     expect(body).toContain("POST /v1/webhook-endpoints/{id}/resume");
     expect(body).toMatch(/\/recover\n {2}\{"since": "2026-03-02T09:30:00.000Z"\}/);
   });
 
-  it("does not offer to recover what is no longer kept", () => {
+  it("does not offer to recover events that are no longer kept", () => {
     const { body } = mail({ stage: 3, now: new Date("2026-05-01T00:00:00.000Z") });
     expect(body).toContain('{"since": "2026-04-01T00:00:00.000Z"}');
   });
 
-  it.each(STAGES)("%i holds neither credentials nor the query of the address", (stage) => {
+  it.each(STAGES)("%i contains neither credentials nor the query of the URL", (stage) => {
     const endpointUrl = "https://user:password@partner.example:8443/hooks/1?token=secret#fragment";
     const { subject, body } = mail({ stage, endpointUrl });
     expect(body).toContain("https://partner.example:8443/hooks/1?…\n");

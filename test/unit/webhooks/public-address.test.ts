@@ -106,7 +106,7 @@ describe.each([...IPV4_BLOCKS, ...IPV6_BLOCKS])("the block %s", (cidr, before, a
       if (number >= first && number <= last) expect(isPublic(number), textOf(number, bits) ?? "").toBe(false);
   });
 
-  it("ends where its neighbours begin", () => {
+  it("ends where its neighbors begin", () => {
     expect(isPublic(first - 1n), "before").toBe(before);
     expect(isPublic(last + 1n), "after").toBe(after);
   });

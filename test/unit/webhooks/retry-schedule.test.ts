@@ -75,7 +75,7 @@ describe("the schedule", () => {
     );
   });
 
-  it("never stops silently and never lies in the past: a try within it has a moment at or after now", () => {
+  it("never ends early and is never in the past: each attempt of it is at or after now", () => {
     fc.assert(
       fc.property(
         retryMs,
@@ -94,7 +94,7 @@ describe("the schedule", () => {
     );
   });
 
-  it("ends with no retries at all when the list is empty", () => {
+  it("has no retries if the list is empty", () => {
     expect(waitMs({ retryMs: [] })).toBeNull();
   });
 });
@@ -104,7 +104,7 @@ describe("the erasure of a test order", () => {
     ["before", 5_001, 5_000],
     ["at", 5_000, null],
     ["after", 4_999, null],
-  ])("with the next try %s it", (_, erasedAfterMs, expected) => {
+  ])("with the next attempt %s it", (_, erasedAfterMs, expected) => {
     expect(waitMs({ notAfter: new Date(now.getTime() + erasedAfterMs) })).toBe(expected);
   });
 
@@ -148,7 +148,7 @@ describe("Retry-After", () => {
     expect(obeyed("99999999999999999999")).toBe(60_000);
   });
 
-  it("cannot put a try off for more than 24 hours", () => {
+  it("cannot postpone an attempt for more than 24 hours", () => {
     expect(obeyed("86400", { attemptCount: 11 })).toBe(24 * HOUR_MS);
     expect(obeyed("86401", { attemptCount: 11 })).toBe(24 * HOUR_MS);
     expect(obeyed("999999", { attemptCount: 12 })).toBe(24 * HOUR_MS);

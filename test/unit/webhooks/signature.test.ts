@@ -18,7 +18,7 @@ describe("a new signing secret", () => {
 });
 
 describe("the headers of an attempt", () => {
-  it("are taken by the public library", () => {
+  it("are accepted by the public library", () => {
     const secret = newSigningSecret();
     const headers = signedHeaders({ id: "evt_1", timestamp: now(), body, keys: [signingKey(secret)] });
     expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
@@ -45,7 +45,7 @@ describe("the headers of an attempt", () => {
     expect(() => new Webhook(newSigningSecret()).verify(body, headers)).toThrow();
   });
 
-  it("do not fit when a byte of the body, the id or the time has changed", () => {
+  it("do not verify after a change of the body, the id or the time", () => {
     const secret = newSigningSecret();
     const headers = signedHeaders({ id: "evt_1", timestamp: now(), body, keys: [signingKey(secret)] });
     const later = String(Number(headers["webhook-timestamp"]) + 1);
@@ -56,7 +56,7 @@ describe("the headers of an attempt", () => {
     expect(() => webhook.verify(body, { ...headers, "webhook-timestamp": later })).toThrow();
   });
 
-  it("keep the id and take the fresh time on a later attempt", () => {
+  it("have the same id and a new time on a later attempt", () => {
     const secrets = [newSigningSecret()];
     const first = signedHeaders({
       id: "evt_1",

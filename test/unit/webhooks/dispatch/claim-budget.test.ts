@@ -3,7 +3,7 @@ import { ClaimBudget } from "../../../../src/webhooks/dispatch/claim/claim-budge
 import { claims } from "../../../support/claims.ts";
 
 describe("the budget of claims", () => {
-  it("has room up to 16 384 claims, and again when one of them is completed", () => {
+  it("allows 16 384 claims, and another one when one of them is completed", () => {
     const budget = new ClaimBudget();
     const all = claims(16_383);
     budget.add(all, false);
@@ -14,7 +14,7 @@ describe("the budget of claims", () => {
     expect(budget.hasRoom).toBe(true);
   });
 
-  it("has room for failing endpoints up to 2 048 claims, whatever the healthy ones hold", () => {
+  it("allows failing endpoints 2 048 claims, whatever the healthy ones have", () => {
     const budget = new ClaimBudget();
     const [healthy, failing] = [claims(5_000), claims(2_048)];
     budget.add(healthy, false);

@@ -63,7 +63,7 @@ describe("what a queue sends", () => {
     expect(takeAll(queue)).toBe(3);
   });
 
-  it("can be taken back before it is sent", () => {
+  it("can be removed before it is sent", () => {
     const queue = filledQueue({}, 4);
     queue.next();
     expect(queue.removeWaiting().map(({ deliveryId }) => deliveryId)).toEqual([
@@ -89,7 +89,7 @@ describe("what a queue sends", () => {
 });
 
 describe("a claim for a queue", () => {
-  it("asks for the window and as much ahead, less what it holds already", () => {
+  it("requests the window and as much ahead, less what is already claimed", () => {
     const endpoint = anEndpoint();
     const queue = new EndpointQueue(endpoint);
     expect(queue.update(endpoint, open)).toEqual({ endpointId: "endpoint", size: 4 });
@@ -98,7 +98,7 @@ describe("a claim for a queue", () => {
     expect(queue.update(endpoint, open).size).toBe(1);
   });
 
-  it("is made when three quarters of what was ahead are sent, if there may be more", () => {
+  it("is made when three quarters of the deliveries ahead are sent, if there may be more", () => {
     const queue = filledQueue({}, 4);
     expect(queue.runsLow(NOW)).toBe(false);
     takeAll(queue);
@@ -117,7 +117,7 @@ describe("a claim for a queue", () => {
     expect(queue.planClaim(NOW)).toBe("if-due");
   });
 
-  it("includes it without a look when the last one was filled", () => {
+  it("includes it without a check when the last one was filled", () => {
     const queue = filledQueue();
     takeAll(queue);
     queue.sent(ok, NOW, RETRY_MS);
@@ -130,7 +130,7 @@ describe("a claim for a queue", () => {
     expect([queue.planClaim(NOW), queue.hasMore]).toEqual(["none", true]);
   });
 
-  it("reaches further ahead when the queue ran dry although more was due", () => {
+  it("claims further ahead if the queue was empty although more was due", () => {
     const queue = filledQueue({ inFlightMax: 2 });
     takeAll(queue);
     for (let count = 0; count < 2; count += 1) queue.sent(ok, NOW, RETRY_MS);
@@ -155,7 +155,7 @@ describe("the health of a queue's endpoint", () => {
     expect(queue.isFailing).toBe(false);
   });
 
-  it("is not stored with a success that changes nothing, nor with what says nothing about the endpoint", () => {
+  it("is not stored with a success that changes nothing, nor with an outcome without an attempt", () => {
     const queue = filledQueue();
     takeAll(queue);
     expect(queue.sent(ok, NOW, RETRY_MS)).toBeNull();
@@ -174,7 +174,7 @@ describe("the health of a queue's endpoint", () => {
     expect(queue.planClaim(end)).toBe("none");
   });
 
-  it("pauses the queue at a 410, and what comes in afterwards says nothing new", () => {
+  it("pauses the queue at a 410, and later outcomes change nothing", () => {
     const queue = filledQueue();
     takeAll(queue);
     expect(queue.sent(attempt(410), NOW, RETRY_MS)).toMatchObject({ pause: "gone", warning: 3 });
@@ -196,14 +196,14 @@ describe("the release of a queue", () => {
     expect(queue.beginRelease(NOW)).toBe(false);
   });
 
-  it("keeps claims from the queue, and remembers that one was made meanwhile", () => {
+  it("prevents claims for the queue, and records that one was made during the release", () => {
     const queue = filledQueue({}, 0);
     queue.beginRelease(NOW);
     expect(queue.hasMore).toBe(false);
     expect([queue.planClaim(NOW), queue.runsLow(NOW), queue.hasMore]).toEqual(["none", false, true]);
   });
 
-  it("of a blocked endpoint asks for no further claim: what is due is found when the backoff ends", () => {
+  it("of a blocked endpoint requests no further claim: due deliveries are found when the backoff ends", () => {
     const queue = filledQueue({}, 0);
     fail(queue, 10);
     queue.planClaim(NOW);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { EndpointQueues } from "../../../../src/webhooks/dispatch/endpoint-queues.ts";
 import { aConnection, anEndpoint } from "../../../support/claims.ts";
 
-it("an endpoint has one queue, and a new one after it was removed", () => {
+it("an endpoint has one queue, and gets a new one after its removal", () => {
   const queues = new EndpointQueues();
   const queue = queues.open(anEndpoint());
   expect(queues.open(anEndpoint())).toBe(queue);
@@ -21,7 +21,7 @@ it("queues are listed by connection", () => {
   expect(queues.all()).toEqual([one, two, other]);
 });
 
-it("there are none when the last one was removed", () => {
+it("there are none after the last one was removed", () => {
   const queues = new EndpointQueues();
   expect(queues.isEmpty).toBe(true);
   const [one, two] = [queues.open(anEndpoint({ id: "1" })), queues.open(anEndpoint({ id: "2" }))];

@@ -9,7 +9,7 @@ function start(): { pace: Pace<string>; resumed: string[] } {
   return { pace: new Pace((queue) => resumed.push(queue)), resumed };
 }
 
-it("admits 32 requests before the event loop reads responses, and resumes those held back afterwards", async () => {
+it("admits 32 requests before the event loop reads responses, and resumes the delayed ones afterwards", async () => {
   const { pace, resumed } = start();
   for (let count = 0; count < 32; count += 1) {
     expect(pace.admits("a")).toBe(true);
@@ -40,7 +40,7 @@ it("counts no request that waits for its receiver", async () => {
   }
 });
 
-it("a queue that is held back again goes behind the others", () => {
+it("a queue that is delayed again goes behind the others", () => {
   const resumed: string[] = [];
   const pace: Pace<string> = new Pace((queue) => {
     resumed.push(queue);

@@ -69,7 +69,7 @@ describe("a delivery that is sent", () => {
     expect((await send(aClaim({ attemptCount: 2 }), failed)).outcome).toEqual({ is: "failed" });
   });
 
-  it("follows the schedule of test orders, and never past their erasure", async () => {
+  it("follows the schedule of test orders, and never after their erasure", async () => {
     const failed = { responseStatus: 500 };
     const at = (notAfter: Date) => send(aClaim({ notAfter }), failed);
     expect((await at(inMs(501))).outcome).toEqual({ is: "retry", at: inMs(500) });
@@ -93,7 +93,7 @@ describe("a delivery that is not sent", () => {
     expect(completion).toMatchObject({ attempt: null, outcome: { is: outcome }, requests: [] });
   };
 
-  it("fails when its event is not kept any more", () => expectUnsent(aClaim({ event: null }), "failed"));
+  it("fails if its event is no longer kept", () => expectUnsent(aClaim({ event: null }), "failed"));
 
   it("fails from the erasure of its test order on", () => expectUnsent(aClaim({ notAfter: NOW }), "failed"));
 

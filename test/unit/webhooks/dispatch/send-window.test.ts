@@ -32,7 +32,7 @@ describe("the window of an endpoint", () => {
     expect(shrunk).toEqual([4, 2, 1, 1].map((size) => ({ inFlightMax: size, aheadMax: size })));
   });
 
-  it("claims twice as far ahead each time it runs dry, up to eight times the limit", () => {
+  it("claims twice as far ahead each time it is empty, up to eight times the limit", () => {
     const window = new SendWindow(2, false);
     const ahead = Array.from({ length: 5 }, () => {
       window.ranDry();
@@ -41,7 +41,7 @@ describe("the window of an endpoint", () => {
     expect(ahead).toEqual([4, 8, 16, 16, 16]);
   });
 
-  it("takes over a changed limit: a lower one at once, a higher one as successes allow", () => {
+  it("applies a changed limit: a lower one at once, a higher one with further successes", () => {
     const window = new SendWindow(8, false);
     for (let count = 0; count < 3; count += 1) window.succeeded();
     window.limitTo(3);
