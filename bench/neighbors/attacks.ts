@@ -10,7 +10,7 @@ import type { PartnerAccess, PartnerClient } from "./partner-client.ts";
 import { orderBody } from "./partner-client.ts";
 
 /** What an attack gets: a partner with one key, within the allowance of its connection. */
-export type Attacker = PartnerAccess & {
+type Attacker = PartnerAccess & {
   client: PartnerClient;
   /** Calls `request` a hundred times at once, then ten times a second, until the attack ends; returns when all is answered. */
   attack(request: (count: number) => Promise<unknown>): Promise<void>;

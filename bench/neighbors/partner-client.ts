@@ -3,7 +3,7 @@ import { Agent } from "undici";
 /** What a partner of the benchmark knows of the service. */
 export type PartnerAccess = { url: string; key: string; productIds: string[] };
 
-export type Response = { status: number; text: string };
+type Response = { status: number; text: string };
 
 export type PartnerClient = (method: string, path: string, body?: object | string) => Promise<Response>;
 
@@ -26,7 +26,7 @@ export function partnerClient({ url, key }: PartnerAccess): PartnerClient {
   };
 }
 
-export const ADDRESS = {
+const ADDRESS = {
   firstName: "Ada",
   lastName: "Lovelace",
   address1: "12 St James Square",

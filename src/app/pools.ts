@@ -7,7 +7,7 @@ type PoolOptions = Pick<DatabaseOptions, "connectionsMax" | "statementTimeoutMs"
  * (decision 0066). A process opens those of its roles only, and each when it is first needed. `docs/operation.md` has
  * the sums.
  */
-export const POOLS = {
+const POOLS = {
   /** The start, signals to other processes and, in a worker, those of others. */
   service: { connectionsMax: 3, statementTimeoutMs: 15_000 },
   /** Partners: 4 groups of keys, 4 groups of orders and 6 other calls. */
@@ -23,7 +23,7 @@ export const POOLS = {
   health: { connectionsMax: 2, statementTimeoutMs: 5_000 },
 } as const satisfies Record<string, PoolOptions>;
 
-export type PoolName = keyof typeof POOLS;
+type PoolName = keyof typeof POOLS;
 
 /** Opens a pool when it is first requested. */
 export type Pools = {

@@ -14,7 +14,7 @@ type OrderLookup = ConnectionKey & { readonly ref: OrderRef };
 export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
 
 /** Statements that read orders at the same time. */
-export const READ_GROUPS_MAX = 4;
+const READ_GROUPS_MAX = 4;
 
 /** Reads of a connection that arrive together are read together, by one statement. */
 export function orderReader({ db, clock }: Context): ReadOrder {

@@ -12,7 +12,7 @@ type PageLookup = PagePosition & ConnectionKey & { sku: string | null };
 export type ListProducts = (lookup: PageLookup) => Promise<string>;
 
 /** Groups of pages that are read at the same time. */
-export const PAGE_GROUPS_MAX = 3;
+const PAGE_GROUPS_MAX = 3;
 
 /**
  * GET /v1/products. Specification, part 4; decision 0018. A partner's machines often request the same page at the same

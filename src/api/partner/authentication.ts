@@ -21,7 +21,7 @@ export const actorOf = ({ key }: PartnerCaller): Actor => ({
 });
 
 /** Statements that look up keys at the same time. */
-export const KEY_GROUPS_MAX = 4;
+const KEY_GROUPS_MAX = 4;
 
 /**
  * Finds the connection of a request's key and takes one request from its rate limit. Specification, part 5. Keys are

@@ -30,9 +30,9 @@ export type PartnerDatabases = {
 };
 
 /** Calls at the same time, beside the groups that look up keys and read orders. */
-export const CALLS_MAX = 6;
+const CALLS_MAX = 6;
 /** Lists at the same time, beside the groups that read pages of products. */
-export const LISTS_MAX = 3;
+const LISTS_MAX = 3;
 
 /** Creates them once for a listener, so that requests that arrive together are written or read together. */
 export function partnerOperations(

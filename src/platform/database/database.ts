@@ -30,7 +30,7 @@ export type DatabaseOptions = {
 };
 
 /** How much a pool is used. */
-export type PoolUse = {
+type PoolUse = {
   readonly inUse: number;
   /** Calls that wait for a connection. */
   readonly waiting: number;

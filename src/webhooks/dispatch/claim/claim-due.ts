@@ -10,7 +10,7 @@ import { type Claimant, claimDeliveries, leaseEndpoints, type Room } from "./cla
 const LEASE_MIN_MS = MINUTE_MS;
 
 /** Deliveries that were claimed for an endpoint, to be added to its queue. */
-export type Claimed = { readonly queue: EndpointQueue; readonly deliveries: readonly ClaimedDelivery[] };
+type Claimed = { readonly queue: EndpointQueue; readonly deliveries: readonly ClaimedDelivery[] };
 
 /** Deliveries claimed by one statement, unless one endpoint has room for more. */
 const CLAIMED_TOGETHER_MAX = 1_024;
