@@ -1,4 +1,5 @@
 import { ensureDemo, welcome } from "./app/demo.ts";
+import { productionRisks } from "./app/production-risks.ts";
 import { type RunningService, startService } from "./app/start.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
 import { createLog } from "./platform/log.ts";
@@ -21,6 +22,9 @@ async function main(): Promise<void> {
   void stopRequested.then(() => setTimeout(() => process.exit(0), STOP_MS).unref());
   const running = await startService(config, log);
   if (demo) await showDemo(running);
+  else
+    for (const { check, message } of productionRisks(config))
+      log.warn({ check }, `not for production: ${message}`);
   const { partnerApiUrl, backOfficeUrl } = running;
   log.info({ partnerApiUrl, backOfficeUrl, roles: [...config.roles] }, "ready");
 

@@ -2,6 +2,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport, type SendMailOptions } from "nodemailer";
 import type { Config } from "../platform/config.ts";
+import { isThisMachine } from "../platform/database/server-address.ts";
 
 type Mail = {
   readonly id: string;
@@ -29,6 +30,8 @@ export function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
     greetingTimeout: EXCHANGE_TIMEOUT_MS,
     socketTimeout: EXCHANGE_TIMEOUT_MS,
     dnsTimeout: EXCHANGE_TIMEOUT_MS,
+    // Otherwise a network between could hide that the server offers TLS. The URL's own parameters take precedence.
+    requireTLS: !isThisMachine(new URL(smtpUrl).hostname),
     ...NO_FILES_OR_URLS,
   });
   return {
@@ -41,6 +44,13 @@ export function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
 
 // The text of a mail must not make nodemailer read files or URLs.
 const NO_FILES_OR_URLS = { disableFileAccess: true, disableUrlAccess: true };
+
+/** Whether the address of a mail server on another host permits sending without TLS. */
+export function sendsInTheClear(smtpUrl: string): boolean {
+  const { protocol, hostname, searchParams } = new URL(smtpUrl);
+  if (protocol === "smtps:" || isThisMachine(hostname)) return false;
+  return searchParams.get("requireTLS") === "false" || searchParams.get("ignoreTLS") === "true";
+}
 
 function fileMailer(folder: string, from: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, ...NO_FILES_OR_URLS });

@@ -262,3 +262,26 @@ describe("purge-mails", () => {
     expect(await stored(test)).toHaveLength(2);
   });
 });
+
+describe("a mail server on another host", () => {
+  // A name of this machine that does not look like it.
+  const elsewhere = (url: string) => url.replace("127.0.0.1", "0.0.0.0");
+
+  it("that offers no TLS, or whose offer was removed on the way, gets no mail", async () => {
+    const server = await startMailServer();
+    const test = await startServiceForTest({ config: { smtpUrl: elsewhere(server.url) } });
+    await queue(test, await createPartner(test));
+    await send(test);
+    expect(server.mails).toEqual([]);
+    expect(await stored(test)).toMatchObject([{ attemptCount: 1, sentAt: null }]);
+  });
+
+  it("gets it without TLS where SMTP_URL says so", async () => {
+    const server = await startMailServer();
+    const smtpUrl = `${elsewhere(server.url)}?requireTLS=false`;
+    const test = await startServiceForTest({ config: { smtpUrl } });
+    await queue(test, await createPartner(test));
+    await send(test);
+    expect(server.mails).toHaveLength(1);
+  });
+});

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type OpenDatabase, openConfiguredDatabase } from "../../app/open-service.ts";
+import { productionRisks } from "../../app/production-risks.ts";
 import { readOldestDuePayment } from "../../ledger/claim-payments-sql.ts";
 import { readOldestDueMail } from "../../mail/backlog-sql.ts";
 import {
@@ -53,16 +54,17 @@ async function examine(environment: NodeJS.ProcessEnv, clock: Clock): Promise<Fi
   const config = configOf(environment);
   if (Array.isArray(config)) return config;
   const valid: Finding = { check: "configuration", outcome: "ok", message: "all variables are valid" };
+  const risks = productionRisks(config).map((risk): Finding => ({ ...risk, outcome: "warn" }));
   let database: OpenDatabase;
   try {
     database = await openConfiguredDatabase(config, cliLog(environment, config), {
       mayCreate: false,
     });
   } catch (error) {
-    return [valid, { check: "database", outcome: "fail", message: messageOf(error) }];
+    return [valid, ...risks, { check: "database", outcome: "fail", message: messageOf(error) }];
   }
   try {
-    return [valid, ...(await examineDatabase(database.db, config, clock))];
+    return [valid, ...risks, ...(await examineDatabase(database.db, config, clock))];
   } finally {
     await database.close();
   }

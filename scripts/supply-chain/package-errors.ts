@@ -1,0 +1,54 @@
+/** An entry of a lock file. */
+type LockedPackage = {
+  readonly license?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+};
+
+/** Licenses that permit any use and ask only for their text, for packages that the service runs. */
+const RUN_TIME = [
+  "MIT",
+  "MIT-0",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "0BSD",
+  "BlueOak-1.0.0",
+];
+/** Tools are not distributed with the service. These bind those who change the tool, or are for data and images. */
+const DEVELOPMENT = [...RUN_TIME, "MPL-2.0", "CC-BY-4.0", "Unlicense", "Zlib", "Python-2.0"];
+
+/** Also where the lock file names no address. */
+const REGISTRY = "https://registry.npmjs.org/";
+
+/** What is wrong with the packages of a lock file: their license, where they come from, or a missing hash. */
+export function packageErrors(packages: Readonly<Record<string, LockedPackage>>): string[] {
+  return Object.entries(packages).flatMap(([path, entry]) => {
+    if (!path.includes("node_modules/")) return []; // The project itself and its workspaces.
+    const {
+      license = "no license",
+      resolved = REGISTRY,
+      integrity,
+      dev = false,
+      devOptional = false,
+    } = entry;
+    const allowed = dev || devOptional ? DEVELOPMENT : RUN_TIME;
+    return [
+      ...(isAllowed(license, allowed)
+        ? []
+        : [`${path}: license ${license} is not in the list of allowed ones`]),
+      ...(resolved.startsWith(REGISTRY) ? [] : [`${path}: comes from ${resolved}, not from ${REGISTRY}`]),
+      ...(/^sha512-/.test(integrity ?? "") ? [] : [`${path}: has no SHA-512 hash`]),
+    ];
+  });
+}
+
+/** An SPDX expression of `OR` and `AND` without nesting: one alternative must be allowed in all its parts. */
+const isAllowed = (expression: string, allowed: readonly string[]): boolean =>
+  expression
+    .replace(/^\((.*)\)$/, "$1")
+    .split(" OR ")
+    .some((alternative) => alternative.split(" AND ").every((license) => allowed.includes(license.trim())));

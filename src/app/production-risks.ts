@@ -1,0 +1,28 @@
+import { sendsInTheClear } from "../mail/mailer.ts";
+import type { Config } from "../platform/config.ts";
+import { isUnprotected } from "../platform/database/server-address.ts";
+
+export type ProductionRisk = { readonly check: string; readonly message: string };
+
+/** What a configuration accepts that production should not (decision 0073). `serve` warns of it, and `doctor` reports it. */
+export function productionRisks({ databaseUrl, smtpUrl }: Config): ProductionRisk[] {
+  const risks: ProductionRisk[] = [];
+  if (databaseUrl === null)
+    risks.push({
+      check: "embedded PostgreSQL",
+      message:
+        "the embedded PostgreSQL is for trials: set DATABASE_URL to a server that is maintained and backed up",
+    });
+  else if (isUnprotected(databaseUrl))
+    risks.push({
+      check: "connection to the database",
+      message: "the connection to another host is not encrypted: add sslmode=verify-full to DATABASE_URL",
+    });
+  if (smtpUrl !== null && sendsInTheClear(smtpUrl))
+    risks.push({
+      check: "connection to the mail server",
+      message:
+        "SMTP_URL permits to send mails to another host without encryption: remove ignoreTLS and requireTLS from it",
+    });
+  return risks;
+}

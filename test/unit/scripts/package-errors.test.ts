@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { packageErrors } from "../../../scripts/supply-chain/package-errors.ts";
+
+const sound = { license: "MIT", integrity: "sha512-x" };
+const errorsOf = (fields: object) => packageErrors({ "node_modules/a": { ...sound, ...fields } });
+
+it("finds nothing wrong with the packages of this project", () =>
+  expect(packageErrors(JSON.parse(readFileSync("package-lock.json", "utf8")).packages)).toEqual([]));
+
+it.each([
+  ["a license that binds those who distribute it", { license: "AGPL-3.0-only" }],
+  ["no license", { license: undefined }],
+  ["two licenses of which one is not allowed", { license: "(MIT AND GPL-3.0-only)" }],
+  ["a license of tools at run time", { license: "MPL-2.0" }],
+  ["another registry", { resolved: "https://registry.example/a.tgz" }],
+  ["a repository", { resolved: "git+ssh://git@github.com/a/a.git" }],
+  ["no hash", { integrity: undefined }],
+  ["a weak hash", { integrity: "sha1-x" }],
+])("rejects a package with %s", (_name, fields) => expect(errorsOf(fields)).toHaveLength(1));
+
+it.each([
+  ["a choice of licenses of which one is allowed", { license: "(GPL-3.0-only OR MIT)" }],
+  ["a license of tools, as a tool", { license: "MPL-2.0", dev: true }],
+  ["the registry's address", { resolved: "https://registry.npmjs.org/a/-/a-1.0.0.tgz" }],
+])("takes a package with %s", (_name, fields) => expect(errorsOf(fields)).toEqual([]));
