@@ -23,7 +23,7 @@ function anOrder() {
 describe("lineIds", () => {
   it("of as many lines as there can be are looked up, not compared one by one", () => {
     const { order, reads } = anOrder();
-    const wrong = Array.from({ length: COUNT }, (_, n) => `line_zzzzzzzzzzzzzzzzzzzzzzzz${n}`);
+    const wrong = Array.from({ length: COUNT }, (_, n) => toTypeId("line", uuid(COUNT + n)));
     expect(lineErrors(order, readLineIds(wrong))).toHaveLength(COUNT);
     expect(reads.count).toBe(COUNT);
   });
