@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { type ConnectionKey, distinctConnections } from "./connection-key.ts";
 import type { Database } from "./database/database.ts";
 import { pause } from "./pause.ts";
+import { inBatches } from "./run-in-turn.ts";
 
 /** What changed for a connection: deliveries became due, or its webhook endpoints changed. */
 export type Signal = "deliveries_due" | "endpoints_changed";
@@ -24,8 +25,10 @@ export type SignalChannel = Signals & {
 const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed"];
 const CHANNEL = "partner_orders_signals";
 const SEND_EVERY_MS = 25;
-/** A notification has at most 8000 bytes. Connections beyond this number are found by polling. */
+/** A notification holds at most 8000 bytes. */
 const CONNECTIONS_PER_NOTIFICATION_MAX = 100;
+/** Notifications at a time. Connections beyond these are found by polling. */
+const NOTIFICATIONS_MAX = 10;
 const RECONNECT_MS = 1_000;
 
 type Notification = {
@@ -47,15 +50,19 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
   function notifyOthers(): void {
     timer = null;
     for (const signal of SIGNALS) {
-      const connections = distinctConnections(unsent[signal]).slice(0, CONNECTIONS_PER_NOTIFICATION_MAX);
+      const batches = inBatches(distinctConnections(unsent[signal]), CONNECTIONS_PER_NOTIFICATION_MAX);
       unsent[signal] = [];
-      if (connections.length > 0) notify({ from: processId, signal, connections: connections.map(toText) });
+      const notifications = batches
+        .slice(0, NOTIFICATIONS_MAX)
+        .map((connections) => ({ from: processId, signal, connections: connections.map(toText) }));
+      if (notifications.length > 0) notify(notifications);
     }
   }
 
-  function notify(notification: Notification): void {
-    const values = [CHANNEL, JSON.stringify(notification)];
-    db.query({ name: "notify", text: "select pg_notify($1, $2)", values }).catch((err: unknown) =>
+  function notify(notifications: readonly Notification[]): void {
+    const values = [CHANNEL, notifications.map((each) => JSON.stringify(each))];
+    const text = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
+    db.query({ name: "notify", text, values }).catch((err: unknown) =>
       log.debug({ err }, "signal not sent to other processes, work is found by polling"),
     );
   }
