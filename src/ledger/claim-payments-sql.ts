@@ -42,12 +42,12 @@ export type ClaimedPayment = {
   readonly kind: EntryKind;
   readonly amountMinor: bigint;
   readonly currency: string;
-  /** Claims so far, this one among them. */
+  /** How often the entry has been claimed, this claim included. */
   readonly attemptCount: number;
   /** The id of the claim, which the payments of a batch share. */
   readonly claimId: string;
   readonly firstAttemptedAt: Date;
-  /** The gateway's id of the payment that an earlier attempt started; null if unknown. */
+  /** The gateway's id of the payment that an earlier attempt started. Null if unknown. */
   readonly reference: string | null;
   /** Of a refund: the gateway's id of the charge that it returns. */
   readonly chargeReference: string | null;
@@ -73,15 +73,15 @@ type Claim = {
   readonly claimId: string;
   readonly now: Date;
   readonly leasedUntil: Date;
-  /** Of each connection, so many payments at most. */
+  /** The largest number of payments of each connection. */
   readonly share: number;
 };
 
 /**
  * Claims payments of these connections at one gateway, of each its share of those that have been due longest; no other
  * worker sends them before `leasedUntil`. The first claim decides permanently which gateway, and which method there, an
- * entry belongs to. So it uses the merchant's current method, which may differ from the one seen when payers were listed.
- * Uses due_payments_due_idx.
+ * entry belongs to. So it uses the merchant's current method, which may differ from the one seen when payers were
+ * listed. Uses due_payments_due_idx.
  */
 export async function claimPayments(
   tx: Queryable,
@@ -148,7 +148,7 @@ export async function claimPayments(
   }));
 }
 
-/** When the oldest payment that could be claimed now was due; null without one. A scan over all shards. */
+/** When the oldest payment that can be claimed now became due. Null if there is none. A scan over all shards. */
 export async function readOldestDuePayment(db: Queryable, now: Date): Promise<Date | null> {
   const [row] = await db.query<{ since: Date | null }>({
     name: "read-oldest-due-payment",

@@ -10,7 +10,7 @@ export type PaymentOutcome = {
   readonly reason: string | null;
 };
 
-/** Removes payments of one claim from the due list; returns those whose claim was still held. */
+/** Removes payments of one claim from the due list. Returns those whose claim was still held. */
 export async function endClaims(
   tx: Queryable,
   outcomes: readonly PaymentOutcome[],
@@ -68,7 +68,7 @@ export async function insertOutcomes(
 export type Postponement = {
   readonly payment: ClaimedPayment;
   readonly dueAt: Date;
-  /** The gateway's id of the payment; null if unknown. */
+  /** The gateway's id of the payment. Null if unknown. */
   readonly reference: string | null;
 };
 
@@ -96,7 +96,7 @@ export async function postponePayments(tx: Queryable, postponements: readonly Po
   });
 }
 
-/** Makes an entry due now because its gateway has sent an event; returns false if it is not in progress. */
+/** Makes an entry due now, because its gateway has sent an event. Returns false if it is not in progress. */
 export async function requestRecheck(
   db: Queryable,
   { merchantId, orderId, entryId }: { merchantId: string; orderId: string; entryId: string },
@@ -146,8 +146,8 @@ export async function bringMerchantForward(db: Queryable, merchantId: string, no
 }
 
 /**
- * SQL condition: no charge or refund of an order is due, now or later. A subquery with a limit is evaluated for one order
- * after the other; the planner would turn `not exists` into a join over all orders.
+ * SQL condition: no charge or refund of an order is due, now or later. A subquery with a limit is evaluated for one
+ * order after the other; the planner would turn `not exists` into a join over all orders.
  * @param order alias of the order's table in the statement
  */
 export const hasNoDuePayment = (order: string): string => `(

@@ -10,7 +10,7 @@ import { readOrders, readOrdersByExternalId } from "./orders-sql.ts";
 
 type OrderLookup = ConnectionKey & { readonly ref: OrderRef };
 
-/** Reads one order as it stands now; null when it is missing, another connection's, or an expired test order. */
+/** Reads one order as it is now. Null if it is missing, another connection's, or an expired test order. */
 export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
 
 /** Statements that read orders at the same time. */
@@ -37,7 +37,7 @@ async function readStorable(
   return read(lookup);
 }
 
-/** An order as a partner may see it at `now`: accepted once the deadline has passed, gone once it has expired. */
+/** The order as partners see it at `now`: accepted if the deadline has passed, and null if it has expired. */
 function asSeenNow(order: Order | null | undefined, now: Date): Order | null {
   return order === null || order === undefined || isExpired(order, now) ? null : asOf(order, now);
 }
@@ -54,7 +54,7 @@ async function readGroup(
   return lookups.map(({ ref }) => find(ref) ?? null);
 }
 
-/** Most names are the service's ids; only what is left is then looked up as the partner's own (decision 0009). */
+/** Most references are service ids. Only those that name no order are looked up as external ids (decision 0009). */
 async function readNamed(
   db: Database,
   connection: ConnectionKey,

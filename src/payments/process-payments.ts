@@ -8,17 +8,17 @@ import type { RespondedPayment } from "./evaluate-responses.ts";
 import type { Gateway } from "./gateway.ts";
 import { recordResponses } from "./record-responses.ts";
 
-/** A worker that has recorded no outcome by then has crashed or stalled, and another one sends the same entry again. */
+/** A worker that has recorded no outcome by then has crashed or stalled. Another one sends the entry again. */
 const LEASE_MS = MINUTE_MS;
 
 /**
- * Batches that one connection can fill in a run: with the built-in gateway 2 000 payments a second. When orders arrive
- * faster than that, creating them matters more than charging them at once, because there are hours for it.
+ * Batches that one connection can fill in a run: with the built-in gateway 2 000 payments a second. If orders arrive
+ * faster, creating them matters more than charging them at once, because charging has hours of time.
  */
 const BATCHES_MAX = 2;
 
 /**
- * Sends due payments to one gateway and records its responses; returns how many payments it sent. Connections share the
+ * Sends due payments to one gateway and records its responses. Returns how many payments it sent. Connections share the
  * batches (decision 0069).
  */
 export async function processPayments(

@@ -22,7 +22,10 @@ import { findPayable } from "./account/find-payable.ts";
 import { consequencesOf } from "./evaluate-outcomes.ts";
 import { evaluateResponses, isDeclined, type RespondedPayment } from "./evaluate-responses.ts";
 
-/** Declines in one transaction. Each needs several statements for its order, and a partner's cancel waits for all of them. */
+/**
+ * Declines recorded in one transaction. Each needs several statements for its order, and a partner's cancel waits for
+ * all of them.
+ */
 const DECLINES_MAX = 50;
 
 /** The outcome of an order's payments that could not be recorded. They are sent again when the claim expires. */
@@ -59,9 +62,9 @@ const byOrder = (responded: readonly RespondedPayment[]): OrderResponses[] =>
 const keyOf = ({ merchantId, connectionId }: ConnectionKey): ConnectionKey => ({ merchantId, connectionId });
 
 /**
- * Records the responses for all orders that are not locked in one transaction, and for each locked order in a transaction
- * of its own, so that no order stays locked while another one is waited for. If the transaction fails, records the
- * responses in smaller parts, and at last for each order alone (decision 0069).
+ * Records the responses for all orders that are not locked in one transaction, and for each locked order in a
+ * transaction of its own, so that no order stays locked while another one is waited for. If the transaction fails,
+ * records the responses in smaller parts, and at last for each order alone (decision 0069).
  */
 async function recordBatch(
   context: Context,
@@ -98,8 +101,8 @@ const orderOf = ({ order }: OrderResponses): OrderKey => order;
 type OrderStates = ReadonlyMap<string, OrderState>;
 
 /**
- * Records responses in one transaction, for the orders that `lock` locks; returns these. The orders' locks come first, as
- * in every transition, so a cancel is either visible here or sees what is recorded here.
+ * Records responses in one transaction, for the orders that `lock` locks. Returns these. The orders are locked first,
+ * as in every transition, so either this sees a cancel, or the cancel sees what this records.
  */
 async function recordUnderLock(
   context: Context,
@@ -126,7 +129,7 @@ async function recordUnderLock(
   return orders;
 }
 
-/** A charge that succeeds for an order that is neither canceled nor held for payment changes only the ledger. */
+/** A charge that succeeds changes only the ledger, unless its order is canceled or held for payment. */
 function concernsOrder({ outcome, payment }: PaymentOutcome, orders: OrderStates): boolean {
   const order = orders.get(payment.orderId);
   return outcome === "failed" || (order !== undefined && (wasCanceled(order) || hasFailedPayment(order)));

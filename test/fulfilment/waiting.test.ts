@@ -97,7 +97,7 @@ describe("orders that wait for stock", () => {
     await expectStockAddsUp(test);
   });
 
-  it("get what the refunds of a canceled order", async () => {
+  it("get what a canceled order gives back", async () => {
     const { test, partner, product, facility, place, isRouted, holdsOf } = await openWaitingRoom();
     await setStock(test, facility, product, 1);
     const first = await place(partner);

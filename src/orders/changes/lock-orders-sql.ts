@@ -32,7 +32,7 @@ export const toOrderState = (row: OrderStateRow): OrderState => ({
   lastSequence: row.last_sequence,
 });
 
-/** Locks those of some orders that no other transaction has locked (decision 0068); returns them as stored. */
+/** Locks those of the orders that no other transaction has locked (decision 0068). Returns them as stored. */
 export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderState[]> {
   const rows = await tx.query<OrderStateRow>({
     name: "lock-free-orders",
@@ -49,7 +49,7 @@ export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): 
   return rows.map(toOrderState);
 }
 
-/** Locks one order, waiting if necessary; returns it as stored. */
+/** Locks one order, after waiting if necessary. Returns it as stored. */
 export async function lockOrderState(
   tx: Queryable,
   connection: ConnectionKey,

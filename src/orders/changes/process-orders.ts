@@ -11,28 +11,28 @@ import { inParts, shareOf } from "../../platform/run-in-turn.ts";
 export type OrderSelection = {
   /** Of these connections. */
   readonly connections: readonly ConnectionKey[];
-  /** Of each of them, so many at most. */
+  /** The largest number of orders of each connection. */
   readonly share: number;
-  /** Only these; null: any. */
+  /** Only these orders. Null selects any. */
   readonly only: readonly string[] | null;
   readonly except: readonly string[];
 };
 
 /** What a job does with a batch of orders of many connections. */
 export type OrderBatch<Locked extends OrderKey> = {
-  /** The connections that share the batch, the one that waits longest first. */
+  /** The connections that share the batch. The one that waits longest is first. */
   readonly connections: readonly ConnectionKey[];
   /** The number of orders in one transaction, unless there are more connections. */
   readonly sizeMax: number;
   /** What could not be done with an order that fails, as in "could not be routed". */
   readonly done: string;
-  /** Locks those of the selected orders that there is something to do for. Again: a batch with these orders has failed. */
+  /** Locks those of the selected orders that need the job. `again`: a batch with these orders has failed. */
   lock(tx: Queryable, selection: OrderSelection, again: boolean): Promise<Locked[]>;
-  /** In the same transaction; called with at least one order. */
+  /** Runs in the same transaction, with at least one order. */
   process(tx: Queryable, orders: readonly Locked[], at: RecordContext): Promise<void>;
 };
 
-/** An order that could not be stored: it is skipped until the end of the run, where it is reported. */
+/** An order that could not be stored. The run skips it from then on, and reports it at its end. */
 class OrderFailure extends Error {
   readonly connectionId: string;
   readonly orderId: string;
@@ -46,14 +46,14 @@ class OrderFailure extends Error {
 
 /**
  * Processes a batch of orders of many connections in one transaction, an equal share of each. If that fails, processes
- * them in smaller parts, and those of a part that fails each alone, so that an order that cannot be stored delays no other
- * one; what fails alone as well is added to `failures`. Orders among the failures are skipped: they are still due, and
- * would come first again (decision 0068).
+ * smaller parts. If a part fails, processes its orders one by one, so that an order that cannot be stored does not
+ * delay others. Orders that fail alone are added to `failures`. Orders among the failures are skipped: they are still
+ * due and would come first again (decision 0068).
  *
  * @param only these orders; null: those that are due
  * @returns how many orders it locked
- * @throws the batch's error, if it had locked no order that could be to blame; and the error of an unavailable database,
- *   which concerns all orders.
+ * @throws the batch's error, if it had locked no order that could have caused it; and the error of an unavailable
+ *   database, which concerns all orders.
  */
 export async function processOrders<Locked extends OrderKey>(
   context: Context,
@@ -104,7 +104,7 @@ async function processParts<Locked extends OrderKey>(
   }
 }
 
-/** @param onLocked told the locked orders within the transaction, which may fail later, or be repeated */
+/** @param onLocked is called with the locked orders, in the transaction, which can still fail or be repeated */
 async function processTogether<Locked extends OrderKey>(
   context: Context,
   { lock, process }: OrderBatch<Locked>,
@@ -125,7 +125,7 @@ async function processTogether<Locked extends OrderKey>(
 
 const idOf = ({ id }: OrderKey): string => id;
 
-/** Those orders of some connections that have failed in a run, by their ids. */
+/** The orders of some connections that have failed in a run, by id. */
 function failedOrders(failures: readonly unknown[], connections: readonly ConnectionKey[]): string[] {
   const ours = new Set(connections.map(({ connectionId }) => connectionId));
   return failures.flatMap((failure) =>

@@ -21,10 +21,10 @@ const ROWS_MAX = 2_000;
 /** Fewer events, because their bodies are large. */
 const EVENTS_MAX = 500;
 
-/** What a batch has deleted. `rows` are orders and what belongs to them; 0 if nothing was left to erase. */
+/** What a batch has deleted. `rows` counts orders and their data. It is 0 if nothing was left to erase. */
 type ErasedBatch = { readonly orders: number; readonly rows: number };
 
-/** Erases all test orders whose time is over. Returns how many. */
+/** Erases all expired test orders. Returns how many it erased. */
 export async function eraseAllExpiredTestOrders(context: Context, stopping?: AbortSignal): Promise<number> {
   let orders = 0;
   await runInTurn(
@@ -41,9 +41,9 @@ export async function eraseAllExpiredTestOrders(context: Context, stopping?: Abo
 
 /**
  * Erases a batch of a connection's expired test orders, with all data that belongs to them (specification, part 3, rule
- * 4). First they are marked, by a short statement: they give up their keys and external ids, so that no creation waits for
- * an erasure. Then a transaction deletes a bounded number of rows, and the orders' own rows last. After a crash the next
- * run continues with what is left (decision 0065).
+ * 4). First they are marked, by a short statement: they give up their keys and external ids, so that no creation waits
+ * for an erasure. Then a transaction deletes a bounded number of rows, and the orders' own rows last. After a crash the
+ * next run continues with what is left (decision 0065).
  */
 export async function eraseExpiredTestOrders(
   context: Context,

@@ -10,7 +10,7 @@ const toAccount = (row: AccountRow): Account => ({
   creditLimitMinor: row.credit_limit_minor,
 });
 
-/** A merchant's account; one that nothing has been booked on yet is empty. Null when there is no such merchant. */
+/** A merchant's account, empty before its first booking. Null if there is no such merchant. */
 export async function readAccount(db: Queryable, merchantId: string): Promise<Account | null> {
   const [row] = await db.query<AccountRow>({
     name: "read-account",
@@ -89,7 +89,7 @@ export async function readDecided(
   return ({ merchantId, id }) => decided.get(`${merchantId} ${id}`) ?? null;
 }
 
-/** Stores that charges were declined; earlier declines do not change. The caller has locked the accounts. */
+/** Records declined charges. Earlier declines do not change. The caller has locked the accounts. */
 export async function insertDeclines(tx: Queryable, declined: readonly Booking[], now: Date): Promise<void> {
   if (declined.length === 0) return;
   await tx.query({
@@ -105,8 +105,8 @@ export async function insertDeclines(tx: Queryable, declined: readonly Booking[]
 
 /**
  * Locks the accounts of merchants, in the order of their ids: until the transaction ends, no other books on them or
- * changes their limits. Accounts that there are not yet are left out. Read them after the lock: a statement that waits for
- * a lock still uses what it saw before.
+ * changes their limits. Accounts that there are not yet are left out. Read them after the lock: a statement that waits
+ * for a lock still uses what it saw before.
  */
 export async function lockAccountsShared(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
   if (merchantIds.length === 0) return [];
@@ -169,9 +169,9 @@ export async function insertBookings(tx: Queryable, bookings: readonly Booking[]
 export type AccountEntry = {
   readonly id: string;
   readonly kind: BookingKind;
-  /** Below zero for charges. */
+  /** Negative for charges. */
   readonly amountMinor: bigint;
-  /** The operator's name for a payment; null for charges and refunds. */
+  /** The operator's reference of a payment. Null for charges and refunds. */
   readonly reference: string | null;
   readonly note: string | null;
   readonly createdAt: Date;
@@ -195,7 +195,7 @@ const toAccountEntry = (row: AccountEntryRow): AccountEntry => ({
   createdAt: row.created_at,
 });
 
-/** Those of one kind, or all. Newest first; one row more than the page, if there is one. */
+/** The entries of one kind, or all. Newest first. Returns one row more than the page if there is one. */
 export async function listAccountEntries(
   db: Queryable,
   merchantId: string,

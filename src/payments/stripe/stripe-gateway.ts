@@ -5,7 +5,7 @@ import { chargeAtStripe } from "./stripe-charges.ts";
 import { withoutDetails } from "./stripe-errors.ts";
 import { refundAtStripe } from "./stripe-refunds.ts";
 
-/** Payments in a batch, and batches that are sent at the same time; below Stripe's rate limit. */
+/** Payments in a batch, and concurrent batches. Together they are below Stripe's rate limit. */
 const BATCH_SIZE = 8;
 const CONCURRENCY = 8;
 

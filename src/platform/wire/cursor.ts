@@ -13,7 +13,7 @@ const checksum = (list: string, position: Buffer): Buffer =>
 export const encodeCursor = (list: string, position: Buffer): string =>
   Buffer.concat([position, checksum(list, position)]).toString("base64url");
 
-/** The position that a cursor contains; null if the text is not a cursor of this list. */
+/** The position that a cursor contains. Null if the text is not a cursor of this list. */
 export function decodeCursor(list: string, cursor: string): Buffer | null {
   const bytes = Buffer.from(cursor, "base64url");
   const position = bytes.subarray(0, -CHECKSUM_BYTES);

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { groupCalls } from "../../../src/platform/database/group.ts";
+import { WAITING_CALLS_MAX } from "../../../src/platform/database/too-many-calls.ts";
 
 /** A group that waits until the test ends it. */
 function startGroups(besideMin: number) {
@@ -146,7 +147,7 @@ it("a connection with more waiting calls than it may have is limited, and no oth
     ownerOf: (item) => item.slice(0, 1),
   });
   let limited = 0;
-  for (let count = 0; count < 1_010; count += 1) call("a").catch(() => (limited += 1));
+  for (let count = 0; count < WAITING_CALLS_MAX + 10; count += 1) call("a").catch(() => (limited += 1));
   let othersLimited = 0;
   call("b").catch(() => (othersLimited += 1));
   await turn();

@@ -79,7 +79,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
         by,
         operation: "cancel",
         detail: body.reason ?? null,
-        // Goods that are on their way are not a merchant's to give back unpaid (decision 0038).
+        // After goods have shipped, a merchant cannot cancel and be refunded (decision 0038).
         transition: (order) =>
           caller.kind === "merchant" && order.shipments.length > 0
             ? transitionRefused("cancel", order, "already_shipped")
@@ -93,7 +93,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     summary: "Retry an order's payment",
     description:
-      "Attempts declined charges now instead of at their scheduled time; of a canceled order, its refunds. The attempt follows within a second.",
+      "Attempts declined charges again within a second, instead of at their scheduled time. For a canceled order, it attempts declined refunds.",
     handle: async ({ caller, params, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
@@ -183,18 +183,17 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
 ];
 
 /**
- * Letting an order go unpaid is the operator's decision; so is saying that it was not paid, which opens it to its
- * partner's cancel.
+ * Only the operator may set `payment_failed`, which lets the partner cancel, or release it, which waives the charge.
  */
 function reasonErrors(caller: BackOfficeCaller, body: unknown): ValidationError[] {
   const sent = valueAt(body, "/reasons");
   if (caller.kind === "operator" || !Array.isArray(sent)) return [];
   return caller.kind === "warehouse"
-    ? errorsWhere(sent, (reason) => reason === PAYMENT_FAILED, "is a matter of the operator")
+    ? errorsWhere(sent, (reason) => reason === PAYMENT_FAILED, "can be set and released only by the operator")
     : errorsWhere(
         sent,
         (reason) => reason !== MERCHANT_REQUEST,
-        `must be ${MERCHANT_REQUEST}; other reasons are not yours`,
+        `must be ${MERCHANT_REQUEST}; your role does not allow other reasons`,
       );
 }
 
