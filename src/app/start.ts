@@ -9,9 +9,10 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
+import { readOpenFilesMax } from "../platform/open-files.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
-import { Dispatcher } from "../webhooks/dispatch/dispatcher.ts";
+import { Dispatcher, IN_FLIGHT_MAX } from "../webhooks/dispatch/dispatcher.ts";
 import { createSender } from "../webhooks/dispatch/send/sender.ts";
 import { JOBS, type Job } from "./jobs.ts";
 import { type OpenService, openService } from "./open-service.ts";
@@ -75,12 +76,19 @@ function partnerApi({ context, pools }: OpenService, metrics: Metrics): Listener
 /** Starts the jobs and the dispatcher. The job `find-due-deliveries` finds deliveries for which no signal arrived. */
 function startWork({ context, pools, signals }: OpenService, metrics: Metrics, stops: Stops): void {
   const { webhookTimeoutMs, webhookAllowPrivateNetworks } = context.config;
+  // A quarter of the sockets for requests in flight, and one for sockets that wait for a further request.
+  const socketsMax = Math.floor(readOpenFilesMax() / 4);
   const sender = createSender({
     timeoutMs: webhookTimeoutMs,
     allowPrivateNetworks: webhookAllowPrivateNetworks,
+    socketsKeptMax: socketsMax,
   });
   const dispatching = { ...context, db: pools.get("dispatcher") };
-  const dispatcher = new Dispatcher(dispatching, sender, { random: Math.random, metrics });
+  const dispatcher = new Dispatcher(dispatching, sender, {
+    random: Math.random,
+    metrics,
+    inFlightMax: Math.min(IN_FLIGHT_MAX, socketsMax),
+  });
   const stopListening = signals.listen((signal, connections) =>
     signal === "deliveries_due" ? dispatcher.wake(connections) : dispatcher.refresh(connections),
   );

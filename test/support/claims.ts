@@ -36,6 +36,7 @@ export const anEndpoint = (fields: Partial<LeasedEndpoint> = {}): LeasedEndpoint
   url: "https://partner.example/hooks",
   inFlightMax: 8,
   sealedSecrets: ["sealed"],
+  provenHost: null,
   health: {
     consecutiveFailures: 0,
     failingSince: null,

@@ -33,13 +33,17 @@ export async function storeEndpoint(
 export function startDispatcher(
   { context }: TestService,
   senderSettings: Partial<Parameters<typeof createSender>[0]> = {},
+  inFlightMax?: number,
 ): Dispatcher {
   const sender = createSender({
     timeoutMs: context.config.webhookTimeoutMs,
     allowPrivateNetworks: context.config.webhookAllowPrivateNetworks,
     ...senderSettings,
   });
-  const dispatcher = new Dispatcher(context, sender, { random: Math.random });
+  const dispatcher = new Dispatcher(context, sender, {
+    random: Math.random,
+    ...(inFlightMax !== undefined && { inFlightMax }),
+  });
   // As in a process with both roles, except for due deliveries: a test decides when those are sent.
   const { send } = context.signals;
   Object.assign(context, {

@@ -43,6 +43,8 @@ export type LeasedEndpoint = {
   /** Encrypted, newest first. */
   readonly sealedSecrets: readonly string[];
   readonly health: EndpointHealth;
+  /** The host that has returned 2xx to it, if any. See endpoint-host.ts. */
+  readonly provenHost: string | null;
 };
 
 /** One request to an endpoint and how it ended. */

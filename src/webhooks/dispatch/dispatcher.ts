@@ -1,5 +1,6 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Metrics } from "../../platform/metrics.ts";
+import { after } from "../../platform/time.ts";
 import type { WebhookContext } from "../context.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 import type { HealthReport } from "../health/endpoint-health.ts";
@@ -10,18 +11,24 @@ import { type ClaimedDelivery, type Completion, released } from "./claimed-deliv
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
 import { createOutcomeStore, type OutcomeStore } from "./record/outcome-store.ts";
+import type { EndpointHost } from "./room/endpoint-host.ts";
+import { SendRoom } from "./room/send-room.ts";
 import { logAttempt } from "./send/log-attempt.ts";
 import { Pace } from "./send/pace.ts";
-import { firstDelayMs, isSuccess, sendDelivery } from "./send/send-delivery.ts";
+import { firstDelayMs, isSuccess, LEASE_MARGIN_MS, sendDelivery } from "./send/send-delivery.ts";
 import type { Sender } from "./send/sender.ts";
 
 /** How long requests in flight may take when the process stops. */
 const STOP_MS = 4_000;
+/** Requests in flight in this process, if it may have enough sockets. */
+export const IN_FLIGHT_MAX = 8_192;
 
 type DispatcherOptions = {
   /** Returns a number from 0 to 1, for the jitter of retries. */
   readonly random: () => number;
   readonly metrics?: Pick<Metrics, "attemptMade">;
+  /** Requests that may be in flight. Default: `IN_FLIGHT_MAX`. */
+  readonly inFlightMax?: number;
 };
 
 /**
@@ -36,7 +43,11 @@ export class Dispatcher {
   readonly #workerId: string;
   readonly #queues = new EndpointQueues();
   readonly #claimer: Claimer;
-  readonly #pace = new Pace<EndpointQueue>((queue) => this.#sendWaiting(queue));
+  readonly #pace = new Pace<EndpointQueue>(
+    (queue) => this.#sendWaiting(queue),
+    (queue) => queue.connection.connectionId,
+  );
+  readonly #room: SendRoom<EndpointQueue>;
   readonly #outcomes: OutcomeStore;
   readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
   #isStopping = false;
@@ -47,6 +58,11 @@ export class Dispatcher {
     this.#sender = sender;
     this.#options = options;
     this.#workerId = context.newId();
+    this.#room = new SendRoom({
+      inFlightMax: options.inFlightMax ?? IN_FLIGHT_MAX,
+      limitsUnproven: !context.config.webhookAllowPrivateNetworks,
+      resume: (queue) => this.#sendWaiting(queue),
+    });
     this.#claimer = new Claimer(context, {
       workerId: this.#workerId,
       queues: this.#queues,
@@ -65,6 +81,7 @@ export class Dispatcher {
   /** Finds connections with something due, also those for which no signal arrived. */
   async poll(): Promise<void> {
     const { db, clock } = this.#context;
+    this.#releaseStale();
     this.wake(await listConnectionsWithDueDeliveries(db, this.#workerId, clock.now()));
   }
 
@@ -88,6 +105,7 @@ export class Dispatcher {
   /** Sends nothing more, releases what waits, leaves requests in flight a little time, and then cuts them off. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#room.stop();
     this.#claimer.stop();
     for (const queue of this.#queues.all()) this.#releaseWaiting(queue);
     const timer = setTimeout(() => {
@@ -108,7 +126,8 @@ export class Dispatcher {
       this.#releaseWaiting(queue);
       return;
     }
-    while (this.#pace.admits(queue)) {
+    if (queue.isProven) this.#room.prove(queue.host);
+    while (this.#admits(queue)) {
       const delivery = queue.next();
       if (delivery === null) return;
       this.#pace.begun();
@@ -116,17 +135,34 @@ export class Dispatcher {
     }
   }
 
+  #admits(queue: EndpointQueue): boolean {
+    return (
+      this.#pace.admits(queue) && (!queue.hasNext || this.#room.admits(queue, this.#context.clock.now()))
+    );
+  }
+
   async #process(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
-    const { clock, config } = this.#context;
+    const { clock } = this.#context;
+    const { host } = queue;
+    const end = this.#room.begin(queue, delivery.event?.body.length ?? 0, clock.now());
     const completion = await this.#send(queue, delivery);
-    const { attempt, outcome } = completion;
-    const health = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
+    end();
+    const { outcome } = completion;
+    const health = this.#reportOf(queue, host, completion);
     this.#sendWaiting(queue);
     this.#claimIfLow(queue);
     await this.#record(queue, completion, health);
     if (outcome.is === "retry") this.#claimer.wakeAt(queue.connection, outcome.at);
     const backoffUntil = health?.health.backoffUntil ?? null;
     if (backoffUntil !== null) this.#claimer.wakeAt(queue.connection, backoffUntil);
+  }
+
+  #reportOf(queue: EndpointQueue, host: EndpointHost, { attempt, outcome }: Completion): HealthReport | null {
+    const { clock, config } = this.#context;
+    const report = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
+    if (!this.#room.limitsUnproven || attempt === null || !isSuccess(attempt)) return report;
+    this.#room.prove(host);
+    return queue.prove(host, report);
   }
 
   async #send({ destination }: EndpointQueue, delivery: ClaimedDelivery): Promise<Completion> {
@@ -157,6 +193,15 @@ export class Dispatcher {
 
   #releaseWaiting(queue: EndpointQueue): void {
     for (const delivery of queue.removeWaiting()) void this.#record(queue, released(delivery), null);
+  }
+
+  /** Returns what could not be sent for so long that its lease would end during an attempt. */
+  #releaseStale(): void {
+    const { clock, config } = this.#context;
+    const sendableUntil = after(clock.now(), config.webhookTimeoutMs + LEASE_MARGIN_MS);
+    for (const queue of this.#queues.all())
+      for (const delivery of queue.removeLeasedUntil(sendableUntil))
+        void this.#record(queue, released(delivery), null);
   }
 
   /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */

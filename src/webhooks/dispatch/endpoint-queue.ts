@@ -10,6 +10,7 @@ import {
 import { signingKey } from "../secrets/signing-secret.ts";
 import type { Room } from "./claim/claim-sql.ts";
 import type { Attempt, ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
+import { type EndpointHost, hostOf } from "./room/endpoint-host.ts";
 import { type Destination, isGone, isSuccess } from "./send/send-delivery.ts";
 import { SendWindow } from "./send-window.ts";
 
@@ -25,6 +26,8 @@ export class EndpointQueue {
   readonly endpoint: EndpointKey;
   #destination: Destination;
   #sealedSecrets: readonly string[] = [];
+  #host: EndpointHost;
+  #provenHost: string | null;
   #health: EndpointHealth;
   #isPaused = false;
   #isReleasing = false;
@@ -38,16 +41,27 @@ export class EndpointQueue {
   /** Claims whose outcome is not stored yet. */
   #claimed = 0;
 
-  constructor({ merchantId, connectionId, id, url, inFlightMax, health }: LeasedEndpoint) {
+  constructor({ merchantId, connectionId, id, url, inFlightMax, health, provenHost }: LeasedEndpoint) {
     this.connection = { merchantId, connectionId };
     this.endpoint = { merchantId, connectionId, id };
     this.#destination = { url, keys: [] };
+    this.#host = hostOf(url);
+    this.#provenHost = provenHost;
     this.#health = health;
     this.#window = new SendWindow(inFlightMax, health.consecutiveFailures > 0);
   }
 
   get destination(): Destination {
     return this.#destination;
+  }
+
+  get host(): EndpointHost {
+    return this.#host;
+  }
+
+  /** Whether its host has returned 2xx to it. */
+  get isProven(): boolean {
+    return this.#provenHost === this.#host.origin;
   }
 
   get isFailing(): boolean {
@@ -94,6 +108,7 @@ export class EndpointQueue {
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
     const keys = isSigned ? this.#destination.keys : sealedSecrets.map((sealed) => signingKey(open(sealed)));
     this.#sealedSecrets = sealedSecrets;
+    if (url !== this.#destination.url) this.#host = hostOf(url);
     this.#destination = { url, keys };
     this.#window.limitTo(inFlightMax);
     const free = this.#window.inFlightMax + this.#window.aheadMax - this.#inFlight - this.#waiting.length;
@@ -113,6 +128,11 @@ export class EndpointQueue {
     this.#waiting.push(...deliveries);
   }
 
+  /** Whether `next` returns a delivery. */
+  get hasNext(): boolean {
+    return this.#waiting.length > 0 && this.#inFlight < this.#window.inFlightMax;
+  }
+
   /** Returns the next delivery to send. Null when none waits or enough are in flight. */
   next(): ClaimedDelivery | null {
     if (this.#inFlight >= this.#window.inFlightMax) return null;
@@ -130,6 +150,13 @@ export class EndpointQueue {
     return this.#waiting.splice(0);
   }
 
+  /** Removes and returns those that wait to be sent and whose lease ends before a time. */
+  removeLeasedUntil(time: Date): ClaimedDelivery[] {
+    const [stale, others] = [this.#waiting.filter(({ leasedUntil }) => leasedUntil < time), this.#waiting];
+    if (stale.length > 0) this.#waiting = others.filter(({ leasedUntil }) => leasedUntil >= time);
+    return stale;
+  }
+
   /**
    * A delivery that `next` returned is no longer in flight. Returns what is to be stored about the endpoint's health, if
    * anything.
@@ -140,6 +167,14 @@ export class EndpointQueue {
     // Attempts that were in flight when the endpoint was paused say nothing new, even if it was resumed since.
     if (attempt === null || this.#isPaused) return null;
     return isSuccess(attempt) ? this.#noteSuccess(at) : this.#noteFailure(at, isGone(attempt), retryMs);
+  }
+
+  /** The host has returned 2xx. Returns what is to be stored, with the report that was to be stored anyway. */
+  prove({ origin }: EndpointHost, report: HealthReport | null): HealthReport | null {
+    if (this.#provenHost === origin) return report;
+    this.#provenHost = origin;
+    const unchanged = { endpoint: this.endpoint, health: this.#health, pause: null, warning: null };
+    return { ...(report ?? unchanged), provenHost: origin };
   }
 
   #noteSuccess(at: Date): HealthReport | null {

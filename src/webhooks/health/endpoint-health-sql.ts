@@ -4,13 +4,13 @@ import type { HealthReport } from "./endpoint-health.ts";
 
 /** Stores the health of an endpoint, if the worker still has its lease. */
 export async function saveHealth(tx: Queryable, workerId: string, report: HealthReport): Promise<void> {
-  const { endpoint, health } = report;
+  const { endpoint, health, provenHost } = report;
   await tx.query({
     name: "save-endpoint-health",
     text: `
       update webhook_endpoint_states
       set consecutive_failures = $5, failing_since = $6, last_failure_at = $7, last_success_at = $8,
-          backoff_until = $9, warnings_sent = $10
+          backoff_until = $9, warnings_sent = $10, proven_host = coalesce($11, proven_host)
       where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and worker_id = $4`,
     values: [
       endpoint.merchantId,
@@ -23,6 +23,7 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
       health.lastSuccessAt,
       health.backoffUntil,
       health.warningsSent,
+      provenHost ?? null,
     ],
   });
 }

@@ -22,7 +22,11 @@ export type HealthChange = {
 };
 
 /** A change of an endpoint's health that is to be stored. */
-export type HealthReport = HealthChange & { readonly endpoint: EndpointKey };
+export type HealthReport = HealthChange & {
+  readonly endpoint: EndpointKey;
+  /** The host and port, when it has returned 2xx to the endpoint for the first time. */
+  readonly provenHost?: string | undefined;
+};
 
 /** Consecutive failures after which an endpoint backs off. */
 const BACKOFF_AFTER_FAILURES = 10;

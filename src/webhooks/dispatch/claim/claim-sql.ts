@@ -64,7 +64,8 @@ export async function leaseEndpoints(
       last_success_at: Date;
       backoff_until: Date | null;
       warnings_sent: number;
-    }
+    proven_host: string | null;
+  }
   >({
     name: "lease-endpoints",
     text: `
@@ -82,7 +83,7 @@ export async function leaseEndpoints(
           where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
             and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)))
       returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
-                s.last_failure_at, s.last_success_at, s.backoff_until, s.warnings_sent,
+                s.last_failure_at, s.last_success_at, s.backoff_until, s.warnings_sent, s.proven_host,
                 array(
                   select k.sealed
                   from webhook_secrets k
@@ -104,6 +105,7 @@ export async function leaseEndpoints(
     url: row.url,
     inFlightMax: row.in_flight_max,
     sealedSecrets: row.sealed_secrets,
+    provenHost: row.proven_host,
     health: {
       consecutiveFailures: row.consecutive_failures,
       failingSince: row.failing_since,

@@ -74,6 +74,7 @@ function newestReports(recorded: readonly RecordedCompletion[]): HealthReport[] 
     const earlier = newest.get(report.endpoint.id);
     newest.set(report.endpoint.id, {
       ...report,
+      provenHost: report.provenHost ?? earlier?.provenHost,
       pause: report.pause ?? earlier?.pause ?? null,
       warning: report.warning ?? earlier?.warning ?? null,
     });

@@ -30,7 +30,7 @@ export function createGuardedConnector(connection: Connection) {
 
   const readLimit = new ReadLimit();
 
-  return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
+  const open = (options: buildConnector.Options, callback: buildConnector.Callback): void => {
     const literal = literalAddress(options.hostname);
     if (literal !== null && !isAllowed(literal)) {
       // Called later, because the client does not expect a result during this call.
@@ -48,6 +48,7 @@ export function createGuardedConnector(connection: Connection) {
       else if (!allowPrivateNetworks && options.protocol !== "https:") socket.destroy(new NotHttpsError());
     });
   };
+  return { connect: open, socketCount: () => readLimit.socketCount };
 }
 
 /**

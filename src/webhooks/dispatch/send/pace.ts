@@ -1,3 +1,5 @@
+import { Rotation } from "../room/rotation.ts";
+
 /**
  * Requests that begin before the event loop reads responses. Hundreds begun at once would need as many sockets and be
  * slower. With so few, the responses that arrive in between free sockets for reuse.
@@ -13,13 +15,17 @@ const UNSTORED_MAX = 512;
 export class Pace<Queue> {
   readonly #resume: (queue: Queue) => void;
   /** Queues that were not admitted, in the order in which they are resumed. */
-  readonly #heldBack = new Set<Queue>();
+  readonly #heldBack: Rotation<Queue>;
   #begun = 0;
   #unstored = 0;
 
-  /** @param resume is called with a queue that was not admitted, once another request may be admitted */
-  constructor(resume: (queue: Queue) => void) {
+  /**
+   * @param resume is called with a queue that was not admitted, once another request may be admitted
+   * @param keyOf whose queue it is; these take turns
+   */
+  constructor(resume: (queue: Queue) => void, keyOf: (queue: Queue) => string = String) {
     this.#resume = resume;
+    this.#heldBack = new Rotation(keyOf);
   }
 
   /** Whether a request of this queue may begin now. */
@@ -56,9 +62,9 @@ export class Pace<Queue> {
 
   /** A queue that is not admitted again goes behind all others. */
   #resumeQueues(): void {
-    for (const queue of this.#heldBack) {
-      if (!this.#isOpen) return;
-      this.#heldBack.delete(queue);
+    while (this.#isOpen) {
+      const queue = this.#heldBack.next();
+      if (queue === null) return;
       this.#resume(queue);
     }
   }

@@ -24,6 +24,10 @@ export class ReadLimit {
   readonly #sockets = new Map<Socket, Counts>();
   #timer: NodeJS.Timeout | null = null;
 
+  get socketCount(): number {
+    return this.#sockets.size;
+  }
+
   /** @param connected the event after which a request is sent */
   watch(socket: Socket, connected: "connect" | "secureConnect"): void {
     this.#sockets.set(socket, { received: 0, sent: 0, receivedBefore: 0 });

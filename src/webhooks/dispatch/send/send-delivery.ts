@@ -11,7 +11,7 @@ import { signedHeaders } from "./signature.ts";
 export type Destination = { readonly url: string; readonly keys: readonly KeyObject[] };
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
-const LEASE_MARGIN_MS = 10_000;
+export const LEASE_MARGIN_MS = 10_000;
 /** Lost claims allowed beyond the schedule. After them, a delivery whose outcome cannot be stored fails. */
 const LOST_MAX = 5;
 

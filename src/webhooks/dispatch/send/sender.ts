@@ -5,6 +5,8 @@ import { createGuardedConnector } from "./guarded-connector.ts";
 import { failureOf } from "./send-failure.ts";
 
 const READ_MAX_BYTES = 16 * 1_024;
+/** A receiver may request to keep a socket open, but not for longer. */
+const KEEP_ALIVE_MAX_MS = 10_000;
 const KEPT_BYTES = 1_024;
 /** Responses such as 103, before the actual one. */
 const INTERIM_MAX = 5;
@@ -48,6 +50,8 @@ type SenderSettings = {
   /** One deadline for lookup, connection, request and response. */
   timeoutMs: number;
   allowPrivateNetworks: boolean;
+  /** While so many sockets are open, none is kept for a further request. */
+  socketsKeptMax?: number;
   /** For tests. Default: the DNS. */
   lookup?: Resolve;
 };
@@ -57,17 +61,24 @@ type SenderSettings = {
  * number of concurrent requests to an origin is not limited here: many endpoints may share an origin, and the limit is one
  * of the endpoint.
  */
-export function createSender({ timeoutMs, allowPrivateNetworks, lookup }: SenderSettings): Sender {
+export function createSender({
+  timeoutMs,
+  allowPrivateNetworks,
+  socketsKeptMax = Number.POSITIVE_INFINITY,
+  lookup,
+}: SenderSettings): Sender {
   const names = new NameLookup({ allowPrivateNetworks });
   const resolve = lookup ?? names.resolve;
   /** The connection whose request is being dispatched: the client opens a socket for it within that call. */
   let dispatchingFor = "";
+  const { connect, socketCount } = createGuardedConnector({
+    timeoutMs,
+    allowPrivateNetworks,
+    lookup: (name) => resolve(name, dispatchingFor),
+  });
   const agent = new Agent({
-    connect: createGuardedConnector({
-      timeoutMs,
-      allowPrivateNetworks,
-      lookup: (name) => resolve(name, dispatchingFor),
-    }),
+    connect,
+    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
     allowH2: false,
     pipelining: 1,
     // The deadline takes their place. They start again with every byte, so a slow response would never end.
@@ -97,7 +108,14 @@ export function createSender({ timeoutMs, allowPrivateNetworks, lookup }: Sender
       for (const name in headers) allHeaders.push(name, headers[name] ?? "");
       dispatchingFor = connectionId;
       agent.dispatch(
-        { origin, path: pathname + search, method: "POST", headers: allHeaders, body },
+        {
+          origin,
+          path: pathname + search,
+          method: "POST",
+          headers: allHeaders,
+          body,
+          reset: socketCount() >= socketsKeptMax,
+        },
         exchange,
       );
       dispatchingFor = "";

@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+
+/** What is assumed where the limit cannot be read, which is not on Linux. */
+const ASSUMED = 1_024;
+
+/** How many files and sockets this process may have open. */
+export function readOpenFilesMax(): number {
+  try {
+    const [, soft = ""] = /^Max open files\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    if (soft === "unlimited") return Number.MAX_SAFE_INTEGER;
+    return /^\d+$/.test(soft) ? Number(soft) : ASSUMED;
+  } catch {
+    return ASSUMED;
+  }
+}

@@ -1,0 +1,15 @@
+/** Where an endpoint is. */
+export type EndpointHost = {
+  /** The name or address. */
+  readonly name: string;
+  /** With the port. */
+  readonly origin: string;
+};
+
+/** @param url an accepted URL of an endpoint */
+export function hostOf(url: string): EndpointHost {
+  const { hostname, protocol, port } = new URL(url);
+  return { name: hostname, origin: `${hostname}:${port === "" ? DEFAULT_PORTS[protocol] : port}` };
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { "https:": "443", "http:": "80" };

@@ -1,0 +1,46 @@
+/** How many times the free room one key may hold. A key alone may hold eight ninths of all; the rest is a reserve. */
+const TIMES_FREE = 8;
+
+/**
+ * Divides room among keys, mostly connections. A key may hold eight times as much as is free (decision 0063). So one that
+ * is alone gets nearly all, and a newcomer finds free room at once. What it takes makes the limit of all others lower:
+ * they get nothing more until they are below it, so that several end with equal shares. Nothing is taken away.
+ */
+export class FairShare {
+  readonly #capacity: number;
+  readonly #held = new Map<string, number>();
+  #free: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.#free = capacity;
+  }
+
+  get isUnused(): boolean {
+    return this.#free === this.#capacity;
+  }
+
+  /** How much more a key may take. */
+  roomFor(key: string): number {
+    const held = this.#held.get(key) ?? 0;
+    if (held === 0 && this.#free > 0)
+      return Math.max(1, Math.floor((TIMES_FREE * this.#free) / (TIMES_FREE + 1)));
+    return Math.max(0, Math.floor((TIMES_FREE * this.#free - held) / (TIMES_FREE + 1)));
+  }
+
+  hasRoomFor(key: string): boolean {
+    return this.roomFor(key) > 0;
+  }
+
+  take(key: string, size: number): void {
+    this.#free -= size;
+    this.#held.set(key, (this.#held.get(key) ?? 0) + size);
+  }
+
+  giveBack(key: string, size: number): void {
+    this.#free += size;
+    const left = (this.#held.get(key) ?? 0) - size;
+    if (left > 0) this.#held.set(key, left);
+    else this.#held.delete(key);
+  }
+}
