@@ -33,7 +33,7 @@ export function literalAddress(hostname: string): string | null {
  * Returns what is wrong with the URL of an endpoint, as a message that follows the name of the field. Null if nothing is.
  * No name is looked up (decision 0062): the response would show which names exist in our own network, and the addresses
  * of a name may change. They are checked at every connection.
- * @param allowPrivateNetworks lifts the need for https and for a public address, and nothing else
+ * @param allowPrivateNetworks lifts the need for https, for a public address and for a usual port, and nothing else
  */
 export function endpointUrlError(text: string, allowPrivateNetworks: boolean): string | null {
   const form = formError(text, allowPrivateNetworks);
@@ -41,7 +41,8 @@ export function endpointUrlError(text: string, allowPrivateNetworks: boolean): s
   const { hostname } = new URL(text);
   const literal = literalAddress(hostname);
   const isPublic = literal === null ? !isLocalName(hostname) : isPublicAddress(literal);
-  return isPublic ? null : "must be a public address";
+  if (!isPublic) return "must be a public address";
+  return isUsualPort(new URL(text).port) ? null : "must have port 443 or a port from 1024 to 65535";
 }
 
 function formError(text: string, allowHttp: boolean): string | null {
@@ -55,6 +56,12 @@ function formError(text: string, allowHttp: boolean): string | null {
   if (text.includes("#")) return "must not contain a fragment";
   return null;
 }
+
+/**
+ * Ports below 1024 belong to other services, whose ports nobody should try by way of ours (decision 0063).
+ * @param port as the URL parser returns it: empty for 443
+ */
+const isUsualPort = (port: string): boolean => port === "" || Number(port) >= 1_024;
 
 /**
  * Whether a name has a meaning only on this machine or in its network.

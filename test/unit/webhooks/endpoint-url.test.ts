@@ -53,6 +53,16 @@ describe("the URL of an endpoint", () => {
     expect(onTheInternet(ofLength(2_049))).toBe("must have at most 2048 characters");
   });
 
+  it("has port 443, or one from 1024 on", () => {
+    for (const port of [443, 1_024, 8_443, 65_535])
+      expect(onTheInternet(`https://partner.example:${port}/`)).toBeNull();
+    for (const port of [0, 1, 22, 25, 80, 442, 444, 1_023]) {
+      const url = `https://partner.example:${port}/`;
+      expect(onTheInternet(url)).toBe("must have port 443 or a port from 1024 to 65535");
+      expect(onALaptop(url)).toBeNull();
+    }
+  });
+
   it.each(["https://user@partner.example/", "https://:word@partner.example/", "https://u:w@8.8.8.8/"])(
     "holds no user name or password: %s",
     (url) => {

@@ -64,8 +64,8 @@ export async function leaseEndpoints(
       last_success_at: Date;
       backoff_until: Date | null;
       warnings_sent: number;
-    proven_host: string | null;
-  }
+      proven_host: string | null;
+    }
   >({
     name: "lease-endpoints",
     text: `
