@@ -61,30 +61,9 @@ type SenderSettings = {
  * number of concurrent requests to an origin is not limited here: many endpoints may share an origin, and the limit is one
  * of the endpoint.
  */
-export function createSender({
-  timeoutMs,
-  allowPrivateNetworks,
-  socketsKeptMax = Number.POSITIVE_INFINITY,
-  lookup,
-}: SenderSettings): Sender {
-  const names = new NameLookup({ allowPrivateNetworks });
-  const resolve = lookup ?? names.resolve;
-  /** The connection whose request is being dispatched: the client opens a socket for it within that call. */
-  let dispatchingFor = "";
-  const { connect, socketCount } = createGuardedConnector({
-    timeoutMs,
-    allowPrivateNetworks,
-    lookup: (name) => resolve(name, dispatchingFor),
-  });
-  const agent = new Agent({
-    connect,
-    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-    allowH2: false,
-    pipelining: 1,
-    // The deadline takes their place. They start again with every byte, so a slow response would never end.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+export function createSender(settings: SenderSettings): Sender {
+  const { timeoutMs } = settings;
+  const client = openClient(settings);
   const commonHeaders = ["content-type", "application/json", "user-agent", `PartnerOrders/${readVersion()}`];
 
   const inFlight = new Set<Exchange>();
@@ -106,19 +85,8 @@ export function createSender({
       const { origin, pathname, search } = target;
       const allHeaders = commonHeaders.slice();
       for (const name in headers) allHeaders.push(name, headers[name] ?? "");
-      dispatchingFor = connectionId;
-      agent.dispatch(
-        {
-          origin,
-          path: pathname + search,
-          method: "POST",
-          headers: allHeaders,
-          body,
-          reset: socketCount() >= socketsKeptMax,
-        },
-        exchange,
-      );
-      dispatchingFor = "";
+      const path = pathname + search;
+      client.dispatch(connectionId, { origin, path, method: "POST", headers: allHeaders, body }, exchange);
     });
   }
 
@@ -127,8 +95,7 @@ export function createSender({
       whenIdle = resolve;
       if (inFlight.size === 0) resolve();
     });
-    names.close();
-    await agent.destroy(); // `close` would wait for idle connections.
+    await client.close();
   }
 
   function close(): Promise<void> {
@@ -140,7 +107,47 @@ export function createSender({
     for (const exchange of inFlight) exchange.end("canceled");
   }
 
-  return { send, cancelAll, originCount: () => Object.keys(agent.stats).length, close };
+  return { send, cancelAll, originCount: client.originCount, close };
+}
+
+/** The HTTP client of a sender. It knows for which connection it opens a socket. */
+function openClient({
+  timeoutMs,
+  allowPrivateNetworks,
+  socketsKeptMax = Number.POSITIVE_INFINITY,
+  lookup,
+}: SenderSettings) {
+  const names = new NameLookup({ allowPrivateNetworks });
+  const resolve = lookup ?? names.resolve;
+  /** The connection whose request is being dispatched: the agent opens a socket for it within that call. */
+  let dispatchingFor = "";
+  const { connect, socketCount } = createGuardedConnector({
+    timeoutMs,
+    allowPrivateNetworks,
+    lookup: (name) => resolve(name, dispatchingFor),
+  });
+  const agent = new Agent({
+    connect,
+    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
+    allowH2: false,
+    pipelining: 1,
+    // The deadline takes their place. They start again with every byte, so a slow response would never end.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  function dispatch(connectionId: string, request: Dispatcher.DispatchOptions, exchange: Exchange): void {
+    dispatchingFor = connectionId;
+    agent.dispatch({ ...request, reset: socketCount() >= socketsKeptMax }, exchange);
+    dispatchingFor = "";
+  }
+
+  async function close(): Promise<void> {
+    names.close();
+    await agent.destroy(); // `close` would wait for idle connections.
+  }
+
+  return { dispatch, close, originCount: () => Object.keys(agent.stats).length };
 }
 
 /**
