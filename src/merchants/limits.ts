@@ -23,13 +23,13 @@ export const STORED_LIMITS = {
     remedy: "Delete one first.",
   },
   endpointCreationsPerHour: {
-    standard: 300,
+    standard: 1_000,
     unit: "webhook endpoints created within an hour",
     description: "Webhook endpoints that were created within the last hour. Deleted ones count too.",
     remedy: "Change an endpoint instead of replacing it, or retry in an hour.",
   },
   testOrders: {
-    standard: 5_000,
+    standard: 20_000,
     unit: "test orders",
     description: "Test orders of the connection that have not been erased yet.",
     remedy: "Test orders are erased two hours after their creation, unless configured otherwise.",
@@ -57,12 +57,6 @@ export const STORED_LIMITS = {
     standard: 1_000,
     unit: "API keys",
     description: "Keys of the connection, with revoked and expired ones.",
-    remedy: "The operator can raise the limit.",
-  },
-  exposedProducts: {
-    standard: 100_000,
-    unit: "exposed products",
-    description: "Products that are, or once were, exposed to the connection.",
     remedy: "The operator can raise the limit.",
   },
 } as const satisfies Record<string, StoredLimit>;

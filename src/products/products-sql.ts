@@ -171,45 +171,6 @@ export async function updateProduct(tx: Queryable, product: Product): Promise<vo
   });
 }
 
-/** How many products are or were exposed to a connection, at most `countMax`. */
-export async function countExposedProducts(
-  db: Queryable,
-  connection: ConnectionKey,
-  countMax: number,
-): Promise<number> {
-  const [row] = await db.query<{ count: number }>({
-    name: "count-exposed-products",
-    text: `
-      select count(*)::integer as count
-      from (
-        select
-        from exposed_products
-        where merchant_id = $1 and connection_id = $2
-        limit $3) as counted`,
-    values: [connection.merchantId, connection.connectionId, countMax],
-  });
-  return row?.count ?? 0;
-}
-
-/** True when a product was never exposed to a connection that has as many products as it may have. */
-export async function hasNoRoomFor(
-  tx: Queryable,
-  connection: ConnectionKey,
-  productId: string,
-  productsMax: number,
-): Promise<boolean> {
-  if ((await countExposedProducts(tx, connection, productsMax)) < productsMax) return false;
-  const known = await tx.query({
-    name: "find-exposed-row",
-    text: `
-      select product_id
-      from exposed_products
-      where merchant_id = $1 and connection_id = $2 and product_id = $3`,
-    values: [connection.merchantId, connection.connectionId, productId],
-  });
-  return known.length === 0;
-}
-
 /** Returns true if the product was not exposed before. */
 export async function exposeProduct(
   tx: Queryable,

@@ -2,31 +2,25 @@ import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { eventRow } from "../events/event.ts";
 import { type Connection, keyOf } from "../merchants/connection.ts";
-import { limitReached, maximumOf } from "../merchants/limits.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import type { Problem } from "../platform/wire/problems.ts";
 import { insertEvents } from "../webhooks/publishing/events-sql.ts";
 import { type Product, toPartnerProduct } from "./product.ts";
-import { exposeProduct, hasNoRoomFor, lockProduct } from "./products-sql.ts";
+import { exposeProduct, lockProduct } from "./products-sql.ts";
 
 /**
  * Exposes a product to a connection of its merchant and publishes `product.published`, both or neither. If the product
  * is already exposed, nothing changes and nothing is published. Returns null if the merchant has no such product.
- * Concurrent requests may exceed the limit by as many products as there are requests.
  */
 export async function publishProduct(
   context: Context,
   connection: Connection,
   productId: string,
   by: Initiator,
-): Promise<Product | Problem | null> {
+): Promise<Product | null> {
   const key = keyOf(connection);
   const published = await inTransaction(context, async (tx) => {
     const product = await lockProduct(tx, { merchantId: connection.merchantId, id: productId });
     if (product === null) return null;
-    const productsMax = maximumOf(connection.limits, "exposedProducts");
-    if (await hasNoRoomFor(tx, key, product.id, productsMax))
-      return limitReached("exposedProducts", productsMax);
     const now = context.clock.now();
     const exposed = await exposeProduct(tx, key, product.id, now);
     if (!exposed) return product;

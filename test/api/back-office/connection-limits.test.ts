@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { STORED_LIMITS } from "../../../src/merchants/limits.ts";
 import { personOf } from "../../support/back-office-resources.ts";
-import { createPartner, createProduct, exposeProduct, type Partner } from "../../support/builders.ts";
+import { createPartner, type Partner } from "../../support/builders.ts";
 import { expectErrors, expectProblem } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import { anEndpoint, createEndpoint, ENDPOINTS, endpointPath } from "../../support/webhooks.ts";
@@ -81,17 +81,6 @@ describe("beyond a limit the response is 409 with its name and value", () => {
     for (const refused of responses.filter(({ status }) => status !== 201))
       expectProblem(refused, 409, "limit-reached", { limit: "apiKeys", maximum: 4 });
   });
-
-  it("exposed products: withdrawn ones count, and may be exposed again", async () => {
-    await setLimits({ exposedProducts: 2 });
-    const put = (productId: string) => test.backOffice.request("PUT", `${path()}/products/${productId}`);
-    const refused = await put(await createProduct(test, partner.merchantId));
-    expectProblem(refused, 409, "limit-reached", { limit: "exposedProducts", maximum: 2 });
-    const [first] = partner.productIds;
-    await test.backOffice.request("DELETE", `${path()}/products/${first}`);
-    expect((await put(await createProduct(test, partner.merchantId))).status).toBe(409);
-    await exposeProduct(test, partner.connectionId, first);
-  });
 });
 
 describe("GET /api/connections/{id}/usage", () => {
@@ -104,13 +93,12 @@ describe("GET /api/connections/{id}/usage", () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       endpoints: { used: 1, maximum: 200 },
-      endpointCreationsPerHour: { used: 2, maximum: 300 },
-      testOrders: { used: 0, maximum: 5_000 },
+      endpointCreationsPerHour: { used: 2, maximum: 1_000 },
+      testOrders: { used: 0, maximum: 20_000 },
       testOrderTransitions: { used: null, maximum: 1_000 },
       redeliveriesPerDay: { used: null, maximum: 100 },
       deliveryAttempts: { used: null, maximum: 500 },
       apiKeys: { used: 1, maximum: 9 },
-      exposedProducts: { used: 2, maximum: 100_000 },
     });
   });
 });

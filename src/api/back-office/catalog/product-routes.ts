@@ -174,13 +174,12 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       "Publishes `product.published` once. Repeating the request has no further effect. A product of another merchant is treated as missing.",
     params: ExposureParams,
     responses: { 200: { description: "The product is exposed.", schema: BackOfficeProductSchema } },
-    problems: ["not-found", "limit-reached"],
+    problems: ["not-found"],
     handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const id = parseUuid(params.productId);
       const product = id === null ? null : await publishProduct(context, connection, id, by);
-      if (product !== null && isProblem(product)) return product;
       return product === null ? notFound("product") : { status: 200, body: toWireProduct(product) };
     },
   }),

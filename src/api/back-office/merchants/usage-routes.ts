@@ -6,7 +6,6 @@ import { countTestOrders } from "../../../orders/lists/count-test-orders-sql.ts"
 import type { Context } from "../../../platform/context.ts";
 import { before, HOUR_MS } from "../../../platform/time.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
-import { countExposedProducts } from "../../../products/products-sql.ts";
 import { countEndpoints, countEndpointsSince } from "../../../webhooks/endpoints/endpoints-sql.ts";
 import { type BackOfficeRoute, everyone, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
@@ -54,6 +53,5 @@ async function readUsage(
     redeliveriesPerDay: await use("redeliveriesPerDay"),
     deliveryAttempts: await use("deliveryAttempts"),
     apiKeys: await use("apiKeys", (max) => countKeys(db, key, max)),
-    exposedProducts: await use("exposedProducts", (max) => countExposedProducts(db, key, max)),
   };
 }
