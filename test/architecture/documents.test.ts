@@ -41,6 +41,13 @@ it("links between documents lead somewhere, to their headings as well", () => {
   expect(broken).toEqual([]);
 });
 
+it("each threat of the threat model names the test that proves its protection", () => {
+  const tables = textOf("docs/security.md").split("| Threat | Protection | Test |\n").slice(1);
+  const threats = tables.flatMap((table) => table.split("\n\n")[0]?.split("\n").slice(1) ?? []);
+  expect(threats.length).toBeGreaterThan(20);
+  expect(threats.filter((row) => !/\]\(\.\.\/test\/[^)]+\.test\.ts\)/.test(row))).toEqual([]);
+});
+
 it("files that documents name exist", () =>
   expect(
     find(/`((?:src|test|scripts|migrations|bench|docs)\/[\w./-]+)`/g).filter(
