@@ -70,7 +70,7 @@ export async function addPartners({ service }: Pick<Site, "service">, count: num
 }
 
 /** An operator's request to a site's back office, which must succeed. */
-export async function requestBackOffice(
+async function requestBackOffice(
   { backOfficeUrl, token }: Pick<Site["service"], "backOfficeUrl" | "token">,
   method: string,
   path: string,

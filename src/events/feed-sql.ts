@@ -21,7 +21,8 @@ export type FeedRow = {
   is_last: boolean;
 };
 
-type FeedPage = ConnectionKey & {
+/** The part of the feed that a page is read from, and how much of it. */
+type FeedRange = ConnectionKey & {
   after: FeedPosition;
   limit: number;
   /** Null means any type. */
@@ -39,7 +40,7 @@ type FeedPage = ConnectionKey & {
  * Positions at or beyond the end of the snapshot come from another server from which the data was restored. Their
  * events come first. A reader whose cursor is among them reads the rest of them, then the events of this server.
  */
-export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]> {
+export async function listFeed(db: Queryable, range: FeedRange): Promise<FeedRow[]> {
   return db.query<FeedRow>({
     name: "list-feed",
     text: `
@@ -48,7 +49,7 @@ export async function listFeed(db: Queryable, page: FeedPage): Promise<FeedRow[]
       ${firstEvents(2, OWN)}
       order by part, feed_position, sequence, id
       limit $8`,
-    values: toValues(page),
+    values: toValues(range),
   });
 }
 
@@ -83,7 +84,7 @@ const firstEvents = (part: number, positions: string): string => `
        limit $8)`;
 
 /** The same for one order. It is a statement of its own because it uses the order's index. */
-export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: string): Promise<FeedRow[]> {
+export async function listFeedOfOrder(db: Queryable, range: FeedRange, orderId: string): Promise<FeedRow[]> {
   return db.query<FeedRow>({
     name: "list-feed-of-order",
     text: `
@@ -103,11 +104,11 @@ export async function listFeedOfOrder(db: Queryable, page: FeedPage, orderId: st
       order by e.feed_position < pg_snapshot_xmax(pg_current_snapshot()),
                e.feed_position, coalesce(e.sequence, 0), e.id
       limit $8`,
-    values: [...toValues(page), orderId],
+    values: [...toValues(range), orderId],
   });
 }
 
-const toValues = ({ merchantId, connectionId, after, limit, type, oldestId, now }: FeedPage): unknown[] => [
+const toValues = ({ merchantId, connectionId, after, limit, type, oldestId, now }: FeedRange): unknown[] => [
   connectionId,
   after.transactionId,
   after.sequence,
