@@ -25,3 +25,29 @@ function describeError(error: unknown): Record<string, unknown> {
     ...(error instanceof AggregateError && { errors: error.errors.map(describeError) }),
   };
 }
+
+/**
+ * Limits how often something is written, such as a log line: the first time at once, then at most once in `everyMs`, with
+ * the newest value and the number of times since the last one.
+ */
+export function atMostEvery<T>(
+  everyMs: number,
+  write: (newest: T, count: number) => void,
+): (value: T) => void {
+  let unwritten: { newest: T; count: number } | null = null;
+  let isPausing = false;
+
+  function writeNow(): void {
+    isPausing = unwritten !== null;
+    if (unwritten === null) return;
+    const { newest, count } = unwritten;
+    unwritten = null;
+    setTimeout(writeNow, everyMs).unref();
+    write(newest, count);
+  }
+
+  return (value) => {
+    unwritten = { newest: value, count: (unwritten?.count ?? 0) + 1 };
+    if (!isPausing) writeNow();
+  };
+}

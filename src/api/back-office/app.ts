@@ -6,7 +6,7 @@ import { MINUTE_MS } from "../../platform/time.ts";
 import { PROBLEMS } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
-import { createListener } from "../http/listener.ts";
+import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
 import { actorOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes } from "./health.ts";
@@ -16,7 +16,7 @@ import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 
 /** An import may be large, and its sender may be slow. */
-const REQUEST_TIMEOUT_MS = 10 * MINUTE_MS;
+const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
 
 /**
  * The private listener: the back office API, health, metrics and the OpenAPI documents.
@@ -39,7 +39,8 @@ export function createBackOffice(
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
     metrics: metrics.requests,
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    requestTimeoutMs: UPLOAD_TIMEOUT_MS,
+    bodyTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   addDescriptions(app, config);
   addHealthRoutes(app, health, metrics);

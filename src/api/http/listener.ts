@@ -24,6 +24,8 @@ import {
 import { errorsOf } from "../../platform/wire/validation.ts";
 import type { RouteDescription } from "../route-description.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
+import { addBodyTimeout, allowLongBody } from "./body-timeout.ts";
+import { failureLog } from "./failure-log.ts";
 import {
   type ProblemWriter,
   problemOf,
@@ -63,13 +65,15 @@ type ListenerOptions<Operations, Caller> = {
   metrics: RequestMetrics;
   /** Timeout for a request to arrive completely. Default: 30 s. */
   requestTimeoutMs?: number;
+  /** A shorter timeout for requests other than uploads whose caller is admitted. */
+  bodyTimeoutMs?: number;
 };
 
 // Room for 200 characters of four bytes, percent-encoded. No id is longer.
 const PARAMETER_LENGTH_MAX = 16_384;
 const JSON_TYPE = "application/json; charset=utf-8";
 const HEADERS_TIMEOUT_MS = 20_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+export const REQUEST_TIMEOUT_MS = 30_000;
 
 /** An HTTP listener for a route table, with authentication, validation, problems and request ids. */
 export function createListener<Operations, Caller extends object>(
@@ -77,6 +81,7 @@ export function createListener<Operations, Caller extends object>(
 ): FastifyInstance {
   const { name, metrics } = options;
   const problems = problemWriter(options.errorsBaseUrl);
+  const logFailure = failureLog(options.log);
   const app = createApp(options, problems);
   app.decorateRequest("caller", null);
   app.decorateRequest("by", {
@@ -86,6 +91,7 @@ export function createListener<Operations, Caller extends object>(
     },
   });
   addBodyParsers(app);
+  if (options.bodyTimeoutMs !== undefined) addBodyTimeout(app, options.bodyTimeoutMs);
   // The hooks of every request create no promises, and use no objects that Fastify creates on demand.
   app.addHook("onRequest", (request, reply, done) => {
     setCommonFields(reply, request.id);
@@ -114,11 +120,7 @@ export function createListener<Operations, Caller extends object>(
     const { problem, logged } = problemOf(
       hungUp ? new ProblemError(malformed("The connection closed before the body was complete.")) : error,
     );
-    if (logged)
-      request.log.error(
-        { err: error, reqId: request.id, method: request.method, route: request.routeOptions.url },
-        "request failed",
-      );
+    if (logged) logFailure(error, request, problem.code === "unavailable");
     return problems.send(reply, problem);
   });
   for (const route of options.routes) addInScope(app, route, options, problems);
@@ -242,7 +244,7 @@ function addRoute<Operations, Caller extends object>(
 }
 
 function bodyHooks({ body, upload }: RouteDescription) {
-  if (upload !== undefined) return [uploadTypeCheck(upload)];
+  if (upload !== undefined) return [uploadTypeCheck(upload), allowLongBody];
   return body === undefined ? [ignoreBody] : [];
 }
 
