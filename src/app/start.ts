@@ -8,14 +8,17 @@ import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
+import { DatabaseUsage } from "../platform/database/database-usage.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { Dispatcher, IN_FLIGHT_MAX } from "../webhooks/dispatch/dispatcher.ts";
 import { readOpenFilesMax } from "../webhooks/dispatch/room/open-files.ts";
 import { createSender } from "../webhooks/dispatch/send/sender.ts";
+import { connectionsMax, limitConnections } from "./connection-limits.ts";
 import { JOBS, type Job } from "./jobs.ts";
 import { type OpenService, openService } from "./open-service.ts";
+import { addPoolMetrics } from "./pool-metrics.ts";
 import { startWorker } from "./worker.ts";
 
 export type RunningService = {
@@ -51,11 +54,13 @@ export async function startService(
     if (config.roles.has("back-office") && operatorToken.length < TOKEN_LENGTH_ADVISED)
       log.warn({ characters: TOKEN_LENGTH_ADVISED }, "operator token is short, use a longer one");
     const metrics = createMetrics();
+    const usage = new DatabaseUsage();
     addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
+    addPoolMetrics(metrics.registry, pools, usage);
     if (config.roles.has("worker")) startWork(service, metrics, stops);
     const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
     const partnerApiUrl = config.roles.has("api")
-      ? await listen(partnerApi(service, metrics), config.host, config.port, stops)
+      ? await listen(partnerApi(service, metrics, usage), config.host, config.port, stops)
       : null;
     return { context, operatorToken, partnerApiUrl, backOfficeUrl, stop: () => stopAll(stops) };
   } catch (error) {
@@ -64,13 +69,15 @@ export async function startService(
   }
 }
 
-function partnerApi({ context, pools }: OpenService, metrics: Metrics): Listener {
+function partnerApi({ context, pools }: OpenService, metrics: Metrics, usage: DatabaseUsage): Listener {
   const databases = {
     calls: pools.get("partners"),
     creations: pools.get("creations"),
     lists: pools.get("lists"),
   };
-  return createPartnerApi({ ...context, db: databases.calls }, metrics, databases);
+  const api = createPartnerApi({ ...context, db: databases.calls }, metrics, databases, usage);
+  limitConnections(api.server, connectionsMax("partners"), context.log);
+  return api;
 }
 
 /** Starts the jobs and the dispatcher. The job `find-due-deliveries` finds deliveries for which no signal arrived. */
@@ -136,20 +143,15 @@ async function listenBackOffice(
   const health = { ...context, db: pools.get("health") };
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
-    return listen(
-      createBackOffice(
-        backOffice,
-        limitAttempts(operatorAuthentication(operatorToken), backOffice),
-        metrics,
-        health,
-      ),
-      config.host,
-      config.backOfficePort,
-      stops,
-    );
+    const authenticate = limitAttempts(operatorAuthentication(operatorToken), backOffice);
+    const app = createBackOffice(backOffice, authenticate, metrics, health);
+    limitConnections(app.server, connectionsMax("back-office"), log);
+    return listen(app, config.host, config.backOfficePort, stops);
   }
   try {
-    await listen(createHealthListener(health, metrics), config.host, config.backOfficePort, stops);
+    const app = createHealthListener(health, metrics);
+    limitConnections(app.server, connectionsMax("back-office"), log);
+    await listen(app, config.host, config.backOfficePort, stops);
   } catch (err) {
     log.warn({ err }, "health listener not started: BACK_OFFICE_PORT is in use");
   }

@@ -12,6 +12,7 @@ import type { Context } from "../platform/context.ts";
 import { DAY_TABLES, partitionsAheadMs } from "../platform/database/day-partitions.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { countPausedEndpoints, readDueDeliveries } from "../webhooks/backlog-sql.ts";
+import { sharedWhileRunning } from "./shared-while-running.ts";
 
 /**
  * Gauges of waiting work, read from the database at each scrape. Every process reports the same values: use the maximum
@@ -132,14 +133,3 @@ const loggingFailures = ({ log }: Context, collect: (gauge: Gauge) => Promise<vo
       log.warn({ err }, "backlog metric not read");
     }
   };
-
-/** Calls during a read share its result. */
-function sharedWhileRunning<T>(read: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | null = null;
-  return () => {
-    running ??= read().finally(() => {
-      running = null;
-    });
-    return running;
-  };
-}

@@ -3,6 +3,7 @@ import type { Order, OrderRef } from "../lifecycle/order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import type { Database } from "../platform/database/database.ts";
+import type { Spent } from "../platform/database/database-usage.ts";
 import { type Grouped, groupCalls } from "../platform/database/group.ts";
 import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
@@ -17,13 +18,14 @@ export type ReadOrder = (lookup: OrderLookup) => Promise<Order | null>;
 const READ_GROUPS_MAX = 4;
 
 /** Reads of a connection that arrive together are read together, by one statement. */
-export function orderReader({ db, clock }: Context): ReadOrder {
+export function orderReader({ db, clock }: Context, spent?: Spent): ReadOrder {
   const read = groupCalls<OrderLookup, Order | null>({
     run: (lookups) => readGroup(db, lookups, clock.now()),
     sizeMax: 128,
     concurrencyMax: READ_GROUPS_MAX,
     ownerOf: ({ connectionId }) => connectionId,
     oneOwnerEach: true,
+    ...(spent && { spent }),
   });
   return async (lookup) => asSeenNow(await readStorable(read, lookup), clock.now());
 }

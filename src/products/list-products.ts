@@ -1,5 +1,6 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Database } from "../platform/database/database.ts";
+import type { Spent } from "../platform/database/database-usage.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { type PagePosition, toPage } from "../platform/wire/cursor.ts";
 import { toPartnerProduct } from "./product.ts";
@@ -18,13 +19,14 @@ const PAGE_GROUPS_MAX = 3;
  * GET /v1/products. Specification, part 4; decision 0018. A partner's machines often request the same page at the same
  * time. Requests that arrive together share one read and one text.
  */
-export function productLister(db: Database): ListProducts {
+export function productLister(db: Database, spent?: Spent): ListProducts {
   return groupCalls<PageLookup, string>({
     run: (lookups) => readPages(db, lookups),
     sizeMax: 128,
     concurrencyMax: PAGE_GROUPS_MAX,
     ownerOf: ({ connectionId }) => connectionId,
     oneOwnerEach: true,
+    ...(spent && { spent }),
   });
 }
 

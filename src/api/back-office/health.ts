@@ -1,6 +1,9 @@
 import type { FastifyInstance } from "fastify";
+import { sharedWhileRunning } from "../../monitoring/shared-while-running.ts";
 import type { Context } from "../../platform/context.ts";
+import { atMostEvery } from "../../platform/log.ts";
 import type { Metrics } from "../../platform/metrics.ts";
+import { SECOND_MS } from "../../platform/time.ts";
 import { unavailable } from "../../platform/wire/problems.ts";
 import { unauthorized } from "../http/bearer.ts";
 import { createListener } from "../http/listener.ts";
@@ -16,19 +19,23 @@ export function addHealthRoutes(
   { registry }: Metrics,
 ): void {
   const problems = problemWriter(config.errorsBaseUrl);
+  const logNotReady = atMostEvery(SECOND_MS, (err: unknown, count) =>
+    log.warn({ err, count }, "not ready: the database does not respond"),
+  );
+  // Nobody needs a key for these, so any number of requests at the same time costs one answer.
+  const readReady = sharedWhileRunning(() => db.query({ name: "ready", text: "select 1", values: [] }));
+  const readMetrics = sharedWhileRunning(() => registry.metrics());
   app.get("/livez", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
     try {
-      await db.query({ name: "ready", text: "select 1", values: [] });
+      await readReady();
       return { status: "ok" };
     } catch (error) {
-      log.warn({ err: error }, "not ready: the database does not respond");
+      logNotReady(error);
       return problems.send(reply, unavailable);
     }
   });
-  app.get("/metrics", async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
+  app.get("/metrics", async (_request, reply) => reply.type(registry.contentType).send(await readMetrics()));
 }
 
 /** The listener of a process without the back office role. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { DatabaseUsage } from "../../platform/database/database-usage.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { createListener } from "../http/listener.ts";
@@ -15,12 +16,13 @@ export function createPartnerApi(
   context: WebhookContext,
   metrics: Metrics,
   databases: PartnerDatabases = { calls: context.db, creations: context.db, lists: context.db },
+  usage: DatabaseUsage = new DatabaseUsage(),
 ): FastifyInstance {
   const { config, clock, log } = context;
   return createListener({
     name: "partner-api",
     routes: partnerRoutes,
-    operationsFor: partnerOperations(context, databases, metrics),
+    operationsFor: partnerOperations(context, databases, metrics, usage),
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },
       createRateLimiter(config.rateLimitPerMinute, clock),

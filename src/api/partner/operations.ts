@@ -2,6 +2,7 @@ import { type CreateOrder, orderCreator } from "../../orders/creation/create-ord
 import { orderReader, type ReadOrder } from "../../orders/read-order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Database } from "../../platform/database/database.ts";
+import type { DatabaseUsage, Spent } from "../../platform/database/database-usage.ts";
 import { shareDatabase } from "../../platform/database/shared-database.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { type ListProducts, productLister } from "../../products/list-products.ts";
@@ -39,21 +40,23 @@ export function partnerOperations(
   context: WebhookContext,
   databases: PartnerDatabases,
   metrics: Metrics,
+  usage: DatabaseUsage,
 ): (caller: ConnectionKey, route: RouteDescription) => PartnerOperations {
-  const calls = shareDatabase(databases.calls, CALLS_MAX);
-  const lists = shareDatabase(databases.lists, LISTS_MAX);
+  const spent: Spent = (owner, ms) => usage.spent(owner, ms);
+  const calls = shareDatabase(databases.calls, CALLS_MAX, spent);
+  const lists = shareDatabase(databases.lists, LISTS_MAX, spent);
+  usage.addQueue("partners", calls.waiting);
+  usage.addQueue("lists", lists.waiting);
   const contextOf = ({ connectionId }: ConnectionKey, shared = calls): WebhookContext => ({
     ...context,
     db: shared.of(connectionId),
   });
-  const readOrder = orderReader({ ...context, db: databases.calls });
-  const createOrder = orderCreator(
-    { ...context, db: databases.creations },
-    readOrder,
-    contextOf,
-    metrics.orderValueUnusual,
-  );
-  const listProducts = productLister(databases.lists);
+  const readOrder = orderReader({ ...context, db: databases.calls }, spent);
+  const createOrder = orderCreator({ ...context, db: databases.creations }, readOrder, contextOf, {
+    onUnusualValue: metrics.orderValueUnusual,
+    spent,
+  });
+  const listProducts = productLister(databases.lists, spent);
   return (caller, { isList = false }) => ({
     context: contextOf(caller, isList ? lists : calls),
     createOrder,

@@ -3,6 +3,7 @@ import type { Order } from "../../lifecycle/order.ts";
 import { limitReached } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
+import type { Spent } from "../../platform/database/database-usage.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
@@ -34,7 +35,7 @@ export function orderCreator(
   context: Context,
   readOrder: ReadOrder,
   aloneContext: (connection: ConnectionKey) => Context,
-  onUnusualValue: () => void,
+  { onUnusualValue, spent }: { onUnusualValue: () => void; spent?: Spent },
 ): CreateOrder {
   const watchValue = watchOrderValues(context, onUnusualValue);
   const placeInGroup = groupCalls<Placement, Placed>({
@@ -43,6 +44,7 @@ export function orderCreator(
     concurrencyMax: GROUPS_MAX,
     ownerOf: ({ connectionId }) => connectionId,
     runAlone: (placement) => placeOrder(aloneContext(placement), placement),
+    ...(spent && { spent }),
   });
   const place = async (placement: Placement): Promise<Placed> => {
     const placed = await placeInGroup(placement);

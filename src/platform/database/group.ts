@@ -1,4 +1,5 @@
 import { isOutOfReach, isTimedOut, UnavailableError } from "./database.ts";
+import type { Spent } from "./database-usage.ts";
 import { SetAside } from "./set-aside.ts";
 import { tooManyCalls, WAITING_CALLS_MAX } from "./too-many-calls.ts";
 import { Slots, Turns } from "./turns.ts";
@@ -29,6 +30,8 @@ type GroupOptions<In, Out> = {
    * after it was slow on its own. Without it, the items of a failed group are processed one after the other by `run`.
    */
   runAlone?: (item: In) => Promise<Out>;
+  /** Called after each group with the part of its time that each of its calls has, by connection. */
+  spent?: Spent;
 };
 
 /**
@@ -54,7 +57,7 @@ type Group<In, Out> = { readonly calls: Call<In, Out>[]; end(): void };
  * does not make others fail. Items must be safe to repeat.
  */
 export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In, Out> {
-  const { run, runAlone, ownerOf } = options;
+  const { run, runAlone, ownerOf, spent } = options;
   const waiting = new Turns<Call<In, Out>>();
   const nextGroup = options.oneOwnerEach ? groupsOfOneOwner(waiting, options) : groupsOfAll(waiting, options);
   const setAside = new SetAside();
@@ -72,8 +75,11 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
   }
 
   async function runGroup(calls: readonly Call<In, Out>[]): Promise<void> {
+    const startedAt = performance.now();
     try {
       const outcomes = await run(calls.map(({ item }) => item));
+      const partMs = (performance.now() - startedAt) / calls.length;
+      if (spent !== undefined) for (const { owner } of calls) spent(owner, partMs);
       calls.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as Out); // `run` returns one outcome per item.
       });

@@ -1,4 +1,5 @@
 import type { Database } from "./database.ts";
+import type { Spent } from "./database-usage.ts";
 import { tooManyCalls, WAITING_CALLS_MAX } from "./too-many-calls.ts";
 import { Slots, Turns } from "./turns.ts";
 
@@ -16,11 +17,7 @@ type Waiting = { start(): void };
  * Lets at most `slots` calls use the database at a time. While there are more, owners take turns, and an owner with
  * many calls leaves some slots free for others. @param spent called with the time of each call that has ended
  */
-export function shareDatabase(
-  db: Database,
-  slotCount: number,
-  spent: (owner: string, ms: number) => void = () => undefined,
-): SharedDatabase {
+export function shareDatabase(db: Database, slotCount: number, spent?: Spent): SharedDatabase {
   const slots = new Slots(slotCount);
   const turns = new Turns<Waiting>();
 
@@ -31,7 +28,7 @@ export function shareDatabase(
     try {
       return await work();
     } finally {
-      spent(owner, performance.now() - startedAt);
+      spent?.(owner, performance.now() - startedAt);
       slots.end(owner);
       startNext();
     }
