@@ -47,7 +47,7 @@ it("an order that waits for a lock delays no order of another connection", async
   await test.db.transaction(async (tx) => {
     const { merchantId, connectionId } = connectionKey(locked);
     await tx.query({
-      name: "lock-connection",
+      name: "test-lock-connection",
       text: "select id from connections where merchant_id = $1 and id = $2 for update",
       values: [merchantId, connectionId],
     });
