@@ -110,12 +110,12 @@ describe("returned goods", () => {
     expect(stockMovesOf([returned], []).freed).toEqual([moved(1, 0), moved(2, 0)]);
   });
 
-  it("do not when the cause does not say so, or says that they do not", () => {
+  it("do not become available when the cause does not say so, or says that they do not", () => {
     expect(freedBy(anOrder("all shipped"), giveBack(null))).toEqual([]);
     expect(freedBy(anOrder("all shipped"), giveBack(null), false)).toEqual([]);
   });
 
-  it("do not when no facility sent them", () => {
+  it("do not become available when no facility sent them", () => {
     expect(freedBy(anOrder("all shipped", { facilityId: null }), giveBack(null), true)).toEqual([]);
   });
 
