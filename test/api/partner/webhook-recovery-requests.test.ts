@@ -57,6 +57,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
       status: "pending",
       nextAttemptAt: now,
       createdAt: now,
+      attemptCount: 0,
       attempts: [],
     });
     expect(woken).toEqual([connectionUuid(partner)]);
