@@ -116,6 +116,12 @@ export class EndpointQueue {
     return { endpointId: this.endpoint.id, size: this.#claimSize };
   }
 
+  /** The claim requests less than `update` returned. */
+  limitClaim(size: number): number {
+    this.#claimSize = size;
+    return size;
+  }
+
   /** Nothing was claimed after `update`, although something may be due. */
   leaveDue(): void {
     this.#hasMore = true;

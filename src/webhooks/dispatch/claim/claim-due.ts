@@ -20,8 +20,8 @@ type ClaimOptions = {
   readonly queues: EndpointQueues;
   /** Leaves out endpoints that are failing. */
   readonly healthyOnly: boolean;
-  /** Whether the process may hold more claims. */
-  readonly hasRoom: () => boolean;
+  /** How many more claims a connection may hold. */
+  readonly roomFor: (connectionId: string) => number;
   /** Called after each statement, so that sending does not wait for the rest of a large claim. */
   readonly onClaimed: (claimed: Claimed) => void;
 };
@@ -34,7 +34,7 @@ type ClaimOptions = {
 export async function claimDue(
   context: WebhookContext,
   connections: readonly ConnectionKey[],
-  { workerId, queues, healthyOnly, hasRoom, onClaimed }: ClaimOptions,
+  { workerId, queues, healthyOnly, roomFor, onClaimed }: ClaimOptions,
 ): Promise<void> {
   const { db, clock, newId } = context;
   const now = clock.now();
@@ -51,11 +51,9 @@ export async function claimDue(
       healthyOnly,
     }),
   );
-  for (const open of inClaims(leased.flatMap((endpoint) => openQueue(context, queues, endpoint) ?? []))) {
-    if (!hasRoom()) {
-      for (const { queue } of open) queue.leaveDue();
-      continue;
-    }
+  for (const all of inClaims(leased.flatMap((endpoint) => openQueue(context, queues, endpoint) ?? []))) {
+    const open = withinRoom(all, roomFor);
+    if (open.length === 0) continue;
     const ids = { scheduled: newId(), manual: newId() };
     const rooms = open.map(({ queue, room }) => ({ ...queue.connection, ...room }));
     const deliveries = await retried(db, clock, () => claimDeliveries(db, ids, claimant, rooms));
@@ -65,6 +63,20 @@ export async function claimDue(
 }
 
 type OpenQueue = { readonly queue: EndpointQueue; readonly room: Room };
+
+/** Cuts a claim to what each connection may hold. Endpoints for which nothing is left stay due. */
+function withinRoom(open: readonly OpenQueue[], roomFor: (connectionId: string) => number): OpenQueue[] {
+  const left = new Map<string, number>();
+  return open.flatMap(({ queue, room }) => {
+    const { connectionId } = queue.connection;
+    const free = left.get(connectionId) ?? roomFor(connectionId);
+    const size = Math.min(room.size, free);
+    left.set(connectionId, free - size);
+    if (size > 0) return { queue, room: { ...room, size: queue.limitClaim(size) } };
+    queue.leaveDue();
+    return [];
+  });
+}
 
 /** Divides leased endpoints into claims of a bounded size. */
 function inClaims(open: readonly OpenQueue[]): OpenQueue[][] {

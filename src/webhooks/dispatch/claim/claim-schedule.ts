@@ -30,12 +30,12 @@ export class ClaimSchedule {
   }
 
   /** Begins the next claim and returns its connections. None when nothing waits, or when enough claims are running. */
-  begin(): ConnectionKey[] {
+  begin(admits: (connectionId: string) => boolean = () => true): ConnectionKey[] {
     const connections: ConnectionKey[] = [];
     if (this.#running >= CONCURRENCY) return connections;
     for (const [connectionId, connection] of this.#waiting) {
       if (connections.length >= this.#connectionsMax) break;
-      if (this.#claiming.has(connectionId)) continue;
+      if (this.#claiming.has(connectionId) || !admits(connectionId)) continue;
       this.#waiting.delete(connectionId);
       this.#claiming.add(connectionId);
       connections.push(connection);

@@ -65,7 +65,7 @@ export class Claimer {
 
   #claimNext(): void {
     while (this.#budget.hasRoom) {
-      const connections = this.#schedule.begin();
+      const connections = this.#schedule.begin((connectionId) => this.#budget.admits(connectionId));
       if (connections.length === 0) return;
       void this.#claim(connections);
     }
@@ -89,7 +89,7 @@ export class Claimer {
         workerId,
         queues,
         healthyOnly: !this.#budget.hasRoomForFailing,
-        hasRoom: () => this.#budget.hasRoom,
+        roomFor: (connectionId) => this.#budget.roomFor(connectionId),
         onClaimed: ({ queue, deliveries }) => {
           this.#budget.add(deliveries, queue.isFailing);
           queue.add(deliveries);

@@ -32,6 +32,11 @@ export class FairShare {
     return this.roomFor(key) > 0;
   }
 
+  /** Whether a key holds anything. */
+  holds(key: string): boolean {
+    return this.#held.has(key);
+  }
+
   take(key: string, size: number): void {
     this.#free -= size;
     this.#held.set(key, (this.#held.get(key) ?? 0) + size);

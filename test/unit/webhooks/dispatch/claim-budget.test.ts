@@ -28,6 +28,19 @@ describe("the budget of claims", () => {
     expect(budget.hasRoomForFailing).toBe(true);
   });
 
+  it("leaves room to other connections, whatever one holds, and gives more to that one in batches", () => {
+    const budget = new ClaimBudget();
+    expect(budget.roomFor("connection")).toBe(14_563);
+    const all = claims(14_563);
+    budget.add(all, false);
+    expect([budget.admits("connection"), budget.roomFor("connection")]).toEqual([false, 0]);
+    expect([budget.admits("other"), budget.roomFor("other")]).toEqual([true, 1_618]);
+    for (const claim of all.slice(0, 63)) budget.remove(claim);
+    expect(budget.admits("connection")).toBe(false);
+    for (const claim of all.slice(63, 65)) budget.remove(claim);
+    expect(budget.admits("connection")).toBe(true);
+  });
+
   it("counts the claims of failing endpoints in the whole as well", () => {
     const budget = new ClaimBudget();
     budget.add(claims(16_384), true);
