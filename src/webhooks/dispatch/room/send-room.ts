@@ -12,7 +12,7 @@ const TO_HOST_MAX = 128;
 /** A request counts once for each 16 KiB of its body, because its bytes stay in memory until they are sent. */
 const BYTES_OF_ONE = 16 * 1_024;
 
-export const costOf = (bodyBytes: number): number => 1 + Math.floor(bodyBytes / BYTES_OF_ONE);
+const costOf = (bodyBytes: number): number => 1 + Math.floor(bodyBytes / BYTES_OF_ONE);
 
 /** What has something to send. */
 type Sending = { readonly connection: ConnectionKey; readonly host: EndpointHost };
