@@ -142,7 +142,10 @@ async function measureMemory(site: Site, { memoryOrders, say }: ApiOptions): Pro
   };
 }
 
-/** Creates a thousand orders to read. Also returns the service's response to a read: the bare server returns the same bytes. */
+/**
+ * Creates a thousand orders to read. Also returns the service's response to a read: the bare server returns the same
+ * bytes.
+ */
 async function createOrdersToRead(
   site: Site,
 ): Promise<{ orderPaths: string[]; order: string; products: string }> {
@@ -171,7 +174,7 @@ async function vacuumAndCheckpoint(databaseUrl: string): Promise<void> {
   await client.end();
 }
 
-/** Creations, reads, and the memory of the service meanwhile, against a bare server and against single inserts. */
+/** Creations, reads, and the memory of the service during them, against a bare server and against single inserts. */
 export async function measureApi(postgres: Postgres, options: ApiOptions): Promise<Figure[]> {
   const { stored, memoryOrders, say } = options;
   const [empty, full, direct] = [

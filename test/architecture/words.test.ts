@@ -6,7 +6,9 @@ const REPLACED: Readonly<Record<string, string>> = {
   chore: "job",
   house: "merchant, warehouse, service or back office, each by its name",
   lane: "stream, or concurrency",
+  meanwhile: "during, or at the same time",
   news: "supply change, signal, or event",
+  whoever: "the role by its name",
 };
 
 /** A word as a whole, also within an identifier: `house`, `House` in `openHouse`, `HOUSE_RULES`; never `warehouse`. */

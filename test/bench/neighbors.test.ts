@@ -77,7 +77,7 @@ async function attackWith({ run, seed }: Attack): Promise<number[]> {
   return statuses;
 }
 
-/** What the victim does meanwhile, one after the other; returns the statuses that it got. */
+/** The requests of the victim at the same time, one after the other. Returns their statuses. */
 async function behave(victim: PartnerAccess): Promise<number[]> {
   const client = partnerClient(victim);
   const statuses: number[] = [];

@@ -156,8 +156,8 @@ describe("a mail that cannot be sent", () => {
     const again = await startMailServer();
     test.clock.advance({ minutes: 1 });
     const { context } = test;
-    const mended = { ...test, context: { ...context, config: { ...context.config, smtpUrl: again.url } } };
-    expect(await send(mended)).toBe(2);
+    const corrected = { ...test, context: { ...context, config: { ...context.config, smtpUrl: again.url } } };
+    expect(await send(corrected)).toBe(2);
     expect(again.mails).toHaveLength(2);
   });
 

@@ -11,7 +11,7 @@ const EVENTS_MAX = 500;
 
 /**
  * Changes the bodies of all events of orders, to erase personal data: the one exception from the rule that a body is
- * frozen (decision 0071). The order's rows are locked, so that no event is added meanwhile.
+ * frozen (decision 0071). The order's rows are locked, so that no event is added during the change.
  * @param since before the first event of the orders: it excludes older partitions
  */
 export async function rewriteEventBodies(
