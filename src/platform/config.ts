@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type MoneyByCurrency, parseMoneyList } from "./money.ts";
+import { type Environment, EnvironmentReader } from "./environment/environment-reader.ts";
+import type { MoneyByCurrency } from "./money.ts";
 import { DAY_MS } from "./time.ts";
 
 const ROLES = ["api", "back-office", "worker"] as const;
@@ -41,8 +41,6 @@ const REVIEW_ORDER_VALUES =
   "EUR 2500000,USD 2500000,GBP 2500000,CHF 2500000,AUD 2500000,CAD 2500000,JPY 375000000,SEK 25000000,NOK 25000000,DKK 25000000,PLN 12500000";
 const ALERT_ORDER_VALUES =
   "EUR 1000000,USD 1000000,GBP 1000000,CHF 1000000,AUD 1000000,CAD 1000000,JPY 150000000,SEK 10000000,NOK 10000000,DKK 10000000,PLN 5000000";
-const RETRIES_MAX = 50;
-const WAIT_MAX_SECONDS = 31_536_000;
 
 /** The configuration, read once at the start. `.env.example` describes each variable. */
 export type Config = Readonly<{
@@ -109,8 +107,6 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent.
  * @throws ConfigError with an error for every invalid variable
@@ -132,7 +128,7 @@ export function readConfig(environment: Environment): Config {
       "http:",
       "https:",
     ]),
-    roles: read.roles("ROLES"),
+    roles: read.set("ROLES", ROLES),
     operatorToken: read.secret("OPERATOR_TOKEN", 16),
     acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
     testOrderLifetimeMs: 1_000 * read.integer("TEST_ORDER_LIFETIME_SECONDS", 7_200, 1, 31_536_000),
@@ -159,118 +155,6 @@ export function readConfig(environment: Environment): Config {
   };
   if (read.errors.length > 0) throw new ConfigError(read.errors);
   return Object.freeze(config);
-}
-
-/** Reads variables and collects their errors. */
-class EnvironmentReader {
-  readonly errors: string[] = [];
-  readonly #environment: Environment;
-
-  constructor(environment: Environment) {
-    this.#environment = environment;
-  }
-
-  #raw(name: string): string | null {
-    return this.#environment[name]?.trim() || null;
-  }
-
-  text(name: string, fallback: string): string {
-    return this.#raw(name) ?? fallback;
-  }
-
-  /** An IP address or a host name. Only listening shows whether it belongs to this machine. */
-  host(name: string, fallback: string): string {
-    const value = this.text(name, fallback);
-    if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value))
-      this.errors.push(`${name} must be an IP address or a host name.`);
-    return value;
-  }
-
-  integer(name: string, fallback: number, min: number, max: number): number {
-    const value = this.#raw(name);
-    if (value === null) return fallback;
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    this.errors.push(`${name} must be a whole number from ${min} to ${max}.`);
-    return fallback;
-  }
-
-  url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {
-    const value = this.#raw(name);
-    if (value === null) return fallback;
-    const begins = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
-    if (begins && URL.canParse(value)) return value.replace(/\/+$/, "");
-    this.errors.push(
-      `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
-    );
-    return fallback;
-  }
-
-  mailAddress(name: string, fallback: string): string {
-    const value = this.#raw(name) ?? fallback;
-    if (!/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(value))
-      this.errors.push(`${name} must be a mail address alone, without a name.`);
-    return value;
-  }
-
-  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
-    const value = this.#raw(name);
-    const found = allowed.find((candidate) => candidate === value);
-    if (value === null || found !== undefined) return found ?? fallback;
-    this.errors.push(`${name} must be one of ${allowed.join(", ")}.`);
-    return fallback;
-  }
-
-  roles(name: string): ReadonlySet<Role> {
-    const requested = (this.#raw(name) ?? ROLES.join(",")).split(",").map((role) => role.trim());
-    const known = ROLES.filter((role) => requested.includes(role));
-    if (known.length !== new Set(requested).size)
-      this.errors.push(`${name} must be a comma-separated list of ${ROLES.join(", ")}.`);
-    return new Set(known);
-  }
-
-  secret(name: string, lengthMin: number): string | null {
-    const value = this.#raw(name);
-    if (value !== null && !/^[\x21-\x7e]+$/.test(value))
-      this.errors.push(`${name} must be visible ASCII without spaces.`);
-    if (value !== null && value.length < lengthMin)
-      this.errors.push(`${name} must have at least ${lengthMin} characters.`);
-    return value;
-  }
-
-  /** Amounts by currency; `none` is an empty list. */
-  moneyList(name: string, fallback: string): MoneyByCurrency {
-    const text = this.text(name, fallback);
-    const amounts = text === "none" ? new Map<string, bigint>() : parseMoneyList(text);
-    if (amounts === null)
-      this.errors.push(
-        `${name} must be none, or a comma-separated list of a currency and an amount each, such as EUR 100000.`,
-      );
-    return amounts ?? new Map();
-  }
-
-  waitsMs(name: string, fallback: readonly number[]): readonly number[] {
-    const entries = (this.#raw(name) ?? fallback.join()).split(",").map((entry) => entry.trim());
-    const waits = entries.map((entry) => (/^\d+(\.\d+)?$/.test(entry) ? Number(entry) : Number.NaN));
-    if (waits.length > RETRIES_MAX || !waits.every((seconds) => seconds <= WAIT_MAX_SECONDS))
-      this.errors.push(
-        `${name} must be a comma-separated list of at most ${RETRIES_MAX} numbers of seconds from 0 to ${WAIT_MAX_SECONDS}.`,
-      );
-    return Object.freeze(waits.map((seconds) => Math.round(1_000 * seconds)));
-  }
-
-  secretKeys(name: string): readonly Buffer[] | null {
-    const entries = this.#raw(name)
-      ?.split(",")
-      .map((entry) => entry.trim());
-    if (entries === undefined) return null;
-    // 43 characters hold 32 bytes; Node reads both alphabets as the same.
-    if (!entries.every((entry) => /^[A-Za-z0-9+/_-]{43}=?$/.test(entry)))
-      this.errors.push(
-        `${name} must be a comma-separated list of keys of 32 bytes each, in base64 or base64url.`,
-      );
-    return Object.freeze(entries.map((entry) => Buffer.from(entry, "base64")));
-  }
 }
 
 /** The version of the running code, from package.json. */

@@ -1,0 +1,120 @@
+import { isIP } from "node:net";
+import { type MoneyByCurrency, parseMoneyList } from "../money.ts";
+
+const RETRIES_MAX = 50;
+const WAIT_MAX_SECONDS = 31_536_000;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads variables and collects their errors. */
+export class EnvironmentReader {
+  readonly errors: string[] = [];
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  #raw(name: string): string | null {
+    return this.#environment[name]?.trim() || null;
+  }
+
+  text(name: string, fallback: string): string {
+    return this.#raw(name) ?? fallback;
+  }
+
+  /** An IP address or a host name. Only listening shows whether it belongs to this machine. */
+  host(name: string, fallback: string): string {
+    const value = this.text(name, fallback);
+    if (isIP(value) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value))
+      this.errors.push(`${name} must be an IP address or a host name.`);
+    return value;
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const value = this.#raw(name);
+    if (value === null) return fallback;
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    this.errors.push(`${name} must be a whole number from ${min} to ${max}.`);
+    return fallback;
+  }
+
+  url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {
+    const value = this.#raw(name);
+    if (value === null) return fallback;
+    const begins = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
+    if (begins && URL.canParse(value)) return value.replace(/\/+$/, "");
+    this.errors.push(
+      `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
+    );
+    return fallback;
+  }
+
+  mailAddress(name: string, fallback: string): string {
+    const value = this.#raw(name) ?? fallback;
+    if (!/^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(value))
+      this.errors.push(`${name} must be a mail address alone, without a name.`);
+    return value;
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
+    const value = this.#raw(name);
+    const found = allowed.find((candidate) => candidate === value);
+    if (value === null || found !== undefined) return found ?? fallback;
+    this.errors.push(`${name} must be one of ${allowed.join(", ")}.`);
+    return fallback;
+  }
+
+  /** A comma-separated list of some of these values. Default: all of them. */
+  set<T extends string>(name: string, allowed: readonly T[]): ReadonlySet<T> {
+    const requested = (this.#raw(name) ?? allowed.join(",")).split(",").map((entry) => entry.trim());
+    const known = allowed.filter((entry) => requested.includes(entry));
+    if (known.length !== new Set(requested).size)
+      this.errors.push(`${name} must be a comma-separated list of ${allowed.join(", ")}.`);
+    return new Set(known);
+  }
+
+  secret(name: string, lengthMin: number): string | null {
+    const value = this.#raw(name);
+    if (value !== null && !/^[\x21-\x7e]+$/.test(value))
+      this.errors.push(`${name} must be visible ASCII without spaces.`);
+    if (value !== null && value.length < lengthMin)
+      this.errors.push(`${name} must have at least ${lengthMin} characters.`);
+    return value;
+  }
+
+  /** Amounts by currency; `none` is an empty list. */
+  moneyList(name: string, fallback: string): MoneyByCurrency {
+    const text = this.text(name, fallback);
+    const amounts = text === "none" ? new Map<string, bigint>() : parseMoneyList(text);
+    if (amounts === null)
+      this.errors.push(
+        `${name} must be none, or a comma-separated list of a currency and an amount each, such as EUR 100000.`,
+      );
+    return amounts ?? new Map();
+  }
+
+  waitsMs(name: string, fallback: readonly number[]): readonly number[] {
+    const entries = (this.#raw(name) ?? fallback.join()).split(",").map((entry) => entry.trim());
+    const waits = entries.map((entry) => (/^\d+(\.\d+)?$/.test(entry) ? Number(entry) : Number.NaN));
+    if (waits.length > RETRIES_MAX || !waits.every((seconds) => seconds <= WAIT_MAX_SECONDS))
+      this.errors.push(
+        `${name} must be a comma-separated list of at most ${RETRIES_MAX} numbers of seconds from 0 to ${WAIT_MAX_SECONDS}.`,
+      );
+    return Object.freeze(waits.map((seconds) => Math.round(1_000 * seconds)));
+  }
+
+  secretKeys(name: string): readonly Buffer[] | null {
+    const entries = this.#raw(name)
+      ?.split(",")
+      .map((entry) => entry.trim());
+    if (entries === undefined) return null;
+    // 43 characters hold 32 bytes; Node reads both alphabets as the same.
+    if (!entries.every((entry) => /^[A-Za-z0-9+/_-]{43}=?$/.test(entry)))
+      this.errors.push(
+        `${name} must be a comma-separated list of keys of 32 bytes each, in base64 or base64url.`,
+      );
+    return Object.freeze(entries.map((entry) => Buffer.from(entry, "base64")));
+  }
+}
