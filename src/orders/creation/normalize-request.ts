@@ -34,28 +34,39 @@ export function normalizeOrderRequest(body: Static<typeof OrderRequestSchema>): 
 }
 
 /**
- * SHA-256 of the normal form, not of the bytes that were sent: white space and unknown fields do not make a different
- * request (decision 0003). Hashes are stored. So a new field must not change the hash of requests without it.
+ * SHA-256 of the normal form, not of the bytes that were sent: white space, the order of fields and unknown fields do
+ * not make a different request (decision 0003). Hashes are stored with orders, and retries are compared with them.
+ *
+ * The fields of the first version have fixed positions. Every other field is hashed by its name, and only if it has a
+ * value. So a new optional field needs no change here, and never changes the hash of a request without it.
  */
 export function hashOrderRequest(request: OrderRequest): Buffer {
-  const { shippingAddress: a, lines, externalOrderId, testMode } = request;
+  const { shippingAddress, lines, externalOrderId, testMode, ...others } = request;
+  const { firstName, lastName, name, company, address1, address2, city, ...ofAddress } = shippingAddress;
+  const { zip, stateCode, countryCode, phone, ...othersOfAddress } = ofAddress;
   const content = [
     [
-      a.firstName,
-      a.lastName,
-      a.name,
-      a.company,
-      a.address1,
-      a.address2,
-      a.city,
-      a.zip,
-      a.stateCode,
-      a.countryCode,
-      a.phone,
+      ...[firstName, lastName, name, company, address1, address2, city, zip, stateCode, countryCode, phone],
+      ...present(othersOfAddress),
     ],
-    lines.map(({ productId, quantity }) => [productId, quantity]),
+    lines.map(({ productId, quantity, ...othersOfLine }) => [productId, quantity, ...present(othersOfLine)]),
     externalOrderId,
     testMode,
+    ...present(others),
   ];
   return createHash("sha256").update(JSON.stringify(content)).digest();
 }
+
+/** One object with the fields that have a value, sorted by name; nothing if there are none. */
+function present(fields: Readonly<Record<string, unknown>>): object[] {
+  const sent = Object.entries(fields).filter(([, value]) => !isAbsent(value));
+  return sent.length === 0 ? [] : [Object.fromEntries(sent.sort(byName))];
+}
+
+/** In the normal form, null or an empty object stands for an optional field that was not sent. */
+const isAbsent = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (typeof value === "object" && !Array.isArray(value) && Object.keys(value).length === 0);
+
+const byName = ([one]: [string, unknown], [other]: [string, unknown]): number => (one < other ? -1 : 1);

@@ -83,6 +83,34 @@ describe("the hash of a known request never changes", () => {
   });
 });
 
+/** What a later version may add to a request, at each level of it. */
+describe("a field that is added later", () => {
+  const normal = normalizeOrderRequest(FULL);
+  const [line, ...lines] = normal.lines;
+  const hash = (request: object) => hashOrderRequest({ ...normal, ...request }).toString("hex");
+  const withField = (value: unknown): Record<string, string> => ({
+    request: hash({ later: value }),
+    address: hash({ shippingAddress: { ...normal.shippingAddress, later: value } }),
+    line: hash({ lines: [{ ...line, later: value }, ...lines] }),
+  });
+
+  it.each([undefined, null, {}])("does not change the hash of a request without it: %s", (absent) => {
+    const unchanged = hashOf(FULL);
+    expect(withField(absent)).toEqual({ request: unchanged, address: unchanged, line: unchanged });
+  });
+
+  it("changes the hash of a request with it, by its value and by where it is", () => {
+    const hashes = ["", "text", false, 0, [], { key: "value" }].flatMap((sent) =>
+      Object.values(withField(sent)),
+    );
+    expect(new Set([hashOf(FULL), ...hashes]).size).toBe(1 + hashes.length);
+  });
+
+  it("has the same effect whatever the order of the fields", () => {
+    expect(hash({ later: 1, another: 2 })).toBe(hash({ another: 2, later: 1 }));
+  });
+});
+
 describe("two requests", () => {
   it.each<[string, Body]>([
     ["the order of their fields", { lines: REQUEST.lines, shippingAddress: ADDRESS }],
