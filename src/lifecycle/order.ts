@@ -54,6 +54,10 @@ export type Order = {
   readonly id: string;
   readonly testMode: boolean;
   readonly externalOrderId: string | null;
+  /** The partner's message to the people who handle the order. Null if there is none. */
+  readonly note: string | null;
+  /** The partner's own data. Empty if there is none. */
+  readonly metadata: Readonly<Record<string, string>>;
   readonly status: OrderStatus;
   /** Empty if the order is not on hold. */
   readonly holdReasons: readonly string[];

@@ -11,6 +11,7 @@ import {
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../platform/wire/schemas.ts";
 import { AddressSchema } from "./address-schemas.ts";
+import { metadataField, noteField } from "./note-schemas.ts";
 
 export const OrderStatusSchema = enumeration(
   "OrderStatus",
@@ -70,7 +71,7 @@ const externalIdField = nullable(
 );
 const createdAtField = dateTime("When the order was created. The acceptance window starts at this time.");
 
-/** The order object of the specification, part 2, with `updatedAt` and `cancelableUntil` added (decision 0008). */
+/** The order object of the specification, part 2, with additions (decisions 0008 and 0081). */
 export const OrderSchema = Type.Object(
   {
     id: orderIdField,
@@ -92,6 +93,8 @@ export const OrderSchema = Type.Object(
       "Until when the API can cancel the order in its present state. Null if the API cannot cancel it.",
     ),
     shippingAddress: AddressSchema,
+    note: noteField,
+    metadata: metadataField,
     lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
     shipments: Type.Array(ShipmentSchema, { description: "The shipments of the order, oldest first." }),
   },
@@ -134,6 +137,8 @@ export function toWireOrder(order: Order): WireOrder {
     updatedAt: order.updatedAt.toISOString(),
     cancelableUntil: cancelableUntil(order)?.toISOString() ?? null,
     shippingAddress: { ...address, name: address.name ?? `${address.firstName} ${address.lastName}` },
+    note: order.note,
+    metadata: { ...order.metadata },
     lines: order.lines.map((line) => ({
       id: toTypeId("line", line.id),
       productId: line.productId,

@@ -12,6 +12,7 @@ import { type ConnectionKey, connectionColumns } from "../platform/connection-ke
 import type { Queryable } from "../platform/database/database.ts";
 import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
+import type { Metadata } from "./note-schemas.ts";
 
 type OrderRow = {
   merchant_id: string;
@@ -32,6 +33,8 @@ type OrderRow = {
   state_code: string | null;
   country_code: string;
   phone: string | null;
+  note: string | null;
+  metadata: Metadata | null;
   created_at: Date;
   updated_at: Date;
   acceptance_due_at: Date | null;
@@ -58,7 +61,7 @@ type OrderRow = {
 const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
       select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
              o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
-             o.state_code, o.country_code, o.phone,
+             o.state_code, o.country_code, o.phone, o.note, o.metadata,
              o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
              o.routed_at, o.facility_id, o.canceled_at,
              (select json_agg(json_build_object(
@@ -199,6 +202,8 @@ function toOrder(row: OrderRow): Order {
       countryCode: row.country_code,
       phone: row.phone,
     },
+    note: row.note,
+    metadata: row.metadata ?? {},
     lines: row.lines,
     shipments: row.shipments.map((shipment) => ({ ...shipment, createdAt: new Date(shipment.createdAt) })),
     createdAt: row.created_at,

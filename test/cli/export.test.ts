@@ -36,6 +36,8 @@ describe("order export", () => {
         externalOrderId: `-${n}`,
         lines,
         shippingAddress: { ...shippingAddress, ...evil },
+        note: "=1+1",
+        metadata: { shop: "7" },
       });
     }
     await placeOrder(shop, { testMode: true });
@@ -53,7 +55,7 @@ describe("order export", () => {
       expect(row).toContain(",'@x,");
       expect(row).toContain(',"two\nlines",');
       expect(row).toContain(",'+44 1,line_");
-      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,$/);
+      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,,'=1\+1,"\{""shop"":""7""\}"$/);
     }
   });
 

@@ -32,15 +32,21 @@ const BUYER = anAddress({
   phone: "+44 9999 0000",
 });
 const { countryCode: _, ...PERSONAL } = BUYER as Record<string, string>;
+/** What the partner says about the buyer. A key of metadata can have the name of another field. */
+const SAID = { note: "Ring at Quaxnote", metadata: { giftFor: "Quaxmeta", shippingAddress: "Quaxplace" } };
 /** All texts by which the buyer, or the buyer's parcel, can be found. */
-const TEXTS = [...Object.values(PERSONAL), "TRACK-QX", "track.example"];
+const TEXTS = [
+  ...Object.values(PERSONAL),
+  ...[SAID.note, ...Object.keys(SAID.metadata).slice(0, 1), ...Object.values(SAID.metadata)],
+  ...["TRACK-QX", "track.example"],
+];
 
 const erase = (test: TestService, id: string) =>
   test.backOffice.post(`/api/orders/${id}/erase-personal-data`);
 
 /** A completed order whose buyer is named wherever an order can name its buyer. */
 async function completedOrder(test: TestService, partner: Partner) {
-  const request = anOrder(partner, { shippingAddress: BUYER });
+  const request = anOrder(partner, { shippingAddress: BUYER, ...SAID });
   const { status, body } = await partner.client.post("/v1/orders", request);
   expect(status, JSON.stringify(body)).toBe(201);
   await sendFor(test, partner);
@@ -75,7 +81,7 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
     });
     await createEndpoint(shop, { url });
     const { id } = await completedOrder(service, shop);
-    const canceled = (await placeOrder(shop, { shippingAddress: BUYER })).id;
+    const canceled = (await placeOrder(shop, { shippingAddress: BUYER, ...SAID })).id;
     await operationApplied(service, canceled, "cancel", { reason: "Zebulon called" });
 
     expect(Object.keys(await countRowsNaming(service, ...TEXTS))).toEqual(
@@ -109,7 +115,9 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
     });
     expect(before.personalDataErasedAt).toBeNull();
     expect(erased.personalDataErasedAt).toBe(now);
-    const { shippingAddress, shipments, timeline, personalDataErasedAt, ...rest } = before;
+    const { shippingAddress, note, metadata, shipments, timeline, personalDataErasedAt, ...rest } = before;
+    expect({ note, metadata }).toEqual(SAID);
+    expect([erased.note, erased.metadata]).toEqual([null, {}]);
     expect(erased).toMatchObject(rest);
     expect(erased.shipments).toEqual([{ ...shipments[0], trackingNumber: null, trackingUrl: null }]);
     expect(erased.timeline.at(-1)).toMatchObject({
@@ -133,7 +141,8 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
     const expected = before.map((event) =>
       JSON.parse(JSON.stringify(event), (key, value) => {
         if (key === "shippingAddress") return shippingAddress;
-        return key === "trackingNumber" || key === "trackingUrl" ? null : value;
+        if (key === "metadata") return {};
+        return ["note", "trackingNumber", "trackingUrl"].includes(key) ? null : value;
       }),
     );
     expect(JSON.stringify(after)).toBe(JSON.stringify(expected));

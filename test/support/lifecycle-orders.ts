@@ -27,6 +27,8 @@ export function anOrder(fields: Partial<Order> = {}): Order {
     routedAt: null,
     facilityId: null,
     canceledAt: null,
+    note: null,
+    metadata: {},
     ...fields,
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Static } from "typebox";
 import type { ShippingAddress } from "../../lifecycle/order.ts";
+import type { Metadata } from "../note-schemas.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
 
 /** A valid request in its normal form, which is hashed and stored. */
@@ -9,6 +10,9 @@ export type OrderRequest = {
   readonly lines: readonly { readonly productId: string; readonly quantity: number }[];
   readonly externalOrderId: string | null;
   readonly testMode: boolean;
+  readonly note: string | null;
+  /** Sorted by key. Empty if none was sent. */
+  readonly metadata: Metadata;
 };
 
 export function normalizeOrderRequest(body: Static<typeof OrderRequestSchema>): OrderRequest {
@@ -30,6 +34,9 @@ export function normalizeOrderRequest(body: Static<typeof OrderRequestSchema>): 
     lines: body.lines.map(({ productId, quantity }) => ({ productId: productId.toLowerCase(), quantity })),
     externalOrderId: body.externalOrderId ?? null,
     testMode: body.testMode ?? false,
+    note: body.note ?? null,
+    // Libraries choose the order of members, so it must not make a different request.
+    metadata: Object.fromEntries(Object.entries(body.metadata ?? {}).sort(byName)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { AddressRequestSchema } from "../address-schemas.ts";
+import { metadataRequestField, noteRequestField } from "../note-schemas.ts";
 
 const LINES_MAX = 100;
 
@@ -34,6 +35,8 @@ export const OrderRequestSchema = Type.Object(
         description: "True creates a test order, which is never charged or shipped. Default: false.",
       }),
     ),
+    note: noteRequestField,
+    metadata: metadataRequestField,
   },
   { title: "OrderRequest", description: "A new order." },
 );

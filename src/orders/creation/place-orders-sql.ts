@@ -121,18 +121,18 @@ export async function insertOrders(
           merchant_id uuid, connection_id uuid, id uuid, test_mode boolean, external_order_id text, idempotency_key text,
           request_hash text, status text, goods_minor bigint, currency text,
           first_name text, last_name text, name text, company text, address1 text, address2 text,
-          city text, zip text, state_code text, country_code text, phone text,
+          city text, zip text, state_code text, country_code text, phone text, note text, metadata json,
           created_at timestamptz, acceptance_due_at timestamptz, expires_at timestamptz,
           lines json, event_id uuid, event_type text, event_body text)
       ), placed as (
         insert into orders (
           merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
           goods_minor, currency, first_name, last_name, name, company, address1, address2,
-          city, zip, state_code, country_code, phone,
+          city, zip, state_code, country_code, phone, note, metadata,
           created_at, updated_at, acceptance_due_at, expires_at, last_sequence)
         select merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, decode(request_hash, 'hex'), status, '{}',
                goods_minor, currency, first_name, last_name, name, company, address1, address2,
-               city, zip, state_code, country_code, phone,
+               city, zip, state_code, country_code, phone, note, metadata,
                created_at, created_at, acceptance_due_at, expires_at, 1
         from input
         order by merchant_id, connection_id, idempotency_key
@@ -196,6 +196,8 @@ function toInput({
     state_code: address.stateCode,
     country_code: address.countryCode,
     phone: address.phone,
+    note: order.note,
+    metadata: isEmpty(order.metadata) ? null : order.metadata,
     created_at: order.createdAt,
     acceptance_due_at: order.acceptanceDueAt,
     expires_at: order.expiresAt,
@@ -210,6 +212,8 @@ function toInput({
     event_body: event.body,
   };
 }
+
+const isEmpty = (metadata: Order["metadata"]): boolean => Object.keys(metadata).length === 0;
 
 /**
  * Orders of the connection that have one of the requested keys or external ids. There are two lookups, because the

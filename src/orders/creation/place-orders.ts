@@ -158,6 +158,8 @@ function draftOrder(
     status,
     holdReasons: [],
     shippingAddress: request.shippingAddress,
+    note: request.note,
+    metadata: request.metadata,
     lines: request.lines.map((line) => ({ ...line, id: newId(), shipmentId: null })),
     shipments: [],
     createdAt: now,

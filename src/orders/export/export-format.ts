@@ -11,6 +11,7 @@ const COLUMNS = [
   ...["firstName", "lastName", "name", "company", "address1", "address2", "city", "zip", "stateCode"],
   ...["countryCode", "phone", "lineId", "productId", "sku", "quantity", "unitPrice", "currency"],
   ...["shipmentId", "shipmentStatus", "trackingNumber", "trackingUrl"],
+  ...["note", "metadata"],
 ] as const;
 type Cells = Readonly<Record<(typeof COLUMNS)[number], unknown>>;
 
@@ -78,6 +79,7 @@ function cellsOf(order: ExportObject, line: ExportObject["lines"][number]): Cell
     shipmentStatus: shipment?.status,
     trackingNumber: shipment?.trackingNumber,
     trackingUrl: shipment?.trackingUrl,
+    metadata: Object.keys(order.metadata).length === 0 ? "" : JSON.stringify(order.metadata),
   };
 }
 

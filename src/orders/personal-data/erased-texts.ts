@@ -18,11 +18,15 @@ const erasedAddress = (address: ShippingAddress): ShippingAddress => ({
   phone: null,
 });
 
+/** Members of an event's body that become null. */
+const ERASED_MEMBERS = ["note", "trackingNumber", "trackingUrl"];
+
 /** The body of an event without the buyer: all else, and the order of the members, stays as it is. */
 export function erasedEventBody(body: string): string {
   const event: unknown = JSON.parse(body, (key, value) => {
     if (key === "shippingAddress") return erasedAddress(value as ShippingAddress); // The service wrote the body.
-    return key === "trackingNumber" || key === "trackingUrl" ? null : value;
+    if (key === "metadata") return {};
+    return ERASED_MEMBERS.includes(key) ? null : value;
   });
   return JSON.stringify(event);
 }

@@ -47,7 +47,7 @@ export async function eraseAddresses(
     text: `
       update orders o
       set first_name = $4, last_name = $4, name = $4, company = null, address1 = $4, address2 = null, city = $4, zip = $4,
-          state_code = null, phone = null, personal_data_erased_at = $5
+          state_code = null, phone = null, note = null, metadata = null, personal_data_erased_at = $5
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
         and ${ERASABLE} and o.updated_at <= $6

@@ -1,12 +1,13 @@
 import type { TSchema } from "typebox";
 
-/** Shortens the arrays of a value, in place. */
+/** Shortens the arrays of a value, and its objects that have keys of the caller, in place. */
 export type ArrayCut = (value: unknown) => void;
 
-/** The part of a schema that describes its arrays and their lengths. */
+/** The part of a schema that describes its arrays and objects, and how large they may be. */
 type Node = {
   readonly type?: string | readonly string[];
   readonly maxItems?: number;
+  readonly maxProperties?: number;
   readonly items?: Node;
   readonly properties?: Readonly<Record<string, Node>>;
   readonly anyOf?: readonly Node[];
@@ -14,16 +15,24 @@ type Node = {
 };
 
 /**
- * Cuts arrays that are longer than the schema permits to one item more than that, at any depth; null if the schema has
- * no array. The validator looks into every item, also into those beyond `maxItems`, and collects the errors of all of
- * them. A cut array is still too long, so it is rejected.
+ * Cuts arrays that are longer than the schema permits to one item more than that, at any depth, and objects in the same
+ * way; null if the schema has neither. The validator looks into every item, also into those beyond `maxItems`, and
+ * collects the errors of all of them. A cut array is still too long, so it is rejected.
  */
 export const arrayCutOf = (schema: TSchema): ArrayCut | null => cutOf(schema as Node); // A JSON Schema object.
 
-function cutOf({ maxItems, items, properties = {}, anyOf = [], allOf = [] }: Node): ArrayCut | null {
+function cutOf({
+  maxItems,
+  maxProperties,
+  items,
+  properties = {},
+  anyOf = [],
+  allOf = [],
+}: Node): ArrayCut | null {
   const cuts: ArrayCut[] = [...anyOf, ...allOf].map(cutOf).filter((cut) => cut !== null);
   const ofItem = items === undefined ? null : cutOf(items);
   if (maxItems !== undefined || ofItem !== null) cuts.push((value) => cutArray(value, maxItems, ofItem));
+  if (maxProperties !== undefined) cuts.push((value) => cutObject(value, maxProperties));
   for (const [name, property] of Object.entries(properties)) {
     const cut = cutOf(property);
     if (cut !== null) cuts.push((value) => cutMember(value, name, cut));
@@ -38,6 +47,11 @@ function cutArray(value: unknown, maxItems: number | undefined, ofItem: ArrayCut
   if (!Array.isArray(value)) return;
   if (maxItems !== undefined && value.length > maxItems) value.length = maxItems + 1;
   if (ofItem !== null) for (const item of value) ofItem(item);
+}
+
+function cutObject(value: unknown, maxProperties: number): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const key of Object.keys(value).slice(maxProperties + 1)) Reflect.deleteProperty(value, key);
 }
 
 function cutMember(value: unknown, name: string, cut: ArrayCut): void {

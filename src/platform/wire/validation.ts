@@ -73,7 +73,7 @@ export type RequestPart = "body" | "querystring" | "params" | "headers";
 
 /** The validator's errors as the errors of a problem, each with its position. */
 export function errorsOf(errors: readonly ErrorObject[], part: RequestPart): ValidationError[] {
-  const reported = errors.filter((error) => !isAboutNull(error));
+  const reported = errors.filter((error) => !isAboutNull(error) && error.keyword !== "propertyNames");
   return reported.slice(0, ERRORS_MAX).map((error) => {
     const path =
       error.keyword === "required"
@@ -93,7 +93,11 @@ function errorAt(part: RequestPart, path: string, detail: string): ValidationErr
   return part === "headers" ? { header: name, detail } : { parameter: name, detail };
 }
 
-function detailOf(error: ErrorObject): string {
+/** An error about the name of a member says so. Its position is the object. */
+const detailOf = (error: ErrorObject): string =>
+  error.propertyName === undefined ? ruleOf(error) : `has a key that ${ruleOf(error)}`;
+
+function ruleOf(error: ErrorObject): string {
   switch (error.keyword) {
     case "required":
       return "is required";
@@ -113,6 +117,8 @@ function detailOf(error: ErrorObject): string {
       return `must have at most ${counted(error.params["limit"], "character")}`;
     case "minItems":
       return `must have at least ${counted(error.params["limit"], "item")}`;
+    case "maxProperties":
+      return `must have at most ${counted(error.params["limit"], "key")}`;
     case "maxItems":
       return `must have at most ${counted(error.params["limit"], "item")}`;
     default:

@@ -183,8 +183,8 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
       "unknown fields",
       (r: Request) => ({
         ...r,
-        note: "urgent",
-        lines: r.lines.map((l) => ({ ...l, note: 1 })),
+        comment: "urgent",
+        lines: r.lines.map((l) => ({ ...l, comment: 1 })),
       }),
     ],
     ["its fields in another order", (r: Request) => Object.fromEntries(Object.entries(r).toReversed())],

@@ -66,6 +66,8 @@ describe("GET /v1/orders/{orderId}", () => {
       updatedAt: createdAt,
       cancelableUntil: inHours(2),
       shippingAddress,
+      note: null,
+      metadata: {},
       lines: lines.map((line) => ({ ...line, id: expect.stringMatching(/^line_/), shipmentId: null })),
       shipments: [],
     });

@@ -64,8 +64,55 @@ describe("limits of an order request", () => {
     expect(errorsOf({ externalOrderId })).toEqual(["/externalOrderId"]);
   });
 
+  it("note has 1 to 1 000 characters", () => {
+    for (const note of ["a", "a".repeat(1_000), "🦊".repeat(1_000)]) expect(errorsOf({ note })).toEqual([]);
+    for (const note of ["", "a".repeat(1_001), "a\u0000", "\ud800", null, 1, {}])
+      expect(errorsOf({ note })).toEqual(["/note"]);
+  });
+
   it("unknown fields are ignored, and all errors are reported at once", () => {
     expect(errorsOf({ extra: null, lines: [aLine({ extra: null })] })).toEqual([]);
     expect(errorsOf({ testMode: "yes", lines: [{}], shippingAddress: undefined })).toHaveLength(4);
+  });
+});
+
+/** An object whose keys count from 1. */
+const keys = (count: number, value: unknown = "") =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index + 1}`, value]));
+
+/** Decision 0081. */
+describe("metadata of an order request", () => {
+  const errors = (metadata: unknown) => check(aRequest({ metadata }));
+
+  it("has at most 20 keys of 1 to 40 characters, with texts of at most 500", () => {
+    const text = "🦊".repeat(500);
+    for (const metadata of [{}, keys(19), keys(20), { ["🦊".repeat(40)]: text }, { " ": "" }])
+      expect(errors(metadata)).toEqual([]);
+    expect(errors(keys(21))).toEqual([{ pointer: "/metadata", detail: "must have at most 20 keys" }]);
+    expect(errors({ a: `${text}.` })).toEqual([
+      { pointer: "/metadata/a", detail: "must have at most 500 characters" },
+    ]);
+  });
+
+  it.each([
+    ["", "has a key that must have at least 1 character"],
+    ["k".repeat(41), "has a key that must have at most 40 characters"],
+    ["\u0000", "has a key that must not contain NUL characters or unpaired surrogates"],
+  ])("rejects the key %j, and names the object", (key, detail) => {
+    expect(errors({ [key]: "value" })).toEqual([{ pointer: "/metadata", detail }]);
+  });
+
+  it.each([null, [], "text", 1])("must be an object: %j", (metadata) => {
+    expect(errors(metadata)).toEqual([{ pointer: "/metadata", detail: "must be an object" }]);
+  });
+
+  it.each([null, 1, true, {}, ["text"], "\ud800"])("has no value but text: %j", (value) => {
+    expect(errors({ a: "text", b: value }).map((error) => ("pointer" in error ? error.pointer : ""))).toEqual(
+      ["/metadata/b"],
+    );
+  });
+
+  it("is validated up to its limit only, so a body full of keys costs no more", () => {
+    expect(errors(keys(30_000, 1))).toHaveLength(22); // One for the number of keys, and one for each of 21 values.
   });
 });

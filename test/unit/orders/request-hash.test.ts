@@ -24,6 +24,7 @@ const FULL: Body = {
   externalOrderId: "PO-1001",
   testMode: true,
 };
+const NOTED: Body = { ...FULL, note: "Ring twice.", metadata: { b: "2", a: "1", "10": "x", "9": "y" } };
 
 const hashOf = (body: Body): string => hashOrderRequest(normalizeOrderRequest(body)).toString("hex");
 
@@ -37,11 +38,18 @@ describe("the normal form of a request", () => {
       lines: REQUEST.lines,
       externalOrderId: null,
       testMode: false,
+      note: null,
+      metadata: {},
     });
   });
 
   it("has each field that was sent", () => {
-    expect(normalizeOrderRequest(FULL)).toEqual(FULL);
+    expect(normalizeOrderRequest(NOTED)).toEqual(NOTED);
+  });
+
+  it("has its metadata sorted by key", () => {
+    const { metadata } = normalizeOrderRequest({ ...FULL, metadata: { zebra: "z", Ape: "a", lion: "l" } });
+    expect(Object.keys(metadata)).toEqual(["Ape", "lion", "zebra"]);
   });
 
   it("has the country in upper case, product ids in lower case, and all other text as it was sent", () => {
@@ -59,7 +67,7 @@ describe("the normal form of a request", () => {
       shippingAddress: { ...FULL_ADDRESS, ...extra },
       lines: FULL.lines.map((line) => ({ ...line, ...extra })),
     };
-    expect(normalizeOrderRequest(body)).toEqual(FULL);
+    expect(normalizeOrderRequest(body)).toEqual({ ...FULL, note: null, metadata: {} });
   });
 });
 
@@ -77,6 +85,21 @@ describe("the hash of a known request never changes", () => {
       "text outside ASCII",
       { ...REQUEST, externalOrderId: "Größe 7 🦊 \u2028" },
       "a85ff8f72b6a9a525d49466015290aa737e9818147bf1a96f3962f43851d91d2",
+    ],
+    [
+      "a note",
+      { ...REQUEST, note: "Ring twice." },
+      "04677e2579e38e77715379d6b1560ae034c58b9bcbc0c8575bd2301eb266ed9e",
+    ],
+    [
+      "metadata",
+      { ...REQUEST, metadata: { b: "2", a: "1" } },
+      "f394c1f0e0ad249bad96c2c63d0c372ff51eaecd7fa0f0283d3774dd09eb36e5",
+    ],
+    [
+      "every field, with a note and metadata",
+      NOTED,
+      "7b74a68e1432781380d302863806b998ff72f0576455281fc50a4403d0dd2f2b",
     ],
   ])("%s", (_, body, hash) => {
     expect(hashOf(body)).toBe(hash);
@@ -117,6 +140,7 @@ describe("two requests", () => {
     ["the case of the country", { ...REQUEST, shippingAddress: { ...ADDRESS, countryCode: "gb" } }],
     ["the case of a product id", { ...REQUEST, lines: [{ productId: PRODUCT.toUpperCase(), quantity: 1 }] }],
     ["testMode false or absent", { ...REQUEST, testMode: false }],
+    ["metadata empty or absent", { ...REQUEST, metadata: {} }],
   ])("are the same when they differ by %s", (_, body) => {
     expect(hashOf(body)).toBe(hashOf(REQUEST));
   });
@@ -129,6 +153,14 @@ describe("two requests", () => {
     };
     for (const field of Object.keys(FULL_ADDRESS))
       expectNew({ ...FULL, shippingAddress: { ...FULL_ADDRESS, [field]: "ZZ" } });
+    expectNew(NOTED);
+    expectNew({ ...NOTED, note: "Ring once." });
+    expectNew({ ...FULL, note: "Ring twice." });
+    expectNew({ ...FULL, metadata: { note: "Ring twice." } });
+    expectNew({ ...FULL, metadata: { a: "" } });
+    expectNew({ ...FULL, metadata: { a: "1" } });
+    expectNew({ ...FULL, metadata: { A: "1" } });
+    expectNew({ ...FULL, metadata: { ["__proto__"]: "1" } });
     expectNew({ ...FULL, externalOrderId: "PO-1002" });
     expectNew({ ...FULL, testMode: false });
     expectNew({ ...FULL, lines: FULL.lines.toReversed() });
