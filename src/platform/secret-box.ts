@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from "node:crypto";
 
 const ALGORITHM = "aes-256-gcm";
 const KEY_BYTES = 32;
@@ -48,7 +55,9 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   if (first === undefined) throw new RangeError("A secret box needs at least one key.");
   if (keys.some((key) => key.length !== KEY_BYTES))
     throw new RangeError(`The keys of a secret box must have ${KEY_BYTES} bytes.`);
-  const keysById = new Map(keys.map((key) => [idOf(key), key]));
+  // Prepared once: with the bytes of the key, opening a secret takes six times as long.
+  const keysById = new Map(keys.map((key) => [idOf(key), createSecretKey(key)]));
+  const sealingKey = createSecretKey(first);
   const keyId = idOf(first);
 
   function open(sealed: string, context: string): string {
@@ -61,7 +70,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
 
   return {
     keyId,
-    seal: (plain, context) => `v1.${keyId}.${lock(first, plain, context)}`,
+    seal: (plain, context) => `v1.${keyId}.${lock(sealingKey, plain, context)}`,
     open,
     keyIdOf: (sealed) => partsOf(sealed).keyId,
     knows: (id) => keysById.has(id),
@@ -81,7 +90,7 @@ function partsOf(sealed: string): Parts {
   return { keyId, bytes };
 }
 
-function lock(key: Buffer, plain: string, context: string): string {
+function lock(key: KeyObject, plain: string, context: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
     Buffer.from(context),
@@ -90,7 +99,7 @@ function lock(key: Buffer, plain: string, context: string): string {
   return Buffer.concat([nonce, text, cipher.getAuthTag()]).toString("base64url");
 }
 
-function unlock(key: Buffer, { keyId, bytes }: Parts, context: string): string {
+function unlock(key: KeyObject, { keyId, bytes }: Parts, context: string): string {
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
     authTagLength: TAG_BYTES,
   });

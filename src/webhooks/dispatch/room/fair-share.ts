@@ -20,6 +20,11 @@ export class FairShare {
     return this.#free === this.#capacity;
   }
 
+  /** Whether there is no room for any key. */
+  get isFull(): boolean {
+    return this.#free <= 0;
+  }
+
   /** How much more a key may take. */
   roomFor(key: string): number {
     const held = this.#held.get(key) ?? 0;

@@ -1,3 +1,6 @@
+/** Keys that `next` looks at. More of them, of which none is admitted, would make each call cost more than its benefit. */
+const LOOKED_AT_MAX = 128;
+
 /** Things that wait, each with a key. The keys take turns, so that one with many things delays no other. */
 export class Rotation<Thing> {
   readonly #keyOf: (thing: Thing) => string;
@@ -20,11 +23,20 @@ export class Rotation<Thing> {
     this.#waiting.set(key, things.add(thing));
   }
 
-  /** Removes and returns the next thing of a key that is admitted. Null when there is none. */
+  /**
+   * Removes and returns the next thing of a key that is admitted. Null when none of the first keys is; they are then the
+   * last ones, so that further calls reach every key.
+   */
   next(admits: (key: string) => boolean = () => true): Thing | null {
+    let left = Math.min(LOOKED_AT_MAX, this.#waiting.size);
     for (const [key, things] of this.#waiting) {
-      if (!admits(key)) continue;
+      if (left === 0) return null;
+      left -= 1;
       this.#waiting.delete(key);
+      if (!admits(key)) {
+        this.#waiting.set(key, things);
+        continue;
+      }
       const [thing] = things;
       if (thing === undefined) continue;
       things.delete(thing);

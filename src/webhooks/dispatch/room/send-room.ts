@@ -79,10 +79,10 @@ export class SendRoom<Queue extends Sending> {
       this.#process.giveBack(id, cost);
       host.giveBack(id, 1);
       if (host.isUnused) this.#hosts.delete(origin);
-      this.#resumeAll(this.#waitForProcess, (key) => this.#process.hasRoomFor(key));
+      this.#resumeWithin(this.#process, this.#waitForProcess);
       const waiting = this.#waitForHost.get(origin);
       if (waiting === undefined) return;
-      this.#resumeAll(waiting, (key) => host.hasRoomFor(key));
+      this.#resumeWithin(host, waiting);
       if (waiting.size === 0) this.#waitForHost.delete(origin);
     };
   }
@@ -114,16 +114,20 @@ export class SendRoom<Queue extends Sending> {
     const waiting = this.#waitForAllowance.get(name);
     if (waiting === undefined) return;
     this.#waitForAllowance.delete(name);
-    this.#resumeAll(waiting, () => true);
+    for (let left = waiting.size; left > 0; left -= 1) this.#resumeNext(waiting);
   }
 
   /** Each at most once, as a queue that is not admitted again waits again. */
-  #resumeAll(waiting: Rotation<Queue>, hasRoom: (key: string) => boolean): void {
-    for (let left = waiting.size; left > 0 && !this.#isStopped; left -= 1) {
-      const queue = waiting.next(hasRoom);
-      if (queue === null) return;
-      this.#resume(queue);
-    }
+  #resumeWithin(share: FairShare, waiting: Rotation<Queue>): void {
+    for (let left = waiting.size; left > 0 && !share.isFull; left -= 1)
+      if (!this.#resumeNext(waiting, (key) => share.hasRoomFor(key))) return;
+  }
+
+  /** Returns false if no queue was admitted. */
+  #resumeNext(waiting: Rotation<Queue>, admits?: (key: string) => boolean): boolean {
+    const queue = this.#isStopped ? null : waiting.next(admits);
+    if (queue !== null) this.#resume(queue);
+    return queue !== null;
   }
 }
 
