@@ -27,12 +27,27 @@ async function repeat(
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {
+    const startedAt = performance.now();
+    let count: number | null = null;
     try {
-      metrics.jobDone(job.name, await job.run(context, stopping));
+      count = await job.run(context, stopping);
+      metrics.jobDone(job.name, count);
     } catch (err) {
       metrics.jobFailed(job.name);
       context.log.error({ err, job: job.name }, "job failed, will run again");
     }
-    await pause(job.everyMs, stopping);
+    const idleMs = count === 0 ? performance.now() - startedAt : 0;
+    await pause(pauseMs(job.everyMs, idleMs), stopping);
   }
 }
+
+/** The part of the time that a job may look for work without finding any. */
+const IDLE_PART = 0.05;
+const IDLE_PAUSE_MAX_MS = 5_000;
+
+/**
+ * How long a job pauses. To look for work takes longer, the more connections there are, or the busier the database is.
+ * @param idleMs how long the job looked for work and found none
+ */
+export const pauseMs = (everyMs: number, idleMs: number): number =>
+  Math.max(everyMs, Math.min(IDLE_PAUSE_MAX_MS, idleMs / IDLE_PART));
