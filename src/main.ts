@@ -12,7 +12,8 @@ async function main(): Promise<void> {
   const demo = process.argv.includes("--demo");
   const config = readConfig(process.env);
   // In demo mode a person reads the terminal, so only warnings and errors are logged below the welcome text.
-  const log = createLog(demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel);
+  const level = demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel;
+  const log = createLog(level, undefined, config.roles);
   const stopRequested = new Promise<string>((resolve) => {
     // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill
     // it.
@@ -26,7 +27,7 @@ async function main(): Promise<void> {
     for (const { check, message } of productionRisks(config))
       log.warn({ check }, `not for production: ${message}`);
   const { partnerApiUrl, backOfficeUrl } = running;
-  log.info({ partnerApiUrl, backOfficeUrl, roles: [...config.roles] }, "ready");
+  log.info({ partnerApiUrl, backOfficeUrl }, "ready");
 
   log.info({ signal: await stopRequested }, "stopping, finishing requests in flight");
   await running.stop();

@@ -95,6 +95,8 @@ export type Config = Readonly<{
   /** The sender address of mails. */
   mailFrom: string;
   logLevel: LogLevel;
+  /** The part of the requests that is logged, from 0 to 1. */
+  requestLogSample: number;
 }>;
 
 /** Thrown when the environment is invalid; `errors` has one sentence per variable. */
@@ -152,6 +154,7 @@ export function readConfig(environment: Environment): Config {
     smtpUrl: read.url("SMTP_URL", null, ["smtp:", "smtps:"]),
     mailFrom: read.mailAddress("MAIL_FROM", "partner-orders@localhost"),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
+    requestLogSample: read.fraction("REQUEST_LOG_SAMPLE", 1),
   };
   if (read.errors.length > 0) throw new ConfigError(read.errors);
   return Object.freeze(config);

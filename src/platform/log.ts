@@ -1,19 +1,84 @@
+import { hostname } from "node:os";
 import { type DestinationStream, type Logger, pino } from "pino";
-import type { LogLevel } from "./config.ts";
+import { type Config, type LogLevel, readVersion } from "./config.ts";
+
+const VERSION = readVersion();
+const chindingsSym: typeof pino.symbols.chindingsSym = pino.symbols.chindingsSym;
+const streamSym: typeof pino.symbols.streamSym = pino.symbols.streamSym;
 
 /**
  * Structured logs, one JSON object a line. Errors are written with their type, message, code and stack
  * only: driver errors also contain the values of the failed row, such as names and addresses.
  */
-export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
+export function createLog(level: LogLevel, destination?: DestinationStream, roles?: Config["roles"]): Logger {
   const options = {
     level,
-    base: { service: "partner-orders" },
+    base: {
+      service: "partner-orders",
+      version: VERSION,
+      ...(roles && { roles: [...roles] }),
+      // Of this process: its number, and the machine or the container that it runs in.
+      pid: process.pid,
+      hostname: hostname(),
+    },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeError, req: () => undefined, res: () => undefined },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** Lines of one message that are too frequent to be made by the logger. */
+type Lines = {
+  /** Adds a line with these members, as JSON. */
+  write(members: string): void;
+  close(): void;
+};
+
+/** Lines wait until there are this many characters, or for this time. */
+const WAITING_MAX = 16_384;
+const WAITING_MS = 100;
+
+/** Those that hold lines when the process ends. */
+const openedLines = new Set<() => void>();
+process.once("exit", () => {
+  for (const flush of openedLines) flush();
+});
+
+/**
+ * Writes lines of level `info` like the logger, with its members. The time of a line is that of its call, but it is
+ * written up to a tenth of a second later, together with others. Lines are lost only if the process is killed.
+ */
+export function openLines(log: Logger, message: string): Lines {
+  // pino's own symbols, with what it keeps there: the destination, and the members of all lines as JSON.
+  const internals = log as unknown as {
+    [streamSym]: DestinationStream;
+    [chindingsSym]: string;
+  };
+  const [head, tail] = ['{"level":"info","time":"', `,"msg":${JSON.stringify(message)}}\n`];
+  let waiting = "";
+  let [timeMs, time] = [0, ""];
+
+  function flush(): void {
+    const lines = waiting;
+    waiting = "";
+    if (lines !== "") internals[streamSym].write(lines);
+  }
+
+  openedLines.add(flush);
+  return {
+    write(members) {
+      const nowMs = Date.now();
+      if (nowMs !== timeMs) [timeMs, time] = [nowMs, new Date(nowMs).toISOString()];
+      if (waiting === "") setTimeout(flush, WAITING_MS).unref();
+      waiting += `${head}${time}"${internals[chindingsSym]},${members}${tail}`;
+      if (waiting.length >= WAITING_MAX) flush();
+    },
+    close() {
+      flush();
+      openedLines.delete(flush);
+    },
+  };
 }
 
 function describeError(error: unknown): Record<string, unknown> {

@@ -260,4 +260,12 @@ export const VARIABLES: Record<string, Variable> = {
     ]),
     rejected: ["verbose", "INFO", "30"],
   },
+  REQUEST_LOG_SAMPLE: {
+    accepted: [
+      ["0", { requestLogSample: 0 }],
+      ["0.01", { requestLogSample: 0.01 }],
+      ["1", { requestLogSample: 1 }],
+    ],
+    rejected: ["-1", "1.1", "2", "1%", ".5", "half"],
+  },
 };

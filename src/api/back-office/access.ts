@@ -1,4 +1,5 @@
 import type { Actor } from "../../lifecycle/applied-transition.ts";
+import { callerMembers } from "../http/log/caller-members.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import type { BackOfficeOperations } from "./operations.ts";
 
@@ -29,6 +30,12 @@ export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
 
 /** The caller as the timeline of an order and the audit log name it. */
 export const actorOf = ({ kind, name }: BackOfficeCaller): Actor => ({ kind, name });
+
+/** The caller as the request log names it. */
+export const membersOf = callerMembers<BackOfficeCaller>(
+  ({ kind, name }) => `${kind} ${name}`,
+  (caller) => ({ actor: actorOf(caller) }),
+);
 
 /** Declares a row of the back office's table. */
 export const route = routeTable<BackOfficeOperations, BackOfficeCaller>();

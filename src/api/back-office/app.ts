@@ -7,7 +7,7 @@ import { PROBLEMS } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
-import { actorOf } from "./access.ts";
+import { actorOf, membersOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
@@ -36,8 +36,10 @@ export function createBackOffice(
     operationsFor: () => operations,
     authenticate,
     actorOf,
+    callerMembers: membersOf,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
+    requestLogSample: config.requestLogSample,
     metrics: metrics.requests,
     requestTimeoutMs: UPLOAD_TIMEOUT_MS,
     bodyTimeoutMs: REQUEST_TIMEOUT_MS,

@@ -9,6 +9,8 @@ import { unauthorized } from "../http/bearer.ts";
 import { createListener } from "../http/listener.ts";
 import { problemWriter } from "../http/replies.ts";
 
+const MONITORING = { config: { isMonitoring: true } };
+
 /**
  * `/livez`: the process runs. `/readyz`: it can also reach its database, so it can accept work. `/metrics`: metrics for
  * Prometheus. None of them needs a key, and none reveals anything about orders.
@@ -25,8 +27,8 @@ export function addHealthRoutes(
   // Nobody needs a key for these, so any number of requests at the same time costs one answer.
   const readReady = sharedWhileRunning(() => db.query({ name: "ready", text: "select 1", values: [] }));
   const readMetrics = sharedWhileRunning(() => registry.metrics());
-  app.get("/livez", async () => ({ status: "ok" }));
-  app.get("/readyz", async (_request, reply) => {
+  app.get("/livez", MONITORING, async () => ({ status: "ok" }));
+  app.get("/readyz", MONITORING, async (_request, reply) => {
     try {
       await readReady();
       return { status: "ok" };
@@ -35,7 +37,9 @@ export function addHealthRoutes(
       return problems.send(reply, unavailable);
     }
   });
-  app.get("/metrics", async (_request, reply) => reply.type(registry.contentType).send(await readMetrics()));
+  app.get("/metrics", MONITORING, async (_request, reply) =>
+    reply.type(registry.contentType).send(await readMetrics()),
+  );
 }
 
 /** The listener of a process without the back office role. */
@@ -47,6 +51,7 @@ export function createHealthListener(context: Context, metrics: Metrics): Fastif
     authenticate: async ({ headers }) => unauthorized(headers),
     errorsBaseUrl: context.config.errorsBaseUrl,
     log: context.log.child({ listener: "health" }),
+    requestLogSample: context.config.requestLogSample,
     metrics: metrics.requests,
   });
   addHealthRoutes(app, context, metrics);

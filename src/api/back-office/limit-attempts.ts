@@ -4,7 +4,7 @@ import type { Context } from "../../platform/context.ts";
 import { MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { unauthorized } from "../http/bearer.ts";
-import { failedAuthenticationLog } from "../http/failed-authentication.ts";
+import { failedAuthenticationLog } from "../http/log/failed-authentication.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 
 /** Wrong tokens that one address can send within a minute. */

@@ -16,6 +16,7 @@ import {
   isProblem,
   malformed,
   noRoute,
+  PROBLEMS,
   type Problem,
   pathOf,
   type ValidationError,
@@ -25,7 +26,9 @@ import { errorsOf } from "../../platform/wire/validation.ts";
 import type { RouteDescription } from "../route-description.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
 import { addBodyTimeout, allowLongBody } from "./body-timeout.ts";
-import { failureLog } from "./failure-log.ts";
+import { addRequestLog } from "./log/add-request-log.ts";
+import { failureLog } from "./log/failure-log.ts";
+import { type RequestLog, requestLog, UNREAD } from "./log/request-log.ts";
 import {
   type ProblemWriter,
   problemOf,
@@ -60,8 +63,12 @@ type ListenerOptions<Operations, Caller> = {
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
   /** The caller as the audit log names it. Absent: no route of the table needs it. */
   actorOf?(caller: Caller): Actor;
+  /** The caller as the request log names it: members of a line, as JSON. Absent: no caller has a name. */
+  callerMembers?(caller: Caller): string;
   errorsBaseUrl: string;
   log: Logger;
+  /** The part of the requests that is logged. Default: 1, all of them. */
+  requestLogSample?: number;
   metrics: RequestMetrics;
   /** Timeout for a request to arrive completely. Default: 30 s. */
   requestTimeoutMs?: number;
@@ -80,9 +87,10 @@ export function createListener<Operations, Caller extends object>(
   options: ListenerOptions<Operations, Caller>,
 ): FastifyInstance {
   const { name, metrics } = options;
-  const problems = problemWriter(options.errorsBaseUrl);
+  const requests = requestLog(options.log, options.requestLogSample ?? 1);
+  const problems = problemWriter(options.errorsBaseUrl, requests);
   const logFailure = failureLog(options.log);
-  const app = createApp(options, problems);
+  const app = createApp(options, problems, requests);
   app.decorateRequest("caller", null);
   app.decorateRequest("by", {
     getter() {
@@ -90,6 +98,8 @@ export function createListener<Operations, Caller extends object>(
       return { actor, requestId: this.id, action: this.routeOptions.config.operationId ?? "" };
     },
   });
+  const { callerMembers = () => "" } = options;
+  addRequestLog(app, requests, (caller) => callerMembers(caller as Caller)); // `authenticate` has returned it.
   addBodyParsers(app);
   if (options.bodyTimeoutMs !== undefined) addBodyTimeout(app, options.bodyTimeoutMs);
   // The hooks of every request create no promises, and use no objects that Fastify creates on demand.
@@ -130,6 +140,7 @@ export function createListener<Operations, Caller extends object>(
 function createApp<Operations, Caller>(
   options: ListenerOptions<Operations, Caller>,
   problems: ProblemWriter,
+  requests: RequestLog,
 ): FastifyInstance {
   const unparsed = unparsedInput(problems);
   const app = Fastify({
@@ -149,7 +160,17 @@ function createApp<Operations, Caller>(
     // A path that cannot be decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
       setCommonFields(reply, request.id);
-      return problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
+      const { id: requestId, method } = request;
+      const problem = noRoute(method, pathOf(request.raw.url ?? "/"));
+      // No hook runs for it.
+      requests.write({
+        ...UNREAD,
+        requestId,
+        method,
+        status: PROBLEMS[problem.code].status,
+        problem: problem.code,
+      });
+      return problems.send(reply, problem);
     },
     // Fastify types the socket of HTTP/2 as well, and the error without what the parser adds.
     clientErrorHandler: (error, socket) => unparsed.reject(error, socket as Socket),
@@ -201,6 +222,7 @@ function addRoute<Operations, Caller extends object>(
   const exactPath = new RegExp(`^${route.path.replace(/\{\w+\}/g, "[^/]+")}$`);
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    request.row = route.path;
     const path = pathOf(request.raw.url ?? "/");
     if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
     const error = messageError(request.raw);

@@ -15,6 +15,7 @@ import {
   validationFailed,
 } from "../../platform/wire/problems.ts";
 import { errorsOf, type RequestPart } from "../../platform/wire/validation.ts";
+import { type RequestLog, UNREAD } from "./log/request-log.ts";
 
 const PROBLEM_TYPE = "application/problem+json; charset=utf-8";
 
@@ -37,9 +38,11 @@ export type ProblemWriter = {
   sendRaw(socket: Socket, problem: Problem, instance: string): void;
 };
 
-export function problemWriter(errorsBaseUrl: string): ProblemWriter {
+/** @param requests logs the responses to input that never became a request */
+export function problemWriter(errorsBaseUrl: string, requests?: RequestLog): ProblemWriter {
   return {
     send(reply, problem) {
+      reply.request.problemCode = problem.code;
       const document = problemDocument(problem, errorsBaseUrl, pathOf(reply.request.raw.url ?? "/"));
       if (problem.headers !== undefined) reply.headers(problem.headers);
       return reply.code(PROBLEMS[problem.code].status).type(PROBLEM_TYPE).send(JSON.stringify(document));
@@ -49,12 +52,14 @@ export function problemWriter(errorsBaseUrl: string): ProblemWriter {
       releaseSocket(socket);
       const { status } = PROBLEMS[problem.code];
       const body = JSON.stringify(problemDocument(problem, errorsBaseUrl, instance));
+      const requestId = randomUUID();
+      requests?.write({ ...UNREAD, requestId, status, problem: problem.code });
       socket.end(
         [
           `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
           `content-type: ${PROBLEM_TYPE}`,
           `content-length: ${Buffer.byteLength(body)}`,
-          `x-request-id: ${randomUUID()}`,
+          `x-request-id: ${requestId}`,
           ...Object.entries(PROTECTIVE_FIELDS).map(([name, value]) => `${name}: ${value}`),
           "connection: close",
           "",

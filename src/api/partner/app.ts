@@ -3,7 +3,7 @@ import { DatabaseUsage } from "../../platform/database/database-usage.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { createListener } from "../http/listener.ts";
-import { actorOf, partnerAuthentication } from "./authentication.ts";
+import { actorOf, membersOf, partnerAuthentication } from "./authentication.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { partnerRoutes } from "./routes.ts";
@@ -28,8 +28,10 @@ export function createPartnerApi(
       createRateLimiter(config.rateLimitPerMinute, clock),
     ),
     actorOf,
+    callerMembers: membersOf,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "partner-api" }),
+    requestLogSample: config.requestLogSample,
     metrics: metrics.requests,
   });
 }

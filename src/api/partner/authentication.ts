@@ -8,7 +8,8 @@ import { groupCalls } from "../../platform/database/group.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { keyOf, unauthorized } from "../http/bearer.ts";
-import { failedAuthenticationLog } from "../http/failed-authentication.ts";
+import { callerMembers } from "../http/log/caller-members.ts";
+import { failedAuthenticationLog } from "../http/log/failed-authentication.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
 /** Who a request of the partner API acts as. */
@@ -19,6 +20,15 @@ export const actorOf = ({ key }: PartnerCaller): Actor => ({
   kind: "partner",
   name: toTypeId("key", key.id),
 });
+
+/** The caller as the request log names it. */
+export const membersOf = callerMembers<PartnerCaller>(
+  ({ key }) => key.id,
+  ({ connectionId, key }) => ({
+    connection: { id: toTypeId("con", connectionId) },
+    key: { id: toTypeId("key", key.id) },
+  }),
+);
 
 /** Statements that look up keys at the same time. */
 const KEY_GROUPS_MAX = 4;

@@ -40,6 +40,16 @@ export class EnvironmentReader {
     return fallback;
   }
 
+  /** A decimal number from 0 to 1. */
+  fraction(name: string, fallback: number): number {
+    const value = this.#raw(name);
+    if (value === null) return fallback;
+    const number = /^\d(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN;
+    if (number <= 1) return number;
+    this.errors.push(`${name} must be a number from 0 to 1.`);
+    return fallback;
+  }
+
   url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {
     const value = this.#raw(name);
     if (value === null) return fallback;

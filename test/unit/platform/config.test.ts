@@ -56,6 +56,7 @@ describe("the configuration without any variable", () => {
       smtpUrl: null,
       mailFrom: "partner-orders@localhost",
       logLevel: "info",
+      requestLogSample: 1,
     });
   });
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { atMostEvery } from "../../platform/log.ts";
-import { SECOND_MS } from "../../platform/time.ts";
+import { atMostEvery } from "../../../platform/log.ts";
+import { SECOND_MS } from "../../../platform/time.ts";
 
 /** Logs requests that failed. While the database is unavailable, many do: one line a second has their number. */
 export function failureLog(

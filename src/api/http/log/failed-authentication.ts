@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { Clock } from "../../platform/clock.ts";
-import { SECOND_MS } from "../../platform/time.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { SECOND_MS } from "../../../platform/time.ts";
 
 /** At most one line in this time, so that a caller with a wrong key cannot fill the log. */
 const LINE_INTERVAL_MS = 10 * SECOND_MS;
