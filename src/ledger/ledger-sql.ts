@@ -50,7 +50,7 @@ export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[
 }
 
 /** The columns that `toLedgers` reads. */
-const LEDGER_ENTRY = `e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.amount_minor, o.currency,
+const LEDGER_ENTRY = `e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
              coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.created_at`;
 
 type LedgerRow = {
@@ -59,6 +59,7 @@ type LedgerRow = {
   kind: EntryKind;
   attempt: number;
   refund_of: string | null;
+  refund_id: string | null;
   amount_minor: bigint;
   currency: string;
   status: EntryStatus;
@@ -77,6 +78,7 @@ function toLedgers(rows: readonly LedgerRow[]): LedgerOf {
       kind: row.kind,
       attempt: row.attempt,
       refundOf: row.refund_of,
+      refundId: row.refund_id,
       amountMinor: row.amount_minor,
       currency: row.currency,
       status: row.status,
@@ -122,11 +124,13 @@ export async function insertEntries(
       with input as materialized (
         select *
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[],
-                    $9::timestamptz[], $10::text[])
-          as input (merchant_id, connection_id, order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway)
+                    $9::timestamptz[], $10::text[], $11::uuid[])
+          as input (merchant_id, connection_id, order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway,
+                    refund_id)
       ), added as (
-        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, created_at)
-        select merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, $11
+        insert into ledger_entries (
+          merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, created_at)
+        select merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, $12
         from input
       )
       insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
@@ -143,6 +147,7 @@ export async function insertEntries(
       entries.map(({ amountMinor }) => amountMinor.toString()),
       entries.map(({ dueAt }) => dueAt),
       entries.map(({ gateway }) => gateway),
+      entries.map(({ refundId }) => refundId),
       now,
     ],
   });

@@ -11,10 +11,12 @@ export type GatewayName = "account" | "stripe";
 export type LedgerEntry = {
   readonly id: string;
   readonly kind: EntryKind;
-  /** Counts from 1, for charges of the same kind and for refunds of the same charge. */
+  /** Counts from 1, for charges of the same kind, and for the refund of the same charge by the same request. */
   readonly attempt: number;
   /** The charge that a refund returns. Null for charges. */
   readonly refundOf: string | null;
+  /** The request that a refund belongs to. Null for charges, and for the refunds of a canceled order. */
+  readonly refundId: string | null;
   readonly amountMinor: bigint;
   /** The currency of the order. */
   readonly currency: string;
@@ -27,22 +29,25 @@ export type LedgerEntry = {
 };
 
 /** An entry to add. It is due at a gateway from `dueAt` on. */
-export type NewEntry = Pick<LedgerEntry, "kind" | "attempt" | "refundOf" | "amountMinor"> & {
+export type NewEntry = Pick<LedgerEntry, "kind" | "attempt" | "refundOf" | "refundId" | "amountMinor"> & {
   readonly dueAt: Date;
   /** The gateway to use. Null: the one that the merchant uses when the entry is first claimed. */
   readonly gateway: GatewayName | null;
 };
 
-/** The attempts at one charge of a kind, or at the refund of one charge, oldest first. */
+/** The attempts at one charge of a kind, or at one refund of one charge, oldest first. */
 type Chain = readonly [LedgerEntry, ...LedgerEntry[]];
 
 function chainsOf(entries: readonly LedgerEntry[]): Chain[] {
-  const chains = Map.groupBy(entries, ({ kind, refundOf }) => refundOf ?? kind);
+  const chains = Map.groupBy(entries, chainOf);
   return [...chains.values()].map(
     // A group is never empty.
     (chain) => chain.toSorted((one, other) => one.attempt - other.attempt) as unknown as Chain,
   );
 }
+
+const chainOf = ({ kind, refundOf, refundId }: Pick<LedgerEntry, "kind" | "refundOf" | "refundId">): string =>
+  `${refundOf ?? kind} ${refundId ?? ""}`;
 
 const has = (chain: Chain, status: EntryStatus): boolean => chain.some((entry) => entry.status === status);
 const newestOf = (chain: Chain): LedgerEntry => chain.at(-1) ?? chain[0];
@@ -63,23 +68,59 @@ export const failedCharges = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
     .filter((chain) => !isRefund(chain) && hasFailed(chain))
     .map(newestOf);
 
+/** A charge that succeeded, and what of it has not been refunded. A refund counts from its request on. */
+type Refundable = { readonly charge: LedgerEntry; readonly leftMinor: bigint };
+
 /**
- * The refunds of a canceled order: one for each charge that succeeded and has no refund yet, at the gateway of the
- * charge.
+ * What can still be refunded of each charge, in the order of the charges. A declined refund is still owed, and so it
+ * counts: it is attempted again, not replaced by another one. Hence no charge is ever refunded twice.
  */
-export function refundsOwed(entries: readonly LedgerEntry[], now: Date): NewEntry[] {
-  const given = new Set(entries.map(({ refundOf }) => refundOf));
+function refundableOf(entries: readonly LedgerEntry[]): Refundable[] {
+  const refunds = chainsOf(entries).filter(isRefund).map(newestOf);
   return entries
-    .filter(({ id, kind, status }) => kind !== "refund" && status === "succeeded" && !given.has(id))
-    .map(({ id, amountMinor, gateway }) => ({
-      kind: "refund",
-      attempt: 1,
-      refundOf: id,
-      amountMinor,
-      dueAt: now,
-      gateway,
-    }));
+    .filter(({ kind, status }) => kind !== "refund" && status === "succeeded")
+    .map((charge) => ({
+      charge,
+      leftMinor: refunds
+        .filter(({ refundOf, status }) => refundOf === charge.id && status !== "canceled")
+        .reduce((left, { amountMinor }) => left - amountMinor, charge.amountMinor),
+    }))
+    .filter(({ leftMinor }) => leftMinor > 0n);
 }
+
+/** How much of an order's charges can still be refunded, in minor units. */
+export const refundableMinor = (entries: readonly LedgerEntry[]): bigint =>
+  refundableOf(entries).reduce((sum, { leftMinor }) => sum + leftMinor, 0n);
+
+/** The refunds of a canceled order: what is left of each charge that succeeded, at the gateway of the charge. */
+export const refundsOwed = (entries: readonly LedgerEntry[], now: Date): NewEntry[] =>
+  refundableOf(entries).map(({ charge, leftMinor }) => firstRefund(charge, leftMinor, null, now));
+
+/**
+ * The entries that return an amount by request: from the oldest charge first, so the goods before the shipping. The
+ * amount must not be more than `refundableMinor`.
+ */
+export function refundsFor(
+  entries: readonly LedgerEntry[],
+  { id, amountMinor }: { readonly id: string; readonly amountMinor: bigint },
+  now: Date,
+): NewEntry[] {
+  let openMinor = amountMinor;
+  const parts = refundableOf(entries).flatMap(({ charge, leftMinor }) => {
+    const partMinor = leftMinor < openMinor ? leftMinor : openMinor;
+    openMinor -= partMinor;
+    return partMinor === 0n ? [] : [firstRefund(charge, partMinor, id, now)];
+  });
+  if (openMinor > 0n) throw new Error("More would be refunded than was charged.");
+  return parts;
+}
+
+const firstRefund = (
+  { id, gateway }: LedgerEntry,
+  amountMinor: bigint,
+  refundId: string | null,
+  dueAt: Date,
+): NewEntry => ({ kind: "refund", attempt: 1, refundOf: id, refundId, amountMinor, dueAt, gateway });
 
 /**
  * What can be paid again at once: attempts that wait for their time, and declined entries without a scheduled attempt.
@@ -87,11 +128,11 @@ export function refundsOwed(entries: readonly LedgerEntry[], now: Date): NewEntr
 export type Retries = { readonly bringForward: readonly LedgerEntry[]; readonly add: readonly NewEntry[] };
 
 /**
- * What a request to retry the payment does. For a canceled order it attempts refunds again, but no charges, because the
- * order owes nothing.
+ * What a request to retry the payment does: it attempts declined charges and refunds again. A canceled order owes
+ * nothing, so its charges are not attempted.
  */
 export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, now: Date): Retries {
-  const failed = chainsOf(entries).filter((chain) => hasFailed(chain) && isRefund(chain) === canceled);
+  const failed = chainsOf(entries).filter((chain) => hasFailed(chain) && (isRefund(chain) || !canceled));
   const newest = failed.map(newestOf);
   return {
     bringForward: newest.filter(({ status }) => status === "pending"),
@@ -115,8 +156,7 @@ export function attemptAfter(
 ): NewEntry | null {
   const waitMs = payable ? 0 : waitsMs[declined.attempt - 1];
   const isNewest = entries.every(
-    ({ kind, refundOf, attempt }) =>
-      kind !== declined.kind || refundOf !== declined.refundOf || attempt <= declined.attempt,
+    (entry) => chainOf(entry) !== chainOf(declined) || entry.attempt <= declined.attempt,
   );
   if (waitMs === undefined || !isNewest || (canceled && declined.kind !== "refund")) return null;
   return nextAttempt(declined, new Date(now.getTime() + waitMs));
@@ -128,12 +168,13 @@ export const waivers = (entries: readonly LedgerEntry[], now: Date): NewEntry[] 
 
 /** A new entry has a new id at the gateway, which would otherwise repeat its response to the earlier one. */
 const nextAttempt = (
-  { kind, attempt, refundOf, amountMinor, gateway }: LedgerEntry,
+  { kind, attempt, refundOf, refundId, amountMinor, gateway }: LedgerEntry,
   dueAt: Date,
 ): NewEntry => ({
   kind,
   attempt: attempt + 1,
   refundOf,
+  refundId,
   amountMinor,
   dueAt,
   // A charge can be attempted at another gateway than the one that declined it.

@@ -28,10 +28,10 @@ const ofEachMerchant = (transitions: readonly ChangedOrder[]): Orders[] =>
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group.map(({ after }) => after) as unknown as Orders); // Groups are never empty.
 
-/** Cancels unsent charges of canceled orders, and refunds what was charged. */
+/** Cancels unsent charges of canceled orders, and refunds what is left of the others. Earlier refunds are still made. */
 async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
   const ledgerOf = await readLedgers(tx, orders[0], orders.map(idOf));
-  const pending = orders.flatMap(({ id }) => ledgerOf(id).filter(({ status }) => status === "pending"));
+  const pending = orders.flatMap(({ id }) => ledgerOf(id).filter(isPendingCharge));
   await cancelUnsentEntries(tx, orders[0].merchantId, orders.map(idOf), pending.map(idOf), at.now);
   await insertEntries(
     tx,
@@ -59,6 +59,8 @@ async function waive(tx: Queryable, orders: Orders, at: RecordContext): Promise<
   await insertEntries(tx, entries, at.now);
   await cancelUnsentEntries(tx, merchantId, orderIds, entries.map(idOf), at.now);
 }
+
+const isPendingCharge = ({ kind, status }: LedgerEntry): boolean => status === "pending" && kind !== "refund";
 
 const idOf = ({ id }: { readonly id: string }): string => id;
 

@@ -42,5 +42,7 @@ export type TransitionRule =
   | "not_accepted"
   | "not_routed"
   | "nothing_to_pay"
+  | "nothing_to_refund"
+  | "too_many_refunds"
   | "order_not_settled"
   | "already_shipped";

@@ -19,8 +19,8 @@ export type RecordedOutcomes = {
   readonly declinedIds: ReadonlySet<string>;
   /** Those of them that could be paid now. */
   readonly payableIds: ReadonlySet<string>;
-  /** Whether any entry succeeded. */
-  readonly hasSucceeded: boolean;
+  /** Whether any charge succeeded. */
+  readonly hasPaid: boolean;
 };
 
 /** The consequences of recorded outcomes for their order. */
@@ -74,13 +74,10 @@ function isHidden(order: PaidOrder, ledger: readonly LedgerEntry[], declined: Le
  * Decision 0011: a declined charge holds the order until it is paid. An order that is settled, or whose last line has
  * shipped, is not held: there is nothing left to keep back or to cancel.
  */
-function holdChangeOf(
-  order: PaidOrder,
-  { ledger, hasSucceeded }: RecordedOutcomes,
-): Consequences["holdChange"] {
+function holdChangeOf(order: PaidOrder, { ledger, hasPaid }: RecordedOutcomes): Consequences["holdChange"] {
   const failed = hasFailedCharge(ledger);
   // The charge was waived while the gateway processed it. A hold that exists now was placed for another reason.
-  if (!failed && !hasSucceeded) return null;
+  if (!failed && !hasPaid) return null;
   if (isSettled(order) || failed === hasFailedPayment(order) || (failed && hasShipped(order))) return null;
   return failed ? "addHold" : "releaseHold";
 }

@@ -177,5 +177,5 @@ const summaryOf = (outcomes: readonly PaymentOutcome[]) => ({
   declinedIds: new Set(
     outcomes.filter(({ outcome }) => outcome === "failed").map(({ payment }) => payment.entryId),
   ),
-  hasSucceeded: outcomes.some(({ outcome }) => outcome === "succeeded"),
+  hasPaid: outcomes.some(({ outcome, payment }) => outcome === "succeeded" && payment.kind !== "refund"),
 });

@@ -17,6 +17,7 @@ export type IdPrefix =
   | "fac"
   | "chg"
   | "pay"
+  | "rfd"
   | "aud";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */

@@ -45,6 +45,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/ledger/claim-payments-sql.ts",
     "src/ledger/due-payments-sql.ts",
     "src/ledger/ledger-sql.ts",
+    "src/ledger/refunds/refunds-sql.ts",
     "src/stock/supply-changes-sql.ts",
     "src/stock/reservations-sql.ts",
     "src/stock/stock-sql.ts",

@@ -37,6 +37,7 @@ const PRICE = 1_000n;
 type Command =
   | { name: "place" | "process" | "twoWorkers" | "accept" }
   | { name: "cancel" | "retry" | "cancelWhileProcessing"; order: number }
+  | { name: "refund" | "refundTwice" | "refundAndCancel"; order: number; amount: string | null }
   | { name: "advance"; seconds: number }
   | { name: "limit"; orders: number | null }
   | { name: "payIn" }
@@ -54,6 +55,14 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       name: fc.constantFrom("cancel" as const, "retry" as const, "cancelWhileProcessing" as const),
       order: fc.nat(5),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      name: fc.constantFrom("refund" as const, "refundTwice" as const, "refundAndCancel" as const),
+      order: fc.nat(5),
+      amount: fc.constantFrom(null, "0.01", "4.00", "9.99", "10.00"),
     }),
   },
   {
@@ -123,6 +132,11 @@ async function execute(world: World, command: Command): Promise<void> {
     case "cancelWhileProcessing":
       if (named !== undefined) await Promise.all([processDuePayments(test), cancelOrder(partner, named)]);
       return;
+    case "refund":
+    case "refundTwice":
+    case "refundAndCancel":
+      if (named !== undefined) await refundAtOnce(partner, named, command);
+      return;
     case "retry":
       if (named !== undefined) await retry(test, partner, named);
       return;
@@ -143,24 +157,58 @@ async function execute(world: World, command: Command): Promise<void> {
   }
 }
 
+let tickets = 0;
+
+/** A refund by request, two of them at the same time, or one beside a cancel. Each may find that nothing is left. */
+async function refundAtOnce(
+  partner: Partner,
+  id: string,
+  { name, amount }: Extract<Command, { amount: string | null }>,
+): Promise<void> {
+  const refund = () => {
+    tickets += 1;
+    return test.backOffice.post(`/api/orders/${id}/refund`, {
+      ...(amount !== null && { amount: { amount, currency: "EUR" } }),
+      ...{ reason: "other", reference: `ticket-${tickets}` },
+    });
+  };
+  if (name === "refundTwice") await Promise.all([refund(), refund()]);
+  else if (name === "refundAndCancel") await Promise.all([refund(), cancelOrder(partner, id)]);
+  else await refund();
+}
+
 /** What an order's ledger says the merchant has paid for it. */
 const paid = (ledger: readonly LedgerEntry[]): bigint =>
   ledger
     .filter(({ status }) => status === "succeeded")
     .reduce((sum, { kind, amountMinor }) => sum + (kind === "refund" ? -amountMinor : amountMinor), 0n);
 
-/** Never twice, never less than zero, and no order that is paid for is held. */
+/** The refunds of an order that are pending, made or declined, each once. */
+function refundedOrOwed(ledger: readonly LedgerEntry[]): bigint {
+  const newest = new Map(
+    ledger
+      .filter(({ kind }) => kind === "refund")
+      .toSorted((one, other) => one.attempt - other.attempt)
+      .map((entry) => [`${entry.refundOf} ${entry.refundId}`, entry.amountMinor]),
+  );
+  return [...newest.values()].reduce((sum, amountMinor) => sum + amountMinor, 0n);
+}
+
+/** Never charged twice, never refunded more than that, and no order that is paid for is held. */
 async function expectSound({ partner, orders }: World): Promise<void> {
   for (const id of orders) {
     const ledger = await ledgerOf(test, partner, id);
-    expect([0n, PRICE]).toContain(paid(ledger));
+    const charged = paid(ledger.filter(({ kind }) => kind !== "refund"));
+    expect([0n, PRICE]).toContain(charged);
+    expect(refundedOrOwed(ledger)).toBeLessThanOrEqual(charged);
+    expect(paid(ledger)).toBeGreaterThanOrEqual(0n);
     const { status, onHold } = await readOrder(partner, id);
     if (onHold) expect(paid(ledger)).toBe(0n);
     if (status === "CANCELED") expect(onHold).toBe(false);
     for (const statusOfMoves of ["pending", "succeeded"])
-      for (const kind of ["goods", "refund"])
+      for (const attempts of Map.groupBy(ledger, (entry) => `${entry.kind} ${entry.refundId}`).values())
         expect(
-          ledger.filter((entry) => entry.kind === kind && entry.status === statusOfMoves).length,
+          attempts.filter((entry) => entry.status === statusOfMoves).length,
           JSON.stringify(ledger, (_, value) => (typeof value === "bigint" ? String(value) : value)),
         ).toBeLessThanOrEqual(1);
   }
@@ -198,8 +246,9 @@ async function expectBooksAgree({ partner, orders, paidIn }: World): Promise<voi
     const { status, onHold } = await readOrder(partner, id);
     const ledger = ledgers[index] ?? [];
     if (status === "CANCELED") expect(paid(ledger)).toBe(0n);
-    else expect(onHold ? 0n : PRICE).toBe(paid(ledger));
-    expect(onHold).toBe(status !== "CANCELED" && ledger.at(-1)?.status === "failed");
+    else expect(onHold ? 0n : PRICE).toBe(paid(ledger) + refundedOrOwed(ledger));
+    const charges = ledger.filter(({ kind }) => kind !== "refund");
+    expect(onHold).toBe(status !== "CANCELED" && charges.at(-1)?.status === "failed");
   }
   expect(await readDuePayments(test)).toEqual([]);
 }
@@ -220,5 +269,5 @@ describe("money, by random orders, payments, cancels, lost responses and killed 
       }),
       { numRuns: 60 },
     );
-  });
+  }, 120_000);
 });

@@ -29,6 +29,26 @@ describe("a refund through Stripe", () => {
     expect(await balanceOf(test, partner)).toBe(0n);
   });
 
+  it("can be partial, by request, and a cancel then returns the rest", async () => {
+    const world = await startWorld();
+    const { test, partner, stripe } = world;
+    const { id } = await placeOrder(partner);
+    await processStripe(test);
+    const body = { amount: { amount: "2.50", currency: "EUR" }, reason: "late", reference: "ticket-1" };
+    expect((await test.backOffice.post(`/api/orders/${id}/refund`, body)).status).toBe(201);
+    stripe.troubles.push("hangUpAfter");
+    await processStripe(test);
+    await cancelOrder(partner, id);
+    test.clock.advance({ hours: 1 });
+    await processStripe(test);
+    expect([...stripe.refunds.values()].map(({ amount }) => amount).sort()).toEqual([250, 750]);
+    expect(await moves(test, partner, id)).toEqual([
+      "goods 1 succeeded",
+      "refund 1 succeeded",
+      "refund 1 succeeded",
+    ]);
+  });
+
   it("that Stripe made before it failed is found", async () => {
     const world = await startWorld();
     const id = await chargedAndCanceled(world);

@@ -44,6 +44,7 @@ const BODIES: Record<string, object> = {
   setStock: { onHand: 5 },
   setRates: { rates: [] },
   recordAccountPayment: { amount: price, reference: "transfer-1" },
+  refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },
   setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
   createProduct: { sku: "NEW", name: "New", price },
 };

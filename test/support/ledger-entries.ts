@@ -4,15 +4,16 @@ export const NOW = new Date("2026-03-02T09:00:00.000Z");
 
 let count = 0;
 
-/** An entry in a few words: `goods 1 failed`; for a refund, the id of its charge follows. */
+/** An entry in a few words: `goods 1 failed`; for a refund, the id of its charge follows, and of its request. */
 export function entry(words: string, id?: string): LedgerEntry {
   count += 1;
-  const [kind, attempt, status, refundOf = null] = words.split(" ");
+  const [kind, attempt, status, refundOf = null, refundId = null] = words.split(" ");
   return {
     id: id ?? `other-${count}`,
     kind: kind as LedgerEntry["kind"],
     attempt: Number(attempt),
     refundOf,
+    refundId,
     amountMinor: 1_000n,
     currency: "EUR",
     status: status as LedgerEntry["status"],

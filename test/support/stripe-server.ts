@@ -107,10 +107,11 @@ export async function startStripeServer(clock: Clock): Promise<StripeServer> {
   function createRefund(form: URLSearchParams): Reply {
     const paymentIntent = form.get("payment_intent") ?? "";
     const intent = server.intents.get(paymentIntent);
-    const given = [...server.refunds.values()].some(
-      (refund) => refund.payment_intent === paymentIntent && refund.status !== "failed",
-    );
-    if (given) return failure(400, { type: "invalid_request_error", code: "charge_already_refunded" });
+    const given = [...server.refunds.values()]
+      .filter((refund) => refund.payment_intent === paymentIntent && refund.status !== "failed")
+      .reduce((sum, { amount }) => sum + amount, 0);
+    if (given > 0 && given >= (intent?.amount ?? 0))
+      return failure(400, { type: "invalid_request_error", code: "charge_already_refunded" });
     if (intent?.status !== "succeeded")
       return failure(400, { type: "invalid_request_error", code: "resource_missing" });
     const refund: Refund = {

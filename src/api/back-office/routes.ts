@@ -10,6 +10,7 @@ import { keyRoutes } from "./merchants/key-routes.ts";
 import { merchantRoutes } from "./merchants/merchant-routes.ts";
 import { usageRoutes } from "./merchants/usage-routes.ts";
 import { accountRoutes } from "./money/account-routes.ts";
+import { refundRoutes } from "./money/refund-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
@@ -29,6 +30,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...deliveryRoutes,
   ...orderRoutes,
   ...orderOperationRoutes,
+  ...refundRoutes,
   ...shippingRoutes,
   ...facilityRoutes,
   ...stockRoutes,

@@ -1,5 +1,5 @@
 import type { Field, RequestCommand } from "./command.ts";
-import { list, yesOrNo } from "./values.ts";
+import { list, money, yesOrNo } from "./values.ts";
 
 const reasons = (help: string): Field => ({
   name: "reasons",
@@ -91,6 +91,26 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
         help: "the returned shipment; the most recent one by default",
       },
       { name: "restock", flag: "--restock", help: "add the returned goods to the stock" },
+    ],
+  },
+  {
+    words: "order refund",
+    operationId: "refundOrder",
+    help: "refund an order to its merchant, once for each reference",
+    fields: [
+      {
+        name: "amount",
+        flag: "--amount <amount>",
+        help: 'such as "12.50 EUR"; all that is left by default',
+        read: money,
+      },
+      {
+        name: "reason",
+        flag: "--reason <reason>",
+        help: "returned, damaged, lost, late, wrong_item, goodwill or other",
+      },
+      { name: "reference", flag: "--reference <text>", help: "your name for the refund, such as a ticket" },
+      { name: "note", flag: "--note <text>", help: "explanation for the order's timeline" },
     ],
   },
   { words: "order retry-payment", operationId: "retryPayment" },

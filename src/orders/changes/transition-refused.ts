@@ -15,6 +15,8 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   not_accepted: "The order has not been accepted yet. It is in its cancel window or in review.",
   not_routed: "The order has not been routed to a facility yet. Retry in a few seconds.",
   nothing_to_pay: "The order has no unpaid charge or refund.",
+  nothing_to_refund: "Nothing of the order has been charged, or all of it has been refunded.",
+  too_many_refunds: "The order has 100 refunds by request. Refund all that is left, without an amount.",
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped: "Part of the order has shipped. Only the operator can cancel it.",
 };

@@ -1,5 +1,6 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
+import { eraseRefundNotes } from "../../ledger/refunds/refunds-sql.ts";
 import { type Actor, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf, isSettled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
@@ -14,7 +15,7 @@ import { rewriteEventBodies } from "../../webhooks/publishing/rewrite-events-sql
 import { insertTimelineEntries } from "../changes/timeline-sql.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
 import { lockOrderById, readOrders } from "../orders-sql.ts";
-import { erasedEventBody } from "./erased-texts.ts";
+import { ERASED, erasedEventBody } from "./erased-texts.ts";
 import {
   eraseAddresses,
   eraseTimelineDetails,
@@ -120,6 +121,7 @@ async function eraseOrders(
   const since = before(oldest, CLOCK_SKEW_MAX_MS);
   await deleteMails(tx, await eraseTracking(tx, erased)); // A tracking mail has the id of its shipment.
   await eraseTimelineDetails(tx, erased);
+  await eraseRefundNotes(tx, erased, ERASED);
   await rewriteEventBodies(tx, erased, since, erasedEventBody);
   await eraseResponses(tx, erased, since);
   const cause = { actor, operation: OPERATION };

@@ -10,7 +10,7 @@ import { responseToRefund } from "./stripe-responses.ts";
 
 const PAGE_SIZE = 100;
 
-/** Refunds a charge in full. */
+/** Refunds a charge, or a part of it. */
 export async function refundAtStripe(
   stripe: Stripe,
   clock: Clock,
@@ -18,7 +18,8 @@ export async function refundAtStripe(
 ): Promise<GatewayResponse> {
   const { chargeReference, reference } = payment;
   const amount = toStripeAmount(payment.amountMinor, payment.currency);
-  if (chargeReference === null || amount === null) throw new Error("A refund has no charge at Stripe.");
+  if (chargeReference === null) throw new Error("A refund has no charge at Stripe.");
+  if (amount === null) return { status: "declined", reason: "amount_not_supported" };
   if (reference !== null) return responseToRefund(await stripe.refunds.retrieve(reference), clock.now());
   return sendAtMostOnce(clock, payment, {
     find: async () => {

@@ -3,6 +3,8 @@ import {
   attemptAfter,
   failedCharges,
   hasFailedCharge,
+  refundableMinor,
+  refundsFor,
   refundsOwed,
   retriesOf,
   waivers,
@@ -32,7 +34,15 @@ describe("the refunds of a canceled order", () => {
     const shipping = entry("shipping 1 succeeded", "b");
     const refunds = refundsOwed([entry("goods 1 failed"), goods, shipping, entry("refund 1 failed a")], NOW);
     expect(refunds).toEqual([
-      { kind: "refund", attempt: 1, refundOf: "b", amountMinor: 1_000n, dueAt: NOW, gateway: "stripe" },
+      {
+        kind: "refund",
+        attempt: 1,
+        refundOf: "b",
+        refundId: null,
+        amountMinor: 1_000n,
+        dueAt: NOW,
+        gateway: "stripe",
+      },
     ]);
   });
 
@@ -41,6 +51,45 @@ describe("the refunds of a canceled order", () => {
       [],
     );
     expect(refundsOwed([entry("goods 1 succeeded", "a"), entry("refund 1 succeeded a")], NOW)).toEqual([]);
+  });
+});
+
+describe("what can still be refunded", () => {
+  const charges = [entry("goods 1 succeeded", "a"), entry("shipping 1 succeeded", "b")];
+  const refund = (words: string, amountMinor: bigint) => ({ ...entry(words), amountMinor });
+
+  it.each<[bigint, string, ReturnType<typeof entry>[]]>([
+    [2_000n, "all", []],
+    [1_700n, "without pending refunds", [refund("refund 1 pending a r", 300n)]],
+    [1_700n, "without made ones", [refund("refund 1 succeeded a r", 300n)]],
+    [1_700n, "without declined ones, which are still owed", [refund("refund 1 failed a r", 300n)]],
+    [2_000n, "with those that were never sent", [refund("refund 1 canceled a r", 300n)]],
+    [1_700n, "counting the attempts of a refund once", [refund("refund 1 failed a r", 300n), refund("refund 2 pending a r", 300n)]], // biome-ignore format: one line reads as one ledger.
+    [1_400n, "counting each refund", [refund("refund 1 failed a r", 300n), refund("refund 1 pending a s", 300n)]], // biome-ignore format: one line reads as one ledger.
+    [0n, "nothing after a cancel", [entry("refund 1 pending a"), entry("refund 1 failed b")]],
+  ])("is %s: %s", (leftMinor, _, refunds) => {
+    expect(refundableMinor([...charges, ...refunds])).toBe(leftMinor);
+  });
+
+  it("does not include charges without success", () => {
+    expect(refundableMinor(ledgerOf("goods 1 pending", "shipping 1 failed", "shipping 2 canceled"))).toBe(0n);
+  });
+
+  it("is returned from the oldest charge first, at its gateway", () => {
+    const ledger = [...charges, refund("refund 1 succeeded a r", 300n)];
+    const parts = (amountMinor: bigint) =>
+      refundsFor(ledger, { id: "s", amountMinor }, NOW).map((part) => [part.refundOf, part.amountMinor]);
+    expect(parts(1n)).toEqual([["a", 1n]]);
+    expect(parts(700n)).toEqual([["a", 700n]]);
+    expect(parts(701n)).toEqual([["a", 700n], ["b", 1n]]); // biome-ignore format: one line reads as one refund.
+    expect(() => parts(1_701n)).toThrow("More would be refunded");
+    const [part] = refundsFor(ledger, { id: "s", amountMinor: 1n }, NOW);
+    expect(part).toMatchObject({ kind: "refund", attempt: 1, refundId: "s", dueAt: NOW, gateway: "stripe" });
+  });
+
+  it("is what a canceled order gets", () => {
+    const owed = refundsOwed([...charges, refund("refund 1 pending a r", 300n)], NOW);
+    expect(owed).toMatchObject([{ refundOf: "a", amountMinor: 700n, refundId: null }, { refundOf: "b", amountMinor: 1_000n }]); // biome-ignore format: one line reads as one ledger.
   });
 });
 
@@ -53,7 +102,8 @@ describe("to pay again", () => {
     ["goods and shipping", false, ["goods 1 failed", "shipping 1 failed", "shipping 2 pending"], 1, 1],
     ["canceled: charges are owed no more", true, ["goods 1 failed", "goods 2 canceled"], 0, 0],
     ["canceled: refunds are", true, ["goods 1 succeeded", "refund 1 failed a"], 0, 1],
-    ["not canceled: refunds are not", false, ["goods 1 succeeded", "refund 1 failed a"], 0, 0],
+    ["not canceled: refunds by request are", false, ["goods 1 succeeded", "refund 1 failed a r"], 0, 1],
+    ["each refund of a charge is its own", false, ["refund 1 failed a r", "refund 2 pending a r", "refund 1 failed a s"], 1, 1], // biome-ignore format: one line reads as one ledger.
   ])("when %s", (_, canceled, words, forward, added) => {
     const retries = retriesOf(ledgerOf(...words), canceled, NOW);
     expect(retries.bringForward).toHaveLength(forward);
@@ -108,6 +158,7 @@ describe("the newest attempt", () => {
     expect(attemptAfter(goods, [goods, entry("goods 2 failed")], open)).toBeNull();
     expect(attemptAfter(refund, [refund, entry("refund 2 failed a")], asked)).toBeNull();
     expect(attemptAfter(goods, [goods, entry("refund 2 failed a")], open)).not.toBeNull();
+    expect(attemptAfter(refund, [refund, entry("refund 2 failed a r")], asked)).not.toBeNull();
   });
 });
 

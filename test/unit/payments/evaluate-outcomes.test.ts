@@ -10,13 +10,13 @@ const anOrder = (fields: Partial<Order> = {}) => shippedOrder("nothing shipped",
 /** Outcomes in a ledger whose entries are numbered from 1; `declined` and `payable` name them by their numbers. */
 function outcomes(
   entries: string[],
-  { declined = "", payable = "", hasSucceeded = false } = {},
+  { declined = "", payable = "", hasPaid = false } = {},
 ): RecordedOutcomes {
   return {
     ledger: ledgerOf(...entries),
     declinedIds: new Set([...declined].map((number) => `entry-${number}`)),
     payableIds: new Set([...payable].map((number) => `entry-${number}`)),
-    hasSucceeded,
+    hasPaid,
   };
 }
 
@@ -45,7 +45,14 @@ describe("a declined charge (decision 0011)", () => {
   });
 
   it("is attempted again by the schedule, or at once if it can be paid now", () => {
-    const next = { kind: "goods", attempt: 2, refundOf: null, amountMinor: 1_000n, gateway: null };
+    const next = {
+      kind: "goods",
+      attempt: 2,
+      refundOf: null,
+      refundId: null,
+      amountMinor: 1_000n,
+      gateway: null,
+    };
     const later = new Date(NOW.getTime() + 60_000);
     expect(consequences(anOrder(), declined).entries).toEqual([{ ...next, dueAt: later }]);
     const payable = outcomes(["goods 1 failed"], { declined: "1", payable: "1" });
@@ -53,7 +60,7 @@ describe("a declined charge (decision 0011)", () => {
   });
 
   it("is not attempted again by the outcome of another entry", () => {
-    const other = outcomes(["goods 1 failed", "shipping 1 succeeded"], { hasSucceeded: true });
+    const other = outcomes(["goods 1 failed", "shipping 1 succeeded"], { hasPaid: true });
     expect(consequences(anOrder({ holdReasons: FAILED }), other)).toEqual({
       entries: [],
       exhausted: [],
@@ -63,7 +70,7 @@ describe("a declined charge (decision 0011)", () => {
 });
 
 describe("a paid charge", () => {
-  const paid = outcomes(["goods 1 failed", "goods 2 succeeded"], { hasSucceeded: true });
+  const paid = outcomes(["goods 1 failed", "goods 2 succeeded"], { hasPaid: true });
 
   it("releases the hold for the failed payment", () => {
     expect(holdChange(anOrder({ holdReasons: FAILED }), paid)).toBe("releaseHold");
@@ -80,7 +87,7 @@ describe("a paid charge", () => {
   });
 
   it("keeps the hold while another charge is still declined", () => {
-    const other = outcomes(["goods 1 succeeded", "shipping 1 failed"], { hasSucceeded: true });
+    const other = outcomes(["goods 1 succeeded", "shipping 1 failed"], { hasPaid: true });
     expect(holdChange(anOrder({ holdReasons: FAILED }), other)).toBeNull();
     expect(holdChange(anOrder(), other)).toBe("addHold");
   });
@@ -95,15 +102,23 @@ describe("a canceled order", () => {
   const canceled = anOrder({ status: "CANCELED", canceledAt: NOW });
 
   it("is refunded a charge that was paid after the cancel, and is not charged again", () => {
-    const paid = outcomes(["goods 1 succeeded", "shipping 1 failed"], { declined: "2", hasSucceeded: true });
+    const paid = outcomes(["goods 1 succeeded", "shipping 1 failed"], { declined: "2", hasPaid: true });
     expect(consequences(canceled, paid).entries).toEqual([
-      { kind: "refund", attempt: 1, refundOf: "entry-1", amountMinor: 1_000n, dueAt: NOW, gateway: "stripe" },
+      {
+        kind: "refund",
+        attempt: 1,
+        refundOf: "entry-1",
+        refundId: null,
+        amountMinor: 1_000n,
+        dueAt: NOW,
+        gateway: "stripe",
+      },
     ]);
   });
 
   it("is refunded also if a shipment has come back since", () => {
     const returned = anOrder({ status: "RETURNED", canceledAt: NOW });
-    const paid = outcomes(["goods 1 succeeded"], { hasSucceeded: true });
+    const paid = outcomes(["goods 1 succeeded"], { hasPaid: true });
     expect(consequences(returned, paid).entries).toMatchObject([{ kind: "refund", refundOf: "entry-1" }]);
   });
 
@@ -113,7 +128,7 @@ describe("a canceled order", () => {
   });
 
   it("is refunded only if it is canceled", () => {
-    const paid = outcomes(["goods 1 succeeded"], { hasSucceeded: true });
+    const paid = outcomes(["goods 1 succeeded"], { hasPaid: true });
     expect(consequences(anOrder(), paid).entries).toEqual([]);
   });
 });
@@ -141,7 +156,7 @@ describe("the operator gets a log line for a declined entry without a further at
 
   it("not of a charge that was waived, or paid, in the meantime", () => {
     const waived = outcomes(["goods 1 failed", "goods 2 canceled"], { declined: "1" });
-    const paid = outcomes(["goods 1 failed", "goods 2 succeeded"], { declined: "1", hasSucceeded: true });
+    const paid = outcomes(["goods 1 failed", "goods 2 succeeded"], { declined: "1", hasPaid: true });
     expect(exhausted(shipped, waived)).toEqual([]);
     const other = outcomes(["goods 1 failed", "goods 2 canceled", "shipping 1 failed"], { declined: "1" });
     expect(exhausted(shipped, other)).toEqual([]);

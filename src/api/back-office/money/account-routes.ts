@@ -4,7 +4,7 @@ import { type AccountEntry, listAccountEntries, readAccount } from "../../../pay
 import { availableCredit, BOOKING_KINDS } from "../../../payments/account/bookings.ts";
 import { recordPayment } from "../../../payments/account/record-payment.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import { formatMoney, isAmount } from "../../../platform/money.ts";
+import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import {
@@ -26,7 +26,7 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
-import { amountErrors, minorOf, valueAt } from "./amounts.ts";
+import { minorOf, positiveAmountErrors } from "./amounts.ts";
 
 const AccountSchema = Type.Object(
   {
@@ -89,13 +89,8 @@ const toWireEntry =
   });
 
 /** A payment is in the merchant's currency and greater than zero. */
-function paymentErrors(body: unknown, merchant: Merchant | null): ValidationError[] {
-  if (merchant === null) return [];
-  const amount = valueAt(body, "/amount/amount");
-  const isNothing = typeof amount === "string" && isAmount(amount) && /^[0.]+$/.test(amount);
-  if (isNothing) return [{ pointer: "/amount", detail: "must be greater than zero" }];
-  return amountErrors(body, "/amount", merchant.currency);
-}
+const paymentErrors = (body: unknown, merchant: Merchant | null): ValidationError[] =>
+  merchant === null ? [] : positiveAmountErrors(body, "/amount", merchant.currency);
 
 const REFERENCE_TAKEN = validationFailed([
   { pointer: "/reference", detail: "was already used for a payment of a different amount" },

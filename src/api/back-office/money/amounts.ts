@@ -11,6 +11,15 @@ export function amountErrors(body: unknown, pointer: string, currency: string): 
   return fits ? [] : [{ pointer, detail: `must be an amount in ${currency}` }];
 }
 
+/** The same, and the error of an amount of zero. */
+export function positiveAmountErrors(body: unknown, pointer: string, currency: string): ValidationError[] {
+  const amount = valueAt(body, `${pointer}/amount`);
+  const isNothing = typeof amount === "string" && isAmount(amount) && /^[0.]+$/.test(amount);
+  return isNothing
+    ? [{ pointer, detail: "must be greater than zero" }]
+    : amountErrors(body, pointer, currency);
+}
+
 function fitsCurrency(sent: unknown, currency: string): boolean {
   const [amount, sentCurrency] = [valueAt(sent, "/amount"), valueAt(sent, "/currency")];
   if (!isCurrency(sentCurrency)) return true;

@@ -12,7 +12,7 @@ export const ChargeSchema = Type.Object(
     kind: enumeration(
       "ChargeKind",
       ["goods", "shipping", "refund"],
-      "`goods`: the products. `shipping`: sending them. `refund`: the return of a charge.",
+      "`goods`: the products. `shipping`: sending them. `refund`: the return of a charge, or of a part of it.",
     ),
     amount: describedAs(MoneySchema, "The amount, always positive."),
     status: enumeration(
@@ -24,7 +24,14 @@ export const ChargeSchema = Type.Object(
       description:
         "Counts the attempts to charge the same thing, from 1. Each attempt is a charge of its own.",
     }),
-    refundOf: nullable(Type.String(), "Id of the charge that a refund returns. Null for other kinds."),
+    refundOf: nullable(
+      Type.String(),
+      "Id of the charge that a refund returns, or a part of it. Null for other kinds.",
+    ),
+    refundId: nullable(
+      Type.String(),
+      "Id of the refund by request that the charge belongs to. Null for other kinds, and if the order was canceled.",
+    ),
     gateway: nullable(
       enumeration(
         "PaymentGateway",
@@ -46,6 +53,7 @@ export const toWireCharge = (entry: LedgerEntry): Static<typeof ChargeSchema> =>
   status: entry.status,
   attempt: entry.attempt,
   refundOf: entry.refundOf === null ? null : toTypeId("chg", entry.refundOf),
+  refundId: entry.refundId === null ? null : toTypeId("rfd", entry.refundId),
   gateway: entry.gateway,
   failureReason: entry.failureReason,
   createdAt: entry.createdAt.toISOString(),

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { readLedger } from "../../../ledger/ledger-sql.ts";
+import { readRefunds } from "../../../ledger/refunds/refunds-sql.ts";
 import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../../lifecycle/order.ts";
 import { readTimeline } from "../../../orders/changes/timeline-sql.ts";
@@ -43,11 +44,12 @@ export async function findOrder(
 
 /** The order with all its details in the back office. */
 export async function describeOrder({ db }: Context, { order, owner }: FoundOrder) {
-  const [prices, charges, timeline, erasedAt] = await Promise.all([
+  const [prices, charges, refunds, timeline, erasedAt] = await Promise.all([
     readOrderPrices(db, order, order.id),
     readLedger(db, order, order.id),
+    readRefunds(db, order),
     readTimeline(db, order, order.id),
     readErasedAt(db, order),
   ]);
-  return toBackOfficeOrder(order, owner, { prices, charges, timeline, erasedAt });
+  return toBackOfficeOrder(order, owner, { prices, charges, refunds, timeline, erasedAt });
 }

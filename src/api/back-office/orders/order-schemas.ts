@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { LedgerEntry } from "../../../ledger/ledger.ts";
+import type { Refund } from "../../../ledger/refunds/refund.ts";
 import type { TimelineEntry } from "../../../lifecycle/applied-transition.ts";
 import type { Order, Shipment } from "../../../lifecycle/order.ts";
 import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
@@ -11,6 +12,7 @@ import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, describedAs, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 import { ActorSchema } from "../actor-schema.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
+import { RefundSchema, toWireRefund } from "../money/refund-wire.ts";
 
 const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
 
@@ -109,6 +111,9 @@ export const BackOfficeOrderSchema = Type.Object(
     lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
     goods: describedAs(MoneySchema, "Value of the goods, without shipping."),
     charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
+    refunds: Type.Array(RefundSchema, {
+      description: "Refunds by request, oldest first. The charges with their ids show how they are paid.",
+    }),
     holds: Type.Array(HoldSchema, {
       description: "The reasons for which the order is on hold; empty if it is not.",
     }),
@@ -145,6 +150,7 @@ export const toOrderSummary = (order: Order, owner: OrderOwner): Static<typeof O
 type OrderRecords = {
   readonly prices: OrderPrices;
   readonly charges: readonly LedgerEntry[];
+  readonly refunds: readonly Refund[];
   readonly timeline: readonly TimelineEntry[];
   /** When the personal data of the buyer was erased; null if it was not. */
   readonly erasedAt: Date | null;
@@ -153,7 +159,7 @@ type OrderRecords = {
 export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
-  { prices, charges, timeline, erasedAt }: OrderRecords,
+  { prices, charges, refunds, timeline, erasedAt }: OrderRecords,
 ): Static<typeof BackOfficeOrderSchema> {
   const { currency } = prices;
   const summary = toOrderSummary(order, owner);
@@ -168,6 +174,7 @@ export function toBackOfficeOrder(
     }),
     goods: formatMoney({ minor: prices.goodsMinor, currency }),
     charges: charges.map(toWireCharge),
+    refunds: refunds.map(toWireRefund(currency)),
     holds: order.holdReasons.map((reason) => ({
       reason,
       since: heldSince(reason, order, timeline).toISOString(),

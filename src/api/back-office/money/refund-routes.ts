@@ -1,0 +1,39 @@
+import { readMerchant } from "../../../merchants/merchants-sql.ts";
+import { refundOrder } from "../../../orders/refunds/refund-order.ts";
+import { isProblem, notFound } from "../../../platform/wire/problems.ts";
+import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
+import { describeOrder, findOwner } from "../orders/find-order.ts";
+import { orderOperationRow } from "../orders/handle-transition.ts";
+import { BackOfficeOrderSchema } from "../orders/order-schemas.ts";
+import { RefundRequestSchema, refundErrors, toRefundRequest } from "./refund-wire.ts";
+
+export const refundRoutes: readonly BackOfficeRoute[] = [
+  route({
+    ...orderOperationRow,
+    path: "/api/orders/{id}/refund",
+    operationId: "refundOrder",
+    admits: operatorOnly,
+    tag: "Money",
+    summary: "Refund an order",
+    description:
+      "Refunds the merchant an amount, or all that is left of the order's charges, through the gateways that charged it. The status of the order does not change. Never more is refunded than was charged. Repeating a reference with the same amount and reason returns 200 and refunds nothing.",
+    body: RefundRequestSchema,
+    responses: {
+      200: { description: "The order. The refund was already requested.", schema: BackOfficeOrderSchema },
+      201: { description: "The order with its refund.", schema: BackOfficeOrderSchema },
+    },
+    bodyErrors: async ({ caller, params, body }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      const merchant = found === null ? null : await readMerchant(context.db, found.merchantId);
+      return merchant === null ? [] : refundErrors(body, "", merchant.currency);
+    },
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const refunded = await refundOrder(context, found, toRefundRequest(body), by);
+      if (isProblem(refunded)) return refunded;
+      const { order, replayed } = refunded;
+      return { status: replayed ? 200 : 201, body: await describeOrder(context, { order, owner: found }) };
+    },
+  }),
+];
