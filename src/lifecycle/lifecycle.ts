@@ -1,7 +1,8 @@
 import { PAYMENT_FAILED } from "./hold-reasons.ts";
-import type { Order, Shipment } from "./order.ts";
+import type { Order } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
-import type { Tracking, Transition, TransitionName, TransitionRule } from "./transition.ts";
+import { allShipped, changeShipment, newShipment, returnShipment } from "./shipments.ts";
+import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
 
 type OrderEventType =
   | "order.created"
@@ -112,19 +113,19 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       return apply(shipped, { type: "order.shipmentCreated", shipmentId: transition.newShipmentId });
     }
     case "updateShipment": {
-      const shipments = changeShipment(order.shipments, transition);
+      const shipments = changeShipment(order.shipments, transition, now);
       if (shipments === null) return rejected("no_shipment_out");
       return shipments === order.shipments ? nothing : apply({ shipments });
     }
     case "returnShipment": {
-      const shipment = shipmentOut(order, transition.shipmentId);
-      if (shipment === undefined) return rejected("no_shipment_out");
-      const shipments = replace(order.shipments, { ...shipment, status: "returned" });
-      return apply({ shipments }, { type: "order.shipmentReturned", shipmentId: shipment.id });
+      const returned = returnShipment(order, transition.shipmentId);
+      if (returned === null) return rejected("no_shipment_out");
+      const { shipments, returnedId } = returned;
+      return apply({ shipments }, { type: "order.shipmentReturned", shipmentId: returnedId });
     }
     case "complete":
       if (order.lines.some((line) => line.shipmentId === null)) return rejected("unshipped_lines");
-      return apply({}, { type: "order.completed" });
+      return apply({ shipments: allShipped(order.shipments, now) }, { type: "order.completed" });
     case "reject":
     case "cancel":
     case "cancelByPartner":
@@ -165,49 +166,19 @@ const settle = (order: Order): Order => (isSettled(order) ? { ...order, holdReas
 /** Null if a requested line already has a shipment, or if all lines have one (decision 0014). */
 function shipLines(
   order: Order,
-  { lineIds, newShipmentId, tracking = UNTRACKED }: Extract<Transition, { name: "ship" }>,
+  transition: Extract<Transition, { name: "ship" }>,
   now: Date,
 ): Pick<Order, "lines" | "shipments"> | null {
+  const { lineIds, newShipmentId } = transition;
   const named = lineIds === null ? null : new Set(lineIds);
   const requested = new Set(
     order.lines.filter((line) => (named === null ? line.shipmentId === null : named.has(line.id))),
   );
   if (requested.size === 0 || [...requested].some((line) => line.shipmentId !== null)) return null;
-  const shipment: Shipment = { id: newShipmentId, status: "pending", ...tracking, createdAt: now };
   return {
     lines: order.lines.map((line) => (requested.has(line) ? { ...line, shipmentId: newShipmentId } : line)),
-    shipments: [...order.shipments, shipment],
+    shipments: [...order.shipments, newShipment(transition, now)],
   };
-}
-
-const UNTRACKED: Tracking = { carrier: null, trackingNumber: null, trackingUrl: null };
-
-/** Null if the shipment is missing or has come back. The same list if nothing changes. */
-function changeShipment(
-  shipments: readonly Shipment[],
-  { shipmentId, change }: Extract<Transition, { name: "updateShipment" }>,
-): readonly Shipment[] | null {
-  const shipment = shipments.find(({ id }) => id === shipmentId);
-  if (shipment === undefined || shipment.status === "returned") return null;
-  const { carrier, trackingNumber, trackingUrl, status } = { ...shipment, ...change };
-  const changed = { ...shipment, carrier, trackingNumber, trackingUrl, status };
-  const same =
-    carrier === shipment.carrier && isSameTracking(shipment, changed) && status === shipment.status;
-  return same ? shipments : replace(shipments, changed);
-}
-
-/** Whether partners see the same tracking. */
-export const isSameTracking = (
-  one: Pick<Shipment, "trackingNumber" | "trackingUrl">,
-  other: Pick<Shipment, "trackingNumber" | "trackingUrl">,
-): boolean => one.trackingNumber === other.trackingNumber && one.trackingUrl === other.trackingUrl;
-
-const replace = (shipments: readonly Shipment[], changed: Shipment): Shipment[] =>
-  shipments.map((shipment) => (shipment.id === changed.id ? changed : shipment));
-
-function shipmentOut(order: Order, shipmentId: string | null): Shipment | undefined {
-  const out = order.shipments.filter((shipment) => shipment.status !== "returned");
-  return shipmentId === null ? out.at(-1) : out.find((shipment) => shipment.id === shipmentId);
 }
 
 /** Stands for "no limit": a failed payment keeps the order cancelable as long as the hold lasts. */

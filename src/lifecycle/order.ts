@@ -40,11 +40,15 @@ export type OrderLine = {
 export type Shipment = {
   readonly id: string;
   readonly status: ShipmentStatus;
-  /** The carrier's name, from the warehouse. Partners see only the tracking number and address. */
+  /** The carrier's name, from the warehouse. */
   readonly carrier: string | null;
   readonly trackingNumber: string | null;
   readonly trackingUrl: string | null;
   readonly createdAt: Date;
+  /** When it was handed to the carrier (decision 0085). Null while it is pending. */
+  readonly shippedAt: Date | null;
+  /** When the recipient got it. Null before that. */
+  readonly deliveredAt: Date | null;
 };
 
 /** An order as the rules see it. Ids are UUIDs here and TypeIDs on the wire. */

@@ -22,7 +22,7 @@ export const OrderStatusSchema = enumeration(
 const ShipmentStatusSchema = enumeration(
   "ShipmentStatus",
   SHIPMENT_STATUSES,
-  "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. The warehouse sets it.",
+  "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. Tracking, or the completion of the order, makes a pending shipment `shipped`. The warehouse sets the others.",
 );
 
 const testModeField = Type.Boolean({
@@ -50,12 +50,22 @@ export const ShipmentSchema = Type.Object(
   {
     id: idField("shp", "Id of the shipment, set by the service."),
     status: ShipmentStatusSchema,
+    carrier: nullable(
+      Type.String(),
+      "Name of the carrier, as the warehouse writes it. Null if it was not set.",
+    ),
     trackingNumber: nullable(Type.String(), "Tracking number. Null until the carrier has issued it."),
     trackingUrl: nullable(
       Type.String(),
       "Address where the shipment can be tracked, for the buyer. Null until the carrier has issued tracking.",
     ),
     createdAt: dateTime("When the shipment was created."),
+    shippedAt: nullableTime(
+      "When the service learned that the carrier has the shipment. Null while it is `pending`, and if it came back before that was known.",
+    ),
+    deliveredAt: nullableTime(
+      "When the warehouse reported that the recipient has the shipment. Null until then.",
+    ),
     lineIds: Type.Array(Type.String(), { description: "Ids of the lines that the shipment contains." }),
   },
   { title: "Shipment", description: "A shipment with lines of an order." },
@@ -154,9 +164,12 @@ export function toWireShipment(order: Order, shipment: Shipment): WireShipment {
   return {
     id: toTypeId("shp", shipment.id),
     status: shipment.status,
+    carrier: shipment.carrier,
     trackingNumber: shipment.trackingNumber,
     trackingUrl: shipment.trackingUrl,
     createdAt: shipment.createdAt.toISOString(),
+    shippedAt: shipment.shippedAt?.toISOString() ?? null,
+    deliveredAt: shipment.deliveredAt?.toISOString() ?? null,
     lineIds: covered.map((line) => toTypeId("line", line.id)),
   };
 }

@@ -51,6 +51,8 @@ type OrderRow = {
     trackingNumber: string | null;
     trackingUrl: string | null;
     createdAt: string;
+    shippedAt: string | null;
+    deliveredAt: string | null;
   }[];
 };
 
@@ -71,7 +73,8 @@ const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
               where l.merchant_id = ${merchant} and l.order_id = o.id) as lines,
              (select coalesce(json_agg(json_build_object(
                        'id', s.id, 'status', s.status, 'carrier', s.carrier, 'trackingNumber', s.tracking_number,
-                       'trackingUrl', s.tracking_url, 'createdAt', s.created_at)
+                       'trackingUrl', s.tracking_url, 'createdAt', s.created_at, 'shippedAt', s.shipped_at,
+                       'deliveredAt', s.delivered_at)
                      order by s.id), '[]')
               from shipments s
               where s.merchant_id = ${merchant} and s.order_id = o.id) as shipments
@@ -205,7 +208,12 @@ function toOrder(row: OrderRow): Order {
     note: row.note,
     metadata: row.metadata ?? {},
     lines: row.lines,
-    shipments: row.shipments.map((shipment) => ({ ...shipment, createdAt: new Date(shipment.createdAt) })),
+    shipments: row.shipments.map((shipment) => ({
+      ...shipment,
+      createdAt: new Date(shipment.createdAt),
+      shippedAt: toDate(shipment.shippedAt),
+      deliveredAt: toDate(shipment.deliveredAt),
+    })),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     acceptanceDueAt: row.acceptance_due_at,
@@ -216,3 +224,6 @@ function toOrder(row: OrderRow): Order {
     canceledAt: row.canceled_at,
   };
 }
+
+/** JSON has times as texts. */
+const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));

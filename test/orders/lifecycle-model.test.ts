@@ -22,7 +22,7 @@ type Model = {
   reasons: string[];
   /** By line, the place of its shipment in `shipments`; null while it is unshipped. */
   lines: (number | null)[];
-  shipments: ("pending" | "returned")[];
+  shipments: ("pending" | "shipped" | "returned")[];
   events: string[];
 };
 
@@ -73,7 +73,9 @@ function expectCommand(model: Model, command: Command): Verdict {
     case "ship":
       return expectShip(model, command.lines);
     case "complete":
-      return model.lines.includes(null) ? "unshipped_lines" : settle(model, "COMPLETED", "order.completed");
+      if (model.lines.includes(null)) return "unshipped_lines";
+      model.shipments = model.shipments.map((status) => (status === "pending" ? "shipped" : status));
+      return settle(model, "COMPLETED", "order.completed");
     case "cancel":
       return settle(model, "CANCELED", "order.canceled");
   }
@@ -93,8 +95,8 @@ function expectShip(model: Model, asked: number[] | undefined): Verdict {
 
 function expectReturn(model: Model, asked: number | undefined): Verdict {
   if (asked !== undefined && asked >= model.shipments.length) return 422;
-  const shipment = asked ?? model.shipments.lastIndexOf("pending");
-  if (model.shipments[shipment] !== "pending") return "no_shipment_out";
+  const shipment = asked ?? model.shipments.findLastIndex((status) => status !== "returned");
+  if ((model.shipments[shipment] ?? "returned") === "returned") return "no_shipment_out";
   model.shipments[shipment] = "returned";
   return settle(model, "RETURNED", "order.shipmentReturned");
 }

@@ -50,6 +50,8 @@ export function shippedOrder(shipped: Shipped, fields: Partial<Order> = {}): Ord
     trackingNumber: null,
     trackingUrl: null,
     createdAt: at(-40),
+    shippedAt: null,
+    deliveredAt: null,
   });
   const [first, second] = anOrder().lines;
   if (first === undefined || second === undefined) throw new Error("The order has two lines.");

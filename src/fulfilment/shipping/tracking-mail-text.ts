@@ -1,10 +1,8 @@
 import type { Order, Shipment } from "../../lifecycle/order.ts";
+import { isTracked } from "../../lifecycle/shipments.ts";
 import { oneLine, subjectWith } from "../../mail/one-line.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { counted } from "../../platform/wire/text.ts";
-
-const isTracked = ({ trackingNumber, trackingUrl }: Shipment): boolean =>
-  trackingNumber !== null || trackingUrl !== null;
 
 /** The shipments whose tracking became known between two states of an order. */
 export const newlyTracked = (before: Pick<Order, "shipments">, after: Pick<Order, "shipments">): Shipment[] =>
@@ -13,7 +11,10 @@ export const newlyTracked = (before: Pick<Order, "shipments">, after: Pick<Order
     return isTracked(shipment) && (earlier === undefined || !isTracked(earlier));
   });
 
-/** The mail that sends a shipment's tracking to the merchant. */
+/**
+ * The mail that sends a shipment's tracking to the merchant. A shipment can have tracking before the carrier has it: then
+ * the mail does not say that the order is on its way.
+ */
 export function trackingMail(order: Order, shipment: Shipment): { subject: string; body: string } {
   const name = order.externalOrderId ?? wireOrderId(order);
   const covered = order.lines.filter((line) => line.shipmentId === shipment.id);
@@ -26,8 +27,12 @@ export function trackingMail(order: Order, shipment: Shipment): { subject: strin
     ...(shipment.trackingUrl === null ? [] : [`Tracking: ${oneLine(shipment.trackingUrl)}`]),
     `Order lines in this shipment: ${covered.length} of ${order.lines.length} (${counted(pieces, "piece")})`,
   ];
+  const isPending = shipment.status === "pending";
+  const first = isPending
+    ? "A shipment of one of your orders has tracking. The carrier does not have it yet."
+    : "A shipment of one of your orders was handed to the carrier.";
   return {
-    subject: subjectWith("Order ", name, " is on its way"),
-    body: `A shipment of one of your orders was handed to the carrier.\n\n${facts.join("\n")}\n`,
+    subject: subjectWith("Order ", name, isPending ? " has tracking" : " is on its way"),
+    body: `${first}\n\n${facts.join("\n")}\n`,
   };
 }

@@ -1,6 +1,7 @@
 import type { OptInEventType } from "../../events/event-types.ts";
-import { hasFailedPayment, isSameTracking } from "../../lifecycle/lifecycle.ts";
+import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
+import { isSameForPartners } from "../../lifecycle/shipments.ts";
 
 type Change = { readonly before: Order | OrderState; readonly after: Order | OrderState };
 export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
@@ -19,8 +20,9 @@ export function optInsOf({ before, after }: Change): OptIn[] {
   if (!isWhole(before) || !isWhole(after)) return optIns;
   for (const shipment of after.shipments) {
     const earlier = before.shipments.find(({ id }) => id === shipment.id);
-    if (earlier !== undefined && !isSameTracking(earlier, shipment))
-      optIns.push({ type: "order.shipmentUpdated", shipment });
+    // A return has an event of its own.
+    if (earlier === undefined || shipment.status === "returned") continue;
+    if (!isSameForPartners(earlier, shipment)) optIns.push({ type: "order.shipmentUpdated", shipment });
   }
   return optIns;
 }

@@ -86,11 +86,13 @@ async function insertShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
   await tx.query({
     name: "insert-shipments",
     text: `
-      insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at)
-      select merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at
+      insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at,
+        shipped_at, delivered_at)
+      select merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at, shipped_at,
+             delivered_at
       from json_to_recordset($1::json) as input (
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
-        created_at timestamptz)`,
+        created_at timestamptz, shipped_at timestamptz, delivered_at timestamptz)`,
     values: [JSON.stringify(shipments.map(toShipmentInput))],
   });
   const covered = shipments.flatMap(({ order, shipment }) =>
@@ -123,9 +125,10 @@ async function updateShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
     text: `
       update shipments s
       set status = input.status, carrier = input.carrier, tracking_number = input.tracking_number,
-          tracking_url = input.tracking_url
+          tracking_url = input.tracking_url, shipped_at = input.shipped_at, delivered_at = input.delivered_at
       from json_to_recordset($1::json) as input (
-        merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text)
+        merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
+        shipped_at timestamptz, delivered_at timestamptz)
       where s.merchant_id = input.merchant_id and s.order_id = input.order_id and s.id = input.id`,
     values: [JSON.stringify(shipments.map(toShipmentInput))],
   });
@@ -140,4 +143,6 @@ const toShipmentInput = ({ order, shipment }: ShipmentOfOrder) => ({
   tracking_number: shipment.trackingNumber,
   tracking_url: shipment.trackingUrl,
   created_at: shipment.createdAt,
+  shipped_at: shipment.shippedAt,
+  delivered_at: shipment.deliveredAt,
 });

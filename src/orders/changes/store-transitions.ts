@@ -58,6 +58,8 @@ function changesOf<Read extends OrderChange>(transitions: readonly Read[]): Orde
   return [...changes.values()];
 }
 
-/** The shipment that a transition has created or changed. There is at most one. */
-const touchedShipment = ({ before, after }: OrderChange<Order>): string | null =>
-  after.shipments.find((shipment) => !before.shipments.includes(shipment))?.id ?? null;
+/** The shipment that a transition has created or changed. Null if there is none, or more than one. */
+function touchedShipment({ before, after }: OrderChange<Order>): string | null {
+  const [touched, ...others] = after.shipments.filter((shipment) => !before.shipments.includes(shipment));
+  return touched !== undefined && others.length === 0 ? touched.id : null;
+}

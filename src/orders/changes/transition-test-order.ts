@@ -19,6 +19,8 @@ import {
 } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { lockOrder } from "../orders-sql.ts";
+import { toTracking } from "../shipments/tracking.ts";
+import { carrierField, trackingNumberField, trackingUrlField } from "../shipments/tracking-fields.ts";
 import { changeOrder } from "./change-order.ts";
 import {
   lineErrors,
@@ -47,7 +49,7 @@ const SANDBOX_TRANSITIONS = [
 const TestOrderTransitionSchema = enumeration(
   "TestOrderTransition",
   SANDBOX_TRANSITIONS,
-  "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment. `returnShipment` records that a shipment has come back.",
+  "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment: `shipped` if it has a tracking number or address, else `pending`. `complete` makes pending shipments `shipped`. `returnShipment` records that a shipment has come back.",
 );
 
 export const TransitionRequestSchema = Type.Object(
@@ -61,6 +63,15 @@ export const TransitionRequestSchema = Type.Object(
     ),
     lineIds: Type.Optional(
       lineIdsField("For `ship`: the lines that the shipment contains. Default: all unshipped lines."),
+    ),
+    carrier: Type.Optional(carrierField("For `ship`: the carrier of the shipment.")),
+    trackingNumber: Type.Optional(
+      trackingNumberField("For `ship`: the carrier's tracking number. The shipment is then `shipped`."),
+    ),
+    trackingUrl: Type.Optional(
+      trackingUrlField(
+        "For `ship`: the address where the shipment can be tracked. The shipment is then `shipped`.",
+      ),
     ),
     shipmentId: Type.Optional(
       shipmentIdField(
@@ -128,7 +139,7 @@ function unknownIds(
 }
 
 function toTransition(
-  { transition, reasons, shipmentId }: TransitionRequest,
+  { transition, reasons, shipmentId, ...others }: TransitionRequest,
   lines: NamedLines | null,
   newId: NewId,
 ): Transition {
@@ -136,7 +147,10 @@ function toTransition(
     case "hold":
       return { name: "hold", reasons: reasons ?? [OUT_OF_STOCK] };
     case "ship":
-      return { name: "ship", lineIds: namedLines(lines), newShipmentId: newId() };
+      return {
+        ...{ name: "ship", lineIds: namedLines(lines) },
+        ...{ newShipmentId: newId(), tracking: toTracking(others) },
+      };
     case "returnShipment":
       return { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
     default:

@@ -137,12 +137,14 @@ describe("tracking", () => {
     });
     const trackingUrl = "https://www.ups.com/track?tracknum=1Z999";
     expect(shipments).toMatchObject([{ carrier: "U.P.S.", trackingNumber: "1Z 999", trackingUrl }]);
-    expect((await readOrder(partner, id)).shipments).toMatchObject([
-      { trackingNumber: "1Z 999", trackingUrl },
-    ]);
+    const shippedAt = test.clock.now().toISOString();
+    const expected = {
+      ...{ status: "shipped", shippedAt, deliveredAt: null },
+      ...{ carrier: "U.P.S.", trackingNumber: "1Z 999", trackingUrl },
+    };
+    expect((await readOrder(partner, id)).shipments).toMatchObject([expected]);
     const [, event] = await readOrderEvents(test, partner, id);
-    expect(event?.data.shipment).toMatchObject({ trackingUrl });
-    expect(JSON.stringify(event)).not.toContain("U.P.S.");
+    expect(event?.data.shipment).toMatchObject(expected);
   });
 
   it("is on the timeline with the parcel that it is about, like its shipping and its return", async () => {
@@ -161,16 +163,23 @@ describe("tracking", () => {
     expect(timeline[0]).toMatchObject({ operation: "create", shipmentId: null });
   });
 
-  it("may come later, also when the order is complete", async () => {
+  it("may come later, also when the order is complete: the shipment has been shipped since", async () => {
     const { id } = await placeTwoLines();
-    const { shipments } = await operationApplied(test, id, "ship");
-    await operationApplied(test, id, "complete");
+    const { shipments } = await operationApplied(test, id, "ship", { carrier: "DHL" });
+    expect(shipments).toMatchObject([{ status: "pending", shippedAt: null, deliveredAt: null }]);
+    test.clock.advance({ minutes: 3 });
+    const shippedAt = test.clock.now().toISOString();
+    expect((await operationApplied(test, id, "complete")).shipments).toMatchObject([
+      { status: "shipped", shippedAt, deliveredAt: null },
+    ]);
+    test.clock.advance({ minutes: 3 });
     const { status, body } = await patchShipment(shipments[0].id, { carrier: "DHL", trackingNumber: "77" });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: shipments[0].id,
       orderId: id,
-      status: "pending",
+      status: "shipped",
+      shippedAt,
       carrier: "DHL",
       trackingUrl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id=77",
     });
@@ -178,6 +187,21 @@ describe("tracking", () => {
       operation: "updateShipment",
       status: "COMPLETED",
     });
+  });
+
+  it("makes a pending shipment shipped, and its delivery has a time of its own, for partners too", async () => {
+    const { id } = await placeTwoLines();
+    const [shipment] = (await operationApplied(test, id, "ship")).shipments;
+    const times = [1, 2].map((minutes) => test.clock.now().getTime() + minutes * 60_000);
+    const [shippedAt, deliveredAt] = times.map((time) => new Date(time).toISOString());
+    for (const change of [{ trackingNumber: "5" }, { status: "delivered" }]) {
+      test.clock.advance({ minutes: 1 });
+      expect((await patchShipment(shipment.id, change)).status).toBe(200);
+    }
+    const expected = { status: "delivered", carrier: null, shippedAt, deliveredAt };
+    expect((await readOrder(partner, id)).shipments).toMatchObject([expected]);
+    await operationApplied(test, id, "return");
+    expect((await readOrder(partner, id)).shipments).toMatchObject([{ ...expected, status: "returned" }]);
   });
 
   it("keeps an address of its own until the number changes", async () => {
@@ -202,7 +226,7 @@ describe("tracking", () => {
       .shipments;
     const before = await readDetail(test, id);
     test.clock.advance({ minutes: 1 });
-    expect((await patchShipment(shipment.id, { trackingNumber: "5", status: "pending" })).status).toBe(200);
+    expect((await patchShipment(shipment.id, { trackingNumber: "5", status: "shipped" })).status).toBe(200);
     expect((await patchShipment(shipment.id, {})).status).toBe(200);
     expect(await readDetail(test, id)).toEqual(before);
   });

@@ -40,13 +40,36 @@ describe("ship", () => {
         {
           id: shipmentId,
           status: "pending",
+          carrier: null,
           trackingNumber: null,
           trackingUrl: null,
           createdAt: test.clock.now().toISOString(),
+          shippedAt: null,
+          deliveredAt: null,
           lineIds: lines,
         },
       ],
     });
+  });
+
+  it("with tracking creates a shipment that is shipped, as the warehouse does", async () => {
+    const { id } = await threeLines();
+    const tracking = { carrier: "U.P.S.", trackingNumber: "1Z 999" };
+    const { shipments } = await applied(partner, id, "ship", tracking);
+    const trackingUrl = "https://www.ups.com/track?tracknum=1Z999";
+    const shippedAt = test.clock.now().toISOString();
+    expect(shipments).toMatchObject([{ ...tracking, trackingUrl, status: "shipped", shippedAt }]);
+    const event = (await eventsOf(test, id)).at(-1);
+    expect(event?.data.shipment).toEqual(shipments[0]);
+  });
+
+  it("takes an address of the partner's own, and a carrier alone is no tracking", async () => {
+    const { id, lines } = await threeLines();
+    const own = { carrier: "UPS", trackingNumber: "1", trackingUrl: "http://bikes.example/1" };
+    const named = await applied(partner, id, "ship", { ...own, lineIds: [lines[0]] });
+    expect(named.shipments).toMatchObject([{ ...own, status: "shipped" }]);
+    const { shipments } = await applied(partner, id, "ship", { carrier: "UPS" });
+    expect(shipments[1]).toMatchObject({ carrier: "UPS", trackingUrl: null, status: "pending" });
   });
 
   it("ships only the named lines; the others stay unshipped", async () => {
@@ -204,7 +227,9 @@ describe("complete", () => {
   it("makes a shipped order COMPLETED and publishes order.completed", async () => {
     const { id } = await threeLines();
     const shipped = await applied(partner, id, "ship");
-    expect(await applied(partner, id, "complete")).toEqual({ ...shipped, status: "COMPLETED" });
+    const shippedAt = test.clock.now().toISOString();
+    const shipments = [{ ...shipped.shipments[0], status: "shipped", shippedAt }];
+    expect(await applied(partner, id, "complete")).toEqual({ ...shipped, status: "COMPLETED", shipments });
     const types = ["order.created", "order.shipmentCreated", "order.completed"];
     expect(typesOf(await eventsOf(test, id))).toEqual(types);
   });

@@ -46,6 +46,21 @@ describe("POST /v1/test/orders/{orderId}/transitions: 422 validation-failed", ()
     ["lineIds that are null", { transition: "ship", lineIds: null }, ["/lineIds"]],
     ["a line id that is a number", { transition: "ship", lineIds: [1] }, ["/lineIds/0"]],
     ["101 line ids", { transition: "ship", lineIds: Array(101).fill("x") }, ["/lineIds"]],
+    [
+      "no carrier and no number",
+      { transition: "ship", carrier: "", trackingNumber: null },
+      ["/carrier", "/trackingNumber"],
+    ],
+    [
+      "a tracking address that runs",
+      { transition: "ship", trackingUrl: "javascript:alert(1)" },
+      ["/trackingUrl"],
+    ],
+    [
+      "a tracking address of 2001 characters",
+      { transition: "ship", trackingUrl: `https://a.example/${"x".repeat(1_983)}` },
+      ["/trackingUrl"],
+    ],
     ["a shipment id that is a list", { transition: "returnShipment", shipmentId: [] }, ["/shipmentId"]],
     ["all errors at once", { transition: "x", reasons: [""] }, ["/transition", "/reasons/0"]],
     ["a list", [], [""]],
@@ -59,6 +74,13 @@ describe("POST /v1/test/orders/{orderId}/transitions: 422 validation-failed", ()
   it("20 reasons of 100 characters are not too many", async () => {
     const reasons = Array.from({ length: 20 }, (_, index) => String(index).padStart(100, "x"));
     expect(await applied(partner, id, "hold", { reasons })).toMatchObject({ onHoldReasons: reasons });
+  });
+
+  it("a carrier and a number of 255 characters and an address of 2000 are not too long", async () => {
+    const tracking = { carrier: "c".repeat(255), trackingNumber: "n".repeat(255) };
+    const trackingUrl = `https://a.example/${"x".repeat(1_982)}`;
+    const { shipments } = await applied(partner, id, "ship", { ...tracking, trackingUrl });
+    expect(shipments).toMatchObject([{ ...tracking, trackingUrl }]);
   });
 
   it("names every line id that is not a line of this order", async () => {

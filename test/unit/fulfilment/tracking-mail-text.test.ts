@@ -7,7 +7,7 @@ import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
 const ORDER_ID = "0195d5c2-4c4f-7c6a-8b1e-111111111111";
 const URL = "https://carrier.example/N1";
 const parcel = (fields: Partial<Shipment> = {}): Shipment => ({
-  ...{ id: "parcel-1", status: "pending", createdAt: NOW },
+  ...{ id: "parcel-1", status: "shipped", createdAt: NOW, shippedAt: NOW, deliveredAt: null },
   ...{ carrier: null, trackingNumber: null, trackingUrl: null },
   ...fields,
 });
@@ -81,6 +81,15 @@ Tracking: ${URL}
 Order lines in this shipment: 2 of 3 (5 pieces)
 `,
     });
+  });
+
+  it("does not say that a pending shipment is on its way", () => {
+    const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "P-7", lines });
+    const { subject, body } = trackingMail(order, parcel({ status: "pending", trackingNumber: "N1" }));
+    expect(subject).toBe("Order P-7 has tracking");
+    expect(body).toMatch(
+      /^A shipment of one of your orders has tracking. The carrier does not have it yet.\n\nOrder: /,
+    );
   });
 
   it("leaves out unknown facts", () => {

@@ -1,12 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { applyTransition, isSameTracking } from "../../../src/lifecycle/lifecycle.ts";
+import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
 import type { Shipment } from "../../../src/lifecycle/order.ts";
-import type { Transition } from "../../../src/lifecycle/transition.ts";
+import { isSameForPartners } from "../../../src/lifecycle/shipments.ts";
+import type { Tracking, Transition } from "../../../src/lifecycle/transition.ts";
 import { at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 type ShipmentChange = Extract<Transition, { name: "updateShipment" }>["change"];
 
 const TRACKING = { carrier: "DHL", trackingNumber: "JD01", trackingUrl: "https://track.example/JD01" };
+
+const SHIPPED_AT = at(-10);
+const UNTRACKED: Partial<Shipment> = {
+  ...{ carrier: null, trackingNumber: null, trackingUrl: null },
+  ...{ status: "pending" as const, shippedAt: null },
+};
 
 describe("a new shipment", () => {
   it("has the tracking that it was given", () => {
@@ -18,8 +25,27 @@ describe("a new shipment", () => {
       tracking: TRACKING,
     } as const;
     const { order: shipped } = applyTransition(order, ship, NOW);
-    expect(shipped.shipments).toEqual([{ id: "parcel-new", status: "pending", ...TRACKING, createdAt: NOW }]);
+    expect(shipped.shipments).toEqual([
+      { id: "parcel-new", status: "shipped", ...TRACKING, createdAt: NOW, shippedAt: NOW, deliveredAt: null },
+    ]);
     expect(shipped.lines.map(({ shipmentId }) => shipmentId)).toEqual([null, "parcel-new"]);
+  });
+
+  it.each<[string, Partial<Tracking>, string]>([
+    ["a number", { trackingNumber: "JD01" }, "shipped"],
+    ["an address", { trackingUrl: "https://track.example/JD01" }, "shipped"],
+    ["a carrier alone", { carrier: "DHL" }, "pending"],
+    ["nothing", {}, "pending"],
+  ])("with %s has the status that follows from it", (_, sent, status) => {
+    const order = shippedOrder("nothing shipped", { ...REAL, status: "ACCEPTED" });
+    const tracking = { carrier: null, trackingNumber: null, trackingUrl: null, ...sent };
+    const ship = { name: "ship", lineIds: null, newShipmentId: "parcel-new", tracking } as const;
+    const [shipment] = applyTransition(order, ship, NOW).order.shipments;
+    expect(shipment).toMatchObject({
+      status,
+      shippedAt: status === "shipped" ? NOW : null,
+      deliveredAt: null,
+    });
   });
 
   it("comes after those that the order has", () => {
@@ -36,7 +62,8 @@ describe("updateShipment", () => {
     applyTransition(order, { name: "updateShipment", shipmentId, change }, NOW);
   const sent = (fields: Partial<Shipment> = {}) => {
     const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
-    const shipments = order.shipments.map((each) => ({ ...each, ...TRACKING, ...fields }));
+    const handedOver = { status: "shipped", shippedAt: SHIPPED_AT } as const;
+    const shipments = order.shipments.map((each) => ({ ...each, ...TRACKING, ...handedOver, ...fields }));
     return { ...order, shipments };
   };
 
@@ -44,8 +71,7 @@ describe("updateShipment", () => {
     ["the carrier", { carrier: "UPS" }],
     ["the number", { trackingNumber: "JD02" }],
     ["the address", { trackingUrl: "https://track.example/JD02" }],
-    ["the status", { status: "delivered" }],
-    ["all of it", { carrier: null, trackingNumber: null, trackingUrl: null, status: "shipped" }],
+    ["all of the tracking", { carrier: null, trackingNumber: null, trackingUrl: null, status: "shipped" }],
   ])("changes %s of the named shipment, and nothing else", (_, change) => {
     const order = sent();
     const [first, second] = order.shipments;
@@ -55,7 +81,7 @@ describe("updateShipment", () => {
 
   it.each<[string, ShipmentChange]>([
     ["nothing is sent", {}],
-    ["all is as it was", { ...TRACKING, status: "pending" }],
+    ["all is as it was", { ...TRACKING, status: "shipped" }],
   ])("does nothing when %s", (_, change) => {
     const order = sent();
     expect(update(order, change)).toEqual({ outcome: "applied", from: order, order, facts: [] });
@@ -71,6 +97,57 @@ describe("updateShipment", () => {
         order,
         rule: "no_shipment_out",
       });
+  });
+
+  it.each<[string, Partial<Shipment>, ShipmentChange, Partial<Shipment>]>([
+    ["first tracking", UNTRACKED, { trackingNumber: "JD01" }, { status: "shipped", shippedAt: NOW }],
+    ["first page", UNTRACKED, { trackingUrl: "https://a" }, { status: "shipped", shippedAt: NOW }],
+    ["carrier without tracking", UNTRACKED, { carrier: "DHL" }, { status: "pending", shippedAt: null }],
+    [
+      "first tracking that names the status",
+      UNTRACKED,
+      { trackingNumber: "JD01", status: "pending" },
+      { status: "pending", shippedAt: null },
+    ],
+    [
+      "changed tracking of a pending shipment",
+      { status: "pending", shippedAt: null },
+      { trackingNumber: "JD02" },
+      { status: "pending", shippedAt: null },
+    ],
+    [
+      "first tracking of a delivered shipment",
+      { ...UNTRACKED, status: "delivered", shippedAt: SHIPPED_AT, deliveredAt: SHIPPED_AT },
+      { trackingNumber: "JD01" },
+      { status: "delivered", shippedAt: SHIPPED_AT, deliveredAt: SHIPPED_AT },
+    ],
+    ["shipped", UNTRACKED, { status: "shipped" }, { status: "shipped", shippedAt: NOW, deliveredAt: null }],
+    [
+      "delivered",
+      {},
+      { status: "delivered" },
+      { status: "delivered", shippedAt: SHIPPED_AT, deliveredAt: NOW },
+    ],
+    [
+      "delivered at once",
+      UNTRACKED,
+      { status: "delivered" },
+      { status: "delivered", shippedAt: NOW, deliveredAt: NOW },
+    ],
+    [
+      "not delivered after all",
+      { status: "delivered", deliveredAt: SHIPPED_AT },
+      { status: "shipped" },
+      { status: "shipped", shippedAt: SHIPPED_AT, deliveredAt: null },
+    ],
+    [
+      "not shipped after all",
+      { status: "delivered", deliveredAt: SHIPPED_AT },
+      { status: "pending" },
+      { status: "pending", shippedAt: null, deliveredAt: null },
+    ],
+  ])("sets status and times: %s", (_, stored, change, expected) => {
+    expect(update(sent(stored), change).order.shipments[0]).toMatchObject(expected);
   });
 
   it("leaves the time of a cancellation as it was", () => {
@@ -100,14 +177,34 @@ describe("returnShipment", () => {
   });
 });
 
-it.each([
-  ["JD01", "https://a", true],
-  ["JD02", "https://a", false],
-  ["JD01", "https://b", false],
-  ["JD01", null, false],
-  [null, "https://a", false],
-  [null, null, false],
-])("tracking JD01 with https://a and %s with %s are the same for partners: %s", (number, url, same) => {
-  const one = { trackingNumber: "JD01", trackingUrl: "https://a" };
-  expect(isSameTracking(one, { trackingNumber: number, trackingUrl: url })).toBe(same);
+describe("complete", () => {
+  it("makes pending shipments shipped, and leaves the others as they are", () => {
+    const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
+    const [first, second] = order.shipments;
+    if (first === undefined || second === undefined) throw new Error("The order has two shipments.");
+    const shipments = [first, { ...second, status: "returned" } as const];
+    const { order: completed } = applyTransition({ ...order, shipments }, { name: "complete" }, NOW);
+    expect(completed.status).toBe("COMPLETED");
+    expect(completed.shipments).toEqual([{ ...first, status: "shipped", shippedAt: NOW }, shipments[1]]);
+  });
+
+  it("changes no shipment that was handed over", () => {
+    const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
+    const shipments = order.shipments.map((each) => ({ ...each, status: "delivered" as const }));
+    const { order: completed } = applyTransition({ ...order, shipments }, { name: "complete" }, NOW);
+    expect(completed.shipments).toBe(shipments);
+  });
+});
+
+it.each<[string, Partial<Shipment>, boolean]>([
+  ["nothing", {}, true],
+  ["the number", { trackingNumber: "JD02" }, false],
+  ["the address", { trackingUrl: null }, false],
+  ["the carrier", { carrier: null }, false],
+  ["the status", { status: "delivered" }, false],
+])("a shipment has not changed for partners if %s changed: %s", (_, change, same) => {
+  const [stored] = shippedOrder("all shipped", REAL).shipments;
+  if (stored === undefined) throw new Error("The order has shipments.");
+  const one = { ...stored, ...TRACKING };
+  expect(isSameForPartners(one, { ...one, ...change })).toBe(same);
 });

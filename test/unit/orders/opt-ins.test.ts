@@ -43,7 +43,7 @@ describe("events for endpoints that name them", () => {
     expect(typesOf(anOrder(), transition)).toEqual(types);
   });
 
-  it("tracking that arrives or changes, for the shipment that it is about", () => {
+  it("a status or tracking that arrives or changes, for the shipment that it is about", () => {
     const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
     const update = (change: object): Transition => ({
       name: "updateShipment",
@@ -58,8 +58,19 @@ describe("events for endpoints that name them", () => {
       "order.shipmentUpdated",
     ]);
     expect(typesOf(after, update({ trackingNumber: "JD02" }))).toEqual(["order.shipmentUpdated"]);
-    expect(typesOf(order, update({ carrier: "DHL" }))).toEqual([]);
-    expect(typesOf(order, update({ status: "delivered" }))).toEqual([]);
+    expect(typesOf(order, update({ carrier: "DHL" }))).toEqual(["order.shipmentUpdated"]);
+    expect(typesOf(order, update({ status: "delivered" }))).toEqual(["order.shipmentUpdated"]);
+    expect(typesOf(order, { name: "returnShipment", shipmentId: null })).toEqual([]);
+  });
+
+  it("each shipment that the completion of the order makes shipped", () => {
+    const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
+    const after = applyTransition(order, { name: "complete" }, NOW).order;
+    expect(optInsOf({ before: order, after })).toEqual(
+      after.shipments.map((shipment) => ({ type: "order.shipmentUpdated", shipment })),
+    );
+    const shipped = { ...after, status: "IN_PROGRESS" } as const;
+    expect(typesOf(shipped, { name: "complete" })).toEqual([]);
   });
 
   it("an acceptance is published also of an order that was read without its lines", () => {

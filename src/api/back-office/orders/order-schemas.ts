@@ -35,7 +35,6 @@ export const BackOfficeShipmentSchema = Type.Object(
   {
     ...ShipmentSchema.properties,
     orderId: Type.String({ description: "Id of the order." }),
-    carrier: nullable(Type.String(), "Name of the carrier, set by the warehouse. Null if it was not set."),
   },
   { title: "Shipment", description: "A shipment with lines of an order. The warehouse changes it." },
 );
@@ -131,7 +130,6 @@ export const toBackOfficeShipment = (
 ): Static<typeof BackOfficeShipmentSchema> => ({
   ...toWireShipment(order, shipment),
   orderId: wireOrderId(order),
-  carrier: shipment.carrier,
 });
 
 /** The order must be `asOf` now. */

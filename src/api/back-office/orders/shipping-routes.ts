@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { mailTracking } from "../../../fulfilment/shipping/mail-tracking.ts";
 import { prepareShipping } from "../../../fulfilment/shipping/prepare-shipping.ts";
-import { trackingUrlOf } from "../../../fulfilment/shipping/tracking.ts";
 import type { Order } from "../../../lifecycle/order.ts";
 import type { Transition } from "../../../lifecycle/transition.ts";
 import {
@@ -15,30 +14,27 @@ import {
 import { lineIdsField, shipmentIdField } from "../../../orders/changes/request-fields.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../../orders/order-owners-sql.ts";
+import { toTracking, trackingUrlOf } from "../../../orders/shipments/tracking.ts";
+import {
+  carrierField,
+  trackingNumberField,
+  trackingUrlField,
+} from "../../../orders/shipments/tracking-fields.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
-import { enumeration, nullable, shortText } from "../../../platform/wire/schemas.ts";
+import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
-
-const urlField = Type.String({
-  maxLength: 2_000,
-  format: "web-address",
-  description:
-    "Address where the shipment can be tracked. If it is absent, the service makes it from the carrier and the number, for large carriers.",
-});
-const carrierField = shortText("Name of the carrier.", ["DHL"]);
-const numberField = shortText("Tracking number of the carrier.");
 
 const ShipBody = Type.Object(
   {
     lineIds: Type.Optional(
       lineIdsField("Ids of the lines that the shipment contains. Default: all unshipped lines."),
     ),
-    carrier: Type.Optional(carrierField),
-    trackingNumber: Type.Optional(numberField),
-    trackingUrl: Type.Optional(urlField),
+    carrier: Type.Optional(carrierField()),
+    trackingNumber: Type.Optional(trackingNumberField()),
+    trackingUrl: Type.Optional(trackingUrlField()),
   },
   { title: "ShipRequest", description: "A shipment to create." },
 );
@@ -59,11 +55,13 @@ const ReturnBody = Type.Object(
 
 const ShipmentBody = Type.Object(
   {
-    carrier: Type.Optional(nullable(carrierField, "Name of the carrier. Null removes it.")),
-    trackingNumber: Type.Optional(nullable(numberField, "Tracking number of the carrier. Null removes it.")),
+    carrier: Type.Optional(nullable(carrierField(), "Name of the carrier. Null removes it.")),
+    trackingNumber: Type.Optional(
+      nullable(trackingNumberField(), "Tracking number of the carrier. Null removes it."),
+    ),
     trackingUrl: Type.Optional(
       nullable(
-        urlField,
+        trackingUrlField(),
         "Address where the shipment can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.",
       ),
     ),
@@ -87,7 +85,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     summary: "Ship lines of an order",
     description:
-      "Creates a shipment. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted, or not routed to a facility. Tracking can be added later.",
+      "Creates a shipment: `shipped` if it has a tracking number or address, else `pending`. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted, or not routed to a facility. Tracking can be added later.",
     body: ShipBody,
     handle: async ({ caller, params, body, by }, { context }) => {
       const lines = readLineIds(body.lineIds);
@@ -106,7 +104,8 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     operationId: "completeOrder",
     admits: warehouse,
     summary: "Complete an order",
-    description: "Rejected while a line has no shipment.",
+    description:
+      "Shipments that are still `pending` become `shipped`. Rejected while a line has no shipment.",
     handle: async ({ caller, params, by }, { context }) =>
       handleTransition(context, caller, params.id, {
         by,
@@ -138,7 +137,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     tag: "Orders",
     summary: "Update a shipment",
     description:
-      "Adds tracking later, or changes the status of the shipment. Changed tracking is published as `order.shipmentUpdated` to endpoints that name this type.",
+      "Adds tracking later, or changes the status of the shipment. The first tracking of a pending shipment makes it `shipped`, unless the request names a status. The change is published as `order.shipmentUpdated` to endpoints that name this type.",
     params: Type.Object({ id: Type.String({ description: "Id of the shipment." }) }),
     body: ShipmentBody,
     responses: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
@@ -170,10 +169,7 @@ function toShip(
 ): Transition | Problem {
   const errors = lineErrors(order, lines);
   if (errors.length > 0) return validationFailed(errors);
-  const { carrier = null, trackingNumber = null } = body;
-  const trackingUrl = body.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
-  const tracking = { carrier, trackingNumber, trackingUrl };
-  return { name: "ship", lineIds: namedLines(lines), newShipmentId, tracking };
+  return { name: "ship", lineIds: namedLines(lines), newShipmentId, tracking: toTracking(body) };
 }
 
 function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Transition | Problem {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { trackingUrlOf } from "../../../src/fulfilment/shipping/tracking.ts";
+import { trackingUrlOf } from "../../../src/orders/shipments/tracking.ts";
 
 describe("the page of a shipment at its carrier", () => {
   it.each([

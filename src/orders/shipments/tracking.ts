@@ -1,3 +1,5 @@
+import type { Tracking } from "../../lifecycle/transition.ts";
+
 /** The tracking pages of large carriers. `{number}` is replaced by the tracking number. */
 const TRACKING_PAGES: Readonly<Record<string, string>> = {
   ups: "https://www.ups.com/track?tracknum={number}",
@@ -41,4 +43,13 @@ export function trackingUrlOf(carrier: string | null, trackingNumber: string | n
   const name = carrier.toLowerCase().replace(/[^a-z0-9]/g, "");
   const page = TRACKING_PAGES[ALIASES[name] ?? name];
   return page?.replace("{number}", encodeURIComponent(trackingNumber.replace(/\s+/g, ""))) ?? null;
+}
+
+/** The tracking of a new shipment. Absent fields are unknown. */
+export function toTracking({
+  carrier = null,
+  trackingNumber = null,
+  trackingUrl,
+}: Partial<Tracking>): Tracking {
+  return { carrier, trackingNumber, trackingUrl: trackingUrl ?? trackingUrlOf(carrier, trackingNumber) };
 }
