@@ -42,8 +42,8 @@ async function repeat(
 }
 
 /** The part of the time that a job may look for work without finding any. */
-const IDLE_PART = 0.05;
-const IDLE_PAUSE_MAX_MS = 5_000;
+const IDLE_PART = 0.02;
+const IDLE_PAUSE_MAX_MS = 2_500;
 
 /**
  * How long a job pauses. To look for work takes longer, the more connections there are, or the busier the database is.
