@@ -1,4 +1,4 @@
-import { PAYMENT_FAILED } from "./hold-reasons.ts";
+import { HOLD_REASONS_MAX, PAYMENT_FAILED } from "./hold-reasons.ts";
 import type { Order } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
 import { allShipped, changeShipment, newShipment, returnShipment } from "./shipments.ts";
@@ -89,13 +89,12 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     case "accept":
     case "approve":
       return apply({});
-    case "hold": {
-      const kept = order.testMode ? [] : order.holdReasons.filter((reason) => reason === PAYMENT_FAILED);
-      return apply({ holdReasons: union(kept, transition.reasons) }, { type: "order.onHold" });
-    }
+    case "hold":
     case "addHold": {
-      const holdReasons = union(order.holdReasons, transition.reasons);
-      if (holdReasons.length === order.holdReasons.length) return nothing;
+      const holdReasons = reasonsAfter(order, transition);
+      if (holdReasons === order.holdReasons) return nothing;
+      if (transition.name === "hold" && holdReasons.length > HOLD_REASONS_MAX)
+        return rejected("too_many_hold_reasons");
       return apply({ holdReasons }, { type: "order.onHold" });
     }
     case "releaseHold": {
@@ -155,6 +154,16 @@ function barredBy(order: Order, name: TransitionName): TransitionRule | null {
 /** The failed payment of a real order is released only if the request names it. */
 const isReleased = (order: Order, reason: string, named: readonly string[] | undefined): boolean =>
   named === undefined ? order.testMode || reason !== PAYMENT_FAILED : named.includes(reason);
+
+/** The order's hold reasons with those that are placed. The same list if nothing changes. */
+function reasonsAfter(
+  order: Order,
+  { name, reasons }: Extract<Transition, { name: "hold" | "addHold" }>,
+): readonly string[] {
+  if (name === "hold" && order.testMode) return union([], reasons); // The sandbox replaces them (decision 0014).
+  const added = union(order.holdReasons, reasons);
+  return added.length === order.holdReasons.length ? order.holdReasons : added;
+}
 
 const union = (some: readonly string[], others: readonly string[]): string[] => [
   ...new Set([...some, ...others]),

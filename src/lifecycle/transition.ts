@@ -6,8 +6,9 @@ export type Transition =
   | { readonly name: "process" | "accept" | "complete" | "cancel" }
   /** The results of a review. */
   | { readonly name: "approve" | "reject" }
-  /** Replaces the reasons. The failed payment of a real order stays. */
+  /** A request places reasons. They replace those of a test order, and are added to those of a real one. */
   | { readonly name: "hold"; readonly reasons: readonly string[] }
+  /** The service places reasons, in addition to the others. */
   | { readonly name: "addHold"; readonly reasons: readonly string[] }
   /** Without `reasons`, all are released except the failed payment of a real order. */
   | { readonly name: "releaseHold"; readonly reasons?: readonly string[] }
@@ -45,4 +46,6 @@ export type TransitionRule =
   | "nothing_to_refund"
   | "too_many_refunds"
   | "order_not_settled"
-  | "already_shipped";
+  | "already_shipped"
+  | "hold_not_releasable"
+  | "too_many_hold_reasons";

@@ -143,7 +143,7 @@ describe("orders that wait for stock", () => {
     expect(await holdsOf(id)).toEqual(["out_of_stock"]);
     await transitionOrder(test, partner, id, { name: "hold", reasons: ["merchant_request"] }); // Replaces the reason.
     await routeAll(test);
-    expect(await holdsOf(id)).toEqual(["merchant_request", "out_of_stock"]);
+    expect(await holdsOf(id)).toEqual(["out_of_stock", "merchant_request"]);
   });
 
   it("give up their place while their payment has failed, and are routed once paid", async () => {

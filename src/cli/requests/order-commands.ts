@@ -65,7 +65,7 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
   {
     words: "order release-hold",
     operationId: "releaseOrderHold",
-    fields: [reasons("only these reasons, separated by commas; all by default")],
+    fields: [reasons("only these reasons, separated by commas; all that you may release by default")],
   },
   {
     words: "order ship",

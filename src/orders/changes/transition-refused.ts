@@ -1,3 +1,4 @@
+import { HOLD_REASONS_MAX } from "../../lifecycle/hold-reasons.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { TransitionRule } from "../../lifecycle/transition.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
@@ -19,6 +20,9 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   too_many_refunds: "The order has 100 refunds by request. Refund all that is left, without an amount.",
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped: "Part of the order has shipped. Only the operator can cancel it.",
+  hold_not_releasable:
+    "The order is on hold for reasons that your role cannot release, or that must be named; placedBy of each hold shows who can.",
+  too_many_hold_reasons: `An order can be on hold for at most ${HOLD_REASONS_MAX} reasons.`,
 };
 
 /** 409: the order's state does not allow the transition (decision 0015). */

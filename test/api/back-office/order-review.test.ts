@@ -92,7 +92,9 @@ describe("holds", () => {
     const less = await operationApplied(test, id, "release-hold", {
       reasons: ["merchant_request", "unknown"],
     });
-    expect(less.holds).toEqual([{ reason: "address_unserviceable", since }]);
+    expect(less.holds).toEqual([
+      { reason: "address_unserviceable", since, placedBy: { kind: "operator", name: "operator" } },
+    ]);
     expect(await operationApplied(test, id, "release-hold")).toMatchObject({ onHold: false, holds: [] });
     const before = await dumpTables(test);
     expect(await operationApplied(test, id, "release-hold")).toMatchObject({ onHold: false });

@@ -40,13 +40,29 @@ describe("hold", () => {
 
   it.each<Case>([
     ["", "a", "a", HOLD],
-    ["ab", "c", "c", HOLD],
+    ["", "aba", "ab", HOLD],
+    ["ab", "c", "abc", HOLD],
     ["p", "a", "pa", HOLD],
-    ["apb", "c", "pc", HOLD],
-    ["p", "ap", "pa", HOLD],
-    ["a", "p", "p", HOLD],
-  ])("replaces the reasons of a real order, except its failed payment: %j, hold %j, %j", (...row) => {
+    ["a", "p", "ap", HOLD],
+    ["ab", "ba", "ab", null],
+  ])("adds to the reasons of a real order: %j, hold %j, %j", (...row) => {
     expectHold("hold", REAL, row);
+  });
+
+  const reasons = (count: number) => Array.from({ length: count }, (_, at) => `reason ${at}`);
+
+  it("is rejected for a real order with more than 40 reasons; the service can still add its own", () => {
+    const full = anOrder({ ...REAL, holdReasons: reasons(39) });
+    expect(applyTransition(full, { name: "hold", reasons: ["last"] }, NOW).outcome).toBe("applied");
+    expect(applyTransition(full, { name: "hold", reasons: ["one", "too many"] }, NOW)).toMatchObject({
+      outcome: "rejected",
+      rule: "too_many_hold_reasons",
+    });
+    const over = anOrder({ ...REAL, holdReasons: reasons(40) });
+    expect(applyTransition(over, { name: "hold", reasons: reasons(3) }, NOW).outcome).toBe("applied");
+    expect(applyTransition(over, { name: "addHold", reasons: ["out_of_stock"] }, NOW)).toMatchObject({
+      order: { holdReasons: [...reasons(40), "out_of_stock"] },
+    });
   });
 });
 

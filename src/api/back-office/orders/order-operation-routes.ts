@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../../lifecycle/hold-reasons.ts";
 import { holdReasonsField } from "../../../orders/changes/request-fields.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
+import { releaseHold } from "../../../orders/holds/release-hold.ts";
 import { erasePersonalData } from "../../../orders/personal-data/erase-personal-data.ts";
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
@@ -110,7 +111,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     admits: everyone,
     summary: "Hold an order",
     description:
-      "Replaces the reasons of an earlier hold, except a failed payment. An order on hold cannot be shipped. `payment_failed` suspends acceptance and lets the partner cancel; only the operator can set it. A merchant's staff can add only `merchant_request`.",
+      "Adds reasons; those of others stay. Nothing changes if the order already has them all. An order on hold cannot be shipped. `payment_failed` suspends acceptance and lets the partner cancel; only the operator can set it. A merchant's staff can add only `merchant_request`.",
     body: Type.Object(
       {
         reasons: Type.Optional(
@@ -127,11 +128,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       handleTransition(context, caller, params.id, {
         by,
         operation: "hold",
-        // A merchant's request does not replace hold reasons of the service or the warehouse.
-        transition: () => ({
-          name: caller.kind === "merchant" ? "addHold" : "hold",
-          reasons: body.reasons ?? [MERCHANT_REQUEST],
-        }),
+        transition: () => ({ name: "hold", reasons: body.reasons ?? [MERCHANT_REQUEST] }),
       }),
   }),
   route({
@@ -141,7 +138,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     admits: everyone,
     summary: "Release an order's hold",
     description:
-      "Changes nothing on an order without a hold. Only the operator can release a failed payment, by naming it; the declined charge is then waived. A merchant's staff can release only `merchant_request`.",
+      "Changes nothing on an order without a hold. The operator can release every reason, the warehouse those that the warehouse placed, and a merchant's staff `merchant_request`. If a named reason is not the caller's to release, or without names none of them is, nothing is released, and the rule is `hold_not_releasable`. Only the operator can release a failed payment, by naming it; the declined charge is then waived.",
     body: Type.Object(
       {
         reasons: Type.Optional(
@@ -155,12 +152,12 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     ),
     bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
     handle: async ({ caller, params, body, by }, { context }) => {
-      const released = body.reasons ?? (caller.kind === "merchant" ? [MERCHANT_REQUEST] : undefined);
-      return handleTransition(context, caller, params.id, {
-        by,
-        operation: "releaseHold",
-        transition: () => ({ name: "releaseHold", ...(released && { reasons: released }) }),
-      });
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await releaseHold(context, found, { reasons: body.reasons, by });
+      return isProblem(order)
+        ? order
+        : { status: 200, body: await describeOrder(context, { order, owner: found }) };
     },
   }),
   route({

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import type { LedgerEntry } from "../../../ledger/ledger.ts";
 import type { Refund } from "../../../ledger/refunds/refund.ts";
 import type { TimelineEntry } from "../../../lifecycle/applied-transition.ts";
+import { holdsOf } from "../../../lifecycle/holds.ts";
 import type { Order, Shipment } from "../../../lifecycle/order.ts";
 import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
 import type { OrderPrices } from "../../../orders/order-prices-sql.ts";
@@ -77,6 +78,10 @@ const HoldSchema = Type.Object(
   {
     reason: Type.String({ description: "What must change before the order can proceed." }),
     since: dateTime("When the hold was placed for this reason."),
+    placedBy: describedAs(
+      ActorSchema,
+      "Who placed it. The operator can release it, and callers of the same kind.",
+    ),
   },
   { title: "Hold", description: "A reason for which an order is on hold." },
 );
@@ -173,9 +178,10 @@ export function toBackOfficeOrder(
     goods: formatMoney({ minor: prices.goodsMinor, currency }),
     charges: charges.map(toWireCharge),
     refunds: refunds.map(toWireRefund(currency)),
-    holds: order.holdReasons.map((reason) => ({
+    holds: holdsOf(order, timeline).map(({ reason, since, placedBy }) => ({
       reason,
-      since: heldSince(reason, order, timeline).toISOString(),
+      since: since.toISOString(),
+      placedBy: { ...placedBy },
     })),
     personalDataErasedAt: erasedAt?.toISOString() ?? null,
     timeline: [creation(order, timeline), ...timeline.map(toWireEntry)],
@@ -206,14 +212,4 @@ const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<type
 function firstStatus(order: Order, timeline: readonly TimelineEntry[]): string {
   if (order.testMode) return timeline.length === 0 ? order.status : "NEW";
   return order.acceptanceDueAt === null ? "PROCESSING" : "NEW";
-}
-
-/** When the reason was added that has been present since without interruption. */
-function heldSince(reason: string, order: Order, timeline: readonly TimelineEntry[]): Date {
-  let since = order.updatedAt;
-  for (const entry of timeline.toReversed()) {
-    if (!entry.holdReasons.includes(reason)) break;
-    since = entry.createdAt;
-  }
-  return since;
 }
