@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { COUNTRY_CODE_FORM } from "../platform/wire/countries.ts";
 import { nullable, shortText } from "../platform/wire/schemas.ts";
 
 const TEXTS = {
@@ -46,8 +47,9 @@ export const AddressRequestSchema = Type.Object(
     city: shortText(TEXTS.city),
     zip: shortText(TEXTS.zip),
     countryCode: Type.String({
-      format: "country-code",
-      description: `${TEXTS.countryCode} In upper or lower case.`,
+      // Whether it is assigned is checked with the products, so that a retry of an older order is still replayed.
+      pattern: COUNTRY_CODE_FORM,
+      description: `${TEXTS.countryCode} An assigned one, or \`XK\`. In upper or lower case.`,
       examples: ["US"],
     }),
     stateCode: Type.Optional(shortText(TEXTS.stateCode)),

@@ -6,11 +6,19 @@ import type { Context } from "../../platform/context.ts";
 import type { Spent } from "../../platform/database/database-usage.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { wireOrderId } from "../../platform/ids.ts";
+import { countryCodeDetail } from "../../platform/wire/countries.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import type { ReadOrder } from "../read-order.ts";
 import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
-import { type Placed, type Placement, placeOrder, placeOrders, type RejectedLine } from "./place-orders.ts";
+import {
+  type Placed,
+  type Placement,
+  placeOrder,
+  placeOrders,
+  type RejectedContent,
+  type RejectedLine,
+} from "./place-orders.ts";
 import { watchOrderValues } from "./watch-order-values.ts";
 
 /** `replayed`: an earlier request with the same idempotency key created the order. */
@@ -95,8 +103,8 @@ async function resolvePlacement(
       return KEY_REUSED;
     case "external-id-taken":
       return alreadyExists(wireOrderId(placed.by), placement.request.externalOrderId);
-    case "products-rejected":
-      return validationFailed(placed.lines.map(lineError));
+    case "content-rejected":
+      return validationFailed(contentErrors(placed));
     case "limit-reached":
       return limitReached("testOrders", placed.maximum);
     default:
@@ -109,6 +117,13 @@ const LINE_DETAILS = {
   unknown: "is not a product of this connection",
   discontinued: "is discontinued",
 } as const satisfies Record<RejectedLine["reason"], string>;
+
+const contentErrors = ({ countryCode, lines }: RejectedContent): ValidationError[] => [
+  ...(countryCode === null
+    ? []
+    : [{ pointer: "/shippingAddress/countryCode", detail: countryCodeDetail(countryCode) }]),
+  ...lines.map(lineError),
+];
 
 const lineError = ({ index, reason }: RejectedLine): ValidationError => ({
   pointer: `/lines/${index}/productId`,

@@ -5,6 +5,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
+import { isCountryCode } from "../../platform/wire/countries.ts";
 import { orderEvents } from "../changes/order-events.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
 import type { OrderRequest } from "./normalize-request.ts";
@@ -36,15 +37,22 @@ export type Placed =
   | { readonly outcome: "replayed"; readonly by: EarlierOrder }
   | { readonly outcome: "key-reused" }
   | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
-  | { readonly outcome: "products-rejected"; readonly lines: readonly RejectedLine[] }
+  | ({ readonly outcome: "content-rejected" } & RejectedContent)
   /** The connection has this many test orders, and may not have more. */
   | { readonly outcome: "limit-reached"; readonly maximum: number };
 
 /** A line whose product cannot be ordered, counted from 0. `unknown`: missing, another merchant's, or not exposed. */
 export type RejectedLine = { readonly index: number; readonly reason: "unknown" | "discontinued" };
 
+/** The parts of a request that no order can have. */
+export type RejectedContent = {
+  /** The country code, if it is not assigned (decision 0082). */
+  readonly countryCode: string | null;
+  readonly lines: readonly RejectedLine[];
+};
+
 /** What keeps an order from being stored before the constraints of the table do. */
-type Rejection = Extract<Placed, { outcome: "products-rejected" | "limit-reached" }>;
+type Rejection = Extract<Placed, { outcome: "content-rejected" | "limit-reached" }>;
 
 /** Each further round means that a conflicting order was marked for erasure since the round before. */
 const ROUNDS_MAX = 5;
@@ -85,9 +93,9 @@ async function placeOnce(
   const rejected = new Map<Placement, Rejection>();
   const drafts = new Map<Placement, NewOrder>();
   for (const placement of placements) {
-    const lines = rejectedLines(placement, products);
+    const content = rejectedContent(placement, products);
     const maximum = beyondLimit.get(placement);
-    if (lines.length > 0) rejected.set(placement, { outcome: "products-rejected", lines });
+    if (content !== null) rejected.set(placement, { outcome: "content-rejected", ...content });
     else if (maximum !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum });
     else drafts.set(placement, draftOrder(context, placement, products));
   }
@@ -108,6 +116,16 @@ function distinctProducts(placements: readonly Placement[]) {
       requested.set(productKey(connectionId, productId), { merchantId, connectionId, productId });
   }
   return [...requested.values()];
+}
+
+function rejectedContent(
+  placement: Placement,
+  products: Map<string, OrderableProduct>,
+): RejectedContent | null {
+  const { countryCode } = placement.request.shippingAddress;
+  const lines = rejectedLines(placement, products);
+  if (isCountryCode(countryCode)) return lines.length === 0 ? null : { countryCode: null, lines };
+  return { countryCode, lines };
 }
 
 /** Specification, part 4, rules 5 and 6. */
@@ -215,7 +233,7 @@ async function freeKeys({ db }: Context, expired: readonly EarlierOrder[], now: 
   }
 }
 
-/** Decision 0004: the key is checked first, then the external id, then the products and the limit. */
+/** Decision 0004: the key is checked first, then the external id, then the content and the limit. */
 function explainOne(
   { connectionId, idempotencyKey, requestHash, request }: Placement,
   earlier: readonly EarlierOrder[],

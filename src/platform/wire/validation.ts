@@ -5,6 +5,12 @@ import { isCurrency } from "../currencies.ts";
 import { parseUuid } from "../ids.ts";
 import { isAmount } from "../money.ts";
 import { arrayCutOf } from "./bounded-arrays.ts";
+import {
+  COUNTRY_CODE_FORM,
+  COUNTRY_CODE_FORM_DETAIL,
+  countryCodeDetail,
+  isCountryCode,
+} from "./countries.ts";
 import type { ValidationError } from "./problems.ts";
 import { counted, isStorableText } from "./text.ts";
 
@@ -12,13 +18,14 @@ const FORMAT_DETAILS: Readonly<Record<string, string>> = {
   "path-segment": "must not be . or .., and must not contain NUL characters or unpaired surrogates",
   text: "must not contain NUL characters or unpaired surrogates",
   uuid: "must be a UUID",
-  "country-code": "must be a two-letter country code",
   amount: "must be a decimal amount such as 12.50",
   currency: "must be an ISO 4217 currency code such as EUR",
   "date-time": "must be an ISO 8601 date-time with a time zone",
   email: "must be an email address",
   "web-address": "must be a URL that begins with https:// or http://",
 };
+
+const PATTERN_DETAILS: Readonly<Record<string, string>> = { [COUNTRY_CODE_FORM]: COUNTRY_CODE_FORM_DETAIL };
 
 // The package's default export is its CommonJS module object.
 const addFormats = addFormatsModule.default;
@@ -44,7 +51,10 @@ export function createCompile(): (schema: TSchema) => Validate {
 const NO_ERRORS: readonly ErrorObject[] = [];
 
 function createAjv(): Ajv {
-  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
+  const ajv = new Ajv({
+    ...{ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true },
+    verbose: true, // An error then has the value that is wrong.
+  });
   addFormats(ajv, ["date-time", "email"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
   ajv.addFormat("text", isStorableText);
@@ -54,7 +64,7 @@ function createAjv(): Ajv {
     "web-address",
     (text: string) => /^https?:\/\/\S+$/i.test(text) && isStorableText(text) && URL.canParse(text),
   );
-  ajv.addFormat("country-code", /^[A-Za-z]{2}$/);
+  ajv.addFormat("country-code", isCountryCode);
   ajv.addFormat("amount", isAmount);
   ajv.addFormat("currency", isCurrency);
   return ajv;
@@ -102,7 +112,9 @@ function ruleOf(error: ErrorObject): string {
     case "required":
       return "is required";
     case "format":
-      return FORMAT_DETAILS[String(error.params["format"])] ?? `must match format ${error.params["format"]}`;
+      return formatDetail(String(error.params["format"]), String(error.data));
+    case "pattern":
+      return PATTERN_DETAILS[String(error.params["pattern"])] ?? `must match ${error.params["pattern"]}`;
     case "type":
       return `must be ${[error.params["type"]].flat().map(withArticle).join(" or ")}`;
     case "enum":
@@ -125,6 +137,11 @@ function ruleOf(error: ErrorObject): string {
       return error.message ?? "is invalid";
   }
 }
+
+const formatDetail = (format: string, text: string): string =>
+  format === "country-code"
+    ? countryCodeDetail(text)
+    : (FORMAT_DETAILS[format] ?? `must match format ${format}`);
 
 /** A JSON type in a sentence: "an object", "a string", "null". */
 const withArticle = (type: string): string =>

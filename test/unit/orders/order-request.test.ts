@@ -48,7 +48,7 @@ describe("limits of an order request", () => {
       expect(errors(value)).toEqual([`/shippingAddress/${field}`]);
   });
 
-  it("the country is two letters, in either case", () => {
+  it("the country is two letters, in either case; whether it is assigned is checked later", () => {
     const errors = (countryCode: unknown) => errorsOf({ shippingAddress: { ...ADDRESS, countryCode } });
     for (const value of ["GB", "gb", "Gb", "ZZ"]) expect(errors(value)).toEqual([]);
     for (const value of ["", "G", "GBR", "G1", "ÄÖ", "GB\n", " G", null])
