@@ -23,7 +23,7 @@ const newPartner = (): SmallPartner => ({
   connectionId: randomUUID(),
   endpointId: randomUUID(),
   productIds: [randomUUID(), randomUUID()],
-  key: makeKey(),
+  key: makeKey("live"),
 });
 
 /**

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { Initiator } from "../audit/initiator.ts";
+import type { KeyAccess } from "../merchants/key-mode.ts";
 import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
-import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { pagePosition, UUID_MAX } from "../platform/wire/cursor.ts";
@@ -34,14 +34,14 @@ type DeliveryQuery = Static<typeof DeliveryQuery>;
 export async function deliveryPageResponse(
   { db, clock }: Context,
   readOrder: ReadOrder,
-  connection: ConnectionKey,
+  access: KeyAccess,
   query: DeliveryQuery,
 ): Promise<RouteResponse | Problem> {
   const errors = [...idErrors("whe", "endpointId", query), ...idErrors("evt", "eventId", query)];
   if (errors.length > 0) return validationFailed(errors);
   const position = pagePosition("deliveries", query, UUID_MAX);
   if (isProblem(position)) return position;
-  const orderId = await findOrderId(readOrder, connection, query.orderId);
+  const orderId = await findOrderId(readOrder, access, query.orderId);
   if (orderId === undefined) return { status: 200, body: { data: [], nextCursor: null } };
   const filter = {
     endpointId: idIn("whe", query.endpointId),
@@ -49,30 +49,30 @@ export async function deliveryPageResponse(
     eventId: idIn("evt", query.eventId),
     status: query.status ?? null,
   };
-  const page = await readDeliveryPage(db, connection, filter, position, clock.now());
+  const page = await readDeliveryPage(db, access, filter, position, clock.now());
   return { status: 200, body: page };
 }
 
 export async function deliveryResponse(
   { db, clock }: Context,
-  connection: ConnectionKey,
+  access: KeyAccess,
   deliveryId: string,
 ): Promise<RouteResponse | Problem> {
   const id = fromTypeId("dlv", deliveryId);
-  const delivery = id === null ? null : await readWireDelivery(db, connection, id, clock.now());
+  const delivery = id === null ? null : await readWireDelivery(db, access, id, clock.now());
   return delivery === null ? notFound("delivery") : { status: 200, body: delivery };
 }
 
 /** Returns 202 and the delivery, which will be sent once more. */
 export async function redeliveryResponse(
   context: Context,
-  connection: ConnectionKey,
+  access: KeyAccess,
   deliveryId: string,
   by: Initiator,
 ): Promise<RouteResponse | Problem> {
   const id = fromTypeId("dlv", deliveryId);
-  const redelivered = id === null ? notFound("delivery") : await redeliver(context, connection, id, by);
+  const redelivered = id === null ? notFound("delivery") : await redeliver(context, access, id, by);
   if (isProblem(redelivered)) return redelivered;
-  const shown = await deliveryResponse(context, connection, deliveryId);
+  const shown = await deliveryResponse(context, access, deliveryId);
   return isProblem(shown) ? shown : { ...shown, status: 202 };
 }

@@ -1,12 +1,14 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byService } from "../audit/initiator.ts";
-import { hashKey, isLive } from "../merchants/api-key.ts";
+import { type ApiKey, hashKey, isLive } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
 import { createConnection } from "../merchants/create-connection.ts";
 import { createMerchant } from "../merchants/create-merchant.ts";
 import { issueKey } from "../merchants/issue-key.ts";
+import type { KeyMode } from "../merchants/key-mode.ts";
 import { readKeys } from "../merchants/keys-sql.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { makeDataDir } from "../platform/data-dir/data-dir.ts";
 import { isProblem } from "../platform/wire/problems.ts";
@@ -14,7 +16,7 @@ import { createProduct } from "../products/create-product.ts";
 import type { ProductDetails } from "../products/product.ts";
 import { publishProduct } from "../products/publish-product.ts";
 
-type Demo = { readonly key: string; readonly productIds: readonly string[] };
+type Demo = { readonly key: string; readonly testKey: string; readonly productIds: readonly string[] };
 
 const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
   { sku: "MUG-01", name: "Mug", description: "Stoneware, 300 ml", priceMinor: 790n, weightGrams: 380 },
@@ -30,28 +32,38 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
 ];
 
 /**
- * Demo data for a first look: a merchant, a connection, a key and a few products. They are created once.
- * `DATA_DIR/demo.json` keeps the key, since the database holds only its hash.
+ * Demo data for a first look: a merchant, a connection, a live and a test key, and a few products. They are created once.
+ * `DATA_DIR/demo.json` keeps the keys, since the database holds only their hashes.
  */
 export async function ensureDemo(context: Context): Promise<Demo> {
   const file = join(context.config.dataDir, "demo.json");
   const kept = await readDemo(file);
-  if (kept !== null && (await isUsable(context, kept.key))) return kept;
-  await makeDataDir(context.config.dataDir);
-  const made = await makeDemo(context);
-  await writeFile(`${file}.new`, JSON.stringify(made), { mode: 0o600 });
+  const key = kept === null ? null : await findLiveKey(context, kept.key);
+  if (kept !== null && key !== null) {
+    if (kept.testKey !== undefined) return { ...kept, testKey: kept.testKey };
+    // The file is from before the test keys.
+    return keep(context, file, { ...kept, testKey: await issueDemoKey(context, key, "test") });
+  }
+  return keep(context, file, await makeDemo(context));
+}
+
+async function keep({ config }: Context, file: string, demo: Demo): Promise<Demo> {
+  await makeDataDir(config.dataDir);
+  await writeFile(`${file}.new`, JSON.stringify(demo), { mode: 0o600 });
   await rename(`${file}.new`, file);
-  return made;
+  return demo;
 }
 
-async function isUsable({ db, clock }: Context, key: string): Promise<boolean> {
+async function findLiveKey({ db, clock }: Context, key: string): Promise<ApiKey | null> {
   const [found] = (await readKeys(db, [hashKey(key)])).values();
-  return found !== undefined && isLive(found, clock.now());
+  return found !== undefined && isLive(found, clock.now()) ? found : null;
 }
 
-async function readDemo(file: string): Promise<Demo | null> {
+type KeptDemo = Omit<Demo, "testKey"> & Partial<Pick<Demo, "testKey">>;
+
+async function readDemo(file: string): Promise<KeptDemo | null> {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as Demo; // Our own file.
+    return JSON.parse(await readFile(file, "utf8")) as KeptDemo; // Our own file.
   } catch {
     return null;
   }
@@ -78,9 +90,20 @@ async function makeDemo(context: Context): Promise<Demo> {
     await publishProduct(context, connection, product.id, by);
     productIds.push(product.id);
   }
-  const issued = await issueKey(context, { ...keyOf(connection), name: "demo", expiresAt: null }, by);
+  const key = await issueDemoKey(context, keyOf(connection), "live");
+  const testKey = await issueDemoKey(context, keyOf(connection), "test");
+  return { key, testKey, productIds };
+}
+
+async function issueDemoKey(
+  context: Context,
+  { merchantId, connectionId }: ConnectionKey,
+  mode: KeyMode,
+): Promise<string> {
+  const fields = { merchantId, connectionId, name: "demo", mode, expiresAt: null };
+  const issued = await issueKey(context, fields, byService("createDemo"));
   if (isProblem(issued)) throw new Error(issued.detail);
-  return { key: issued.key, productIds };
+  return issued.key;
 }
 
 /** What `npm start` prints: the addresses, and a first order to copy and paste. */
@@ -97,6 +120,7 @@ Partner Orders is running.
   Back office    ${backOfficeUrl}/api          (operator token: ${operatorToken})
   API reference  ${backOfficeUrl}/openapi.json
   Demo key       ${demo.key}
+  Test key       ${demo.testKey}   (test orders only)
 
 Your first order, to copy and paste:
 

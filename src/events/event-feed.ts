@@ -1,4 +1,4 @@
-import type { ConnectionKey } from "../platform/connection-key.ts";
+import type { KeyAccess } from "../merchants/key-mode.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { momentOf, uuidAt } from "../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../platform/retention.ts";
@@ -37,12 +37,12 @@ export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): Feed
  */
 export async function readFeed(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   { after, limit }: FeedPage,
   { orderId, type }: FeedFilter,
   now: Date,
 ): Promise<string> {
-  const page = { ...connection, after, limit, type, oldestId: oldestIdAfter(after, now), now };
+  const page = { ...access, after, limit, type, oldestId: oldestIdAfter(after, now), now };
   const rows = orderId === null ? await listFeed(db, page) : await listFeedOfOrder(db, page, orderId);
   // Rows after the one at which reading ended are of the later part of the feed: the next page begins before them.
   const end = rows.findIndex((row) => row.is_last);

@@ -1,4 +1,4 @@
-import type { ConnectionKey } from "../platform/connection-key.ts";
+import type { KeyAccess } from "../merchants/key-mode.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { EventType } from "./event-types.ts";
@@ -22,7 +22,7 @@ export type FeedRow = {
 };
 
 /** The part of the feed that a page is read from, and how much of it. */
-type FeedRange = ConnectionKey & {
+type FeedRange = KeyAccess & {
   after: FeedPosition;
   limit: number;
   /** Null means any type. */
@@ -53,8 +53,9 @@ export async function listFeed(db: Queryable, range: FeedRange): Promise<FeedRow
   });
 }
 
-const FITS =
-  "(e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)";
+/** A test key sees no events of real orders (decision 0074): only those of test orders expire. */
+const FITS = `(e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
+                and (not $11::boolean or e.order_id is null or e.not_after is not null)`;
 
 const RESTORED = `
                ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
@@ -90,7 +91,7 @@ export async function listFeedOfOrder(db: Queryable, range: FeedRange, orderId: 
     text: `
       select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, true as fits, false as is_last
       from events e
-      where e.merchant_id = $10 and e.connection_id = $1 and e.order_id = $11
+      where e.merchant_id = $10 and e.connection_id = $1 and e.order_id = $12
         and case
               when e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
               then $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
@@ -108,7 +109,7 @@ export async function listFeedOfOrder(db: Queryable, range: FeedRange, orderId: 
   });
 }
 
-const toValues = ({ merchantId, connectionId, after, limit, type, oldestId, now }: FeedRange): unknown[] => [
+const toValues = ({ merchantId, connectionId, testOnly, after, limit, type, oldestId, now }: FeedRange) => [
   connectionId,
   after.transactionId,
   after.sequence,
@@ -119,12 +120,13 @@ const toValues = ({ merchantId, connectionId, after, limit, type, oldestId, now 
   limit,
   now,
   merchantId,
+  testOnly,
 ];
 
 /** The body of an event. Null if there is none, or if it has expired or is older than `oldestId`. */
 export async function readEventBody(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   eventId: string,
   oldestId: string,
   now: Date,
@@ -134,8 +136,9 @@ export async function readEventBody(
     text: `
       select e.body
       from events e
-      where e.merchant_id = $1 and e.connection_id = $2 and e.id = $3 and e.id >= $4 and (e.not_after is null or e.not_after > $5)`,
-    values: [connection.merchantId, connection.connectionId, eventId, oldestId, now],
+      where e.merchant_id = $1 and e.connection_id = $2 and e.id = $3 and e.id >= $4 and (e.not_after is null or e.not_after > $5)
+        and (not $6::boolean or e.order_id is null or e.not_after is not null)`,
+    values: [access.merchantId, access.connectionId, eventId, oldestId, now, access.testOnly],
   });
   return row?.body ?? null;
 }

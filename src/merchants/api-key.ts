@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { KeyMode } from "./key-mode.ts";
 
 /** A key of a connection. The key itself is never stored. */
 export type ApiKey = {
@@ -6,6 +7,7 @@ export type ApiKey = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly name: string | null;
+  readonly mode: KeyMode;
   /** First characters of the key, by which people recognize it. */
   readonly prefix: string;
   readonly createdAt: Date;
@@ -14,11 +16,15 @@ export type ApiKey = {
   readonly revokedAt: Date | null;
 };
 
-const PREFIX_LENGTH = 11;
+/** The mode and seven random characters. */
+const PREFIX_LENGTH = 16;
 
-/** Makes a key: 256 random bits, with a prefix that secret scanners can find. */
-export function makeKey(): { key: string; prefix: string; hash: string } {
-  const key = `pok_${randomBytes(32).toString("base64url")}`;
+/**
+ * Makes a key: 256 random bits, with a prefix that shows its mode and that secret scanners can find. Keys from before
+ * the modes begin with `pok_` alone, and are live: the stored mode decides, never the text.
+ */
+export function makeKey(mode: KeyMode): { key: string; prefix: string; hash: string } {
+  const key = `pok_${mode}_${randomBytes(32).toString("base64url")}`;
   return { key, prefix: key.slice(0, PREFIX_LENGTH), hash: hashKey(key) };
 }
 

@@ -13,7 +13,7 @@ import { limitReached, maximumOf } from "./limits.ts";
  */
 export async function issueKey(
   context: Context,
-  fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "expiresAt">,
+  fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "mode" | "expiresAt">,
   by: Initiator,
 ): Promise<{ key: string; issued: ApiKey } | Problem> {
   const { clock, newId } = context;
@@ -22,13 +22,13 @@ export async function issueKey(
     if (connection === null) return notFound("connection");
     const keysMax = maximumOf(connection.limits, "apiKeys");
     if ((await countKeys(tx, fields, keysMax)) >= keysMax) return limitReached("apiKeys", keysMax);
-    const { key, prefix, hash } = makeKey();
+    const { key, prefix, hash } = makeKey(fields.mode);
     const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: clock.now(), revokedAt: null };
     await insertKey(tx, issued, hash);
-    const { merchantId, connectionId, name, expiresAt } = issued;
+    const { merchantId, connectionId, name, mode, expiresAt } = issued;
     await recordAudit(tx, context, by, {
       ...{ merchantId, connectionId, subject: "key", ids: [issued.id] },
-      details: { name, prefix, expiresAt },
+      details: { name, mode, prefix, expiresAt },
     });
     return { key, issued };
   });

@@ -2,6 +2,7 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { ApiKey } from "./api-key.ts";
+import type { KeyMode } from "./key-mode.ts";
 
 type KeyRow = {
   key_hash: Buffer;
@@ -9,6 +10,7 @@ type KeyRow = {
   merchant_id: string;
   connection_id: string;
   name: string | null;
+  mode: KeyMode;
   prefix: string;
   created_at: Date;
   expires_at: Date | null;
@@ -23,7 +25,7 @@ export async function readKeys(db: Queryable, hashes: readonly string[]): Promis
   const rows = await db.query<KeyRow>({
     name: "read-keys",
     text: `
-      select key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      select key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at
       from api_keys
       where key_hash = any($1::bytea[])`,
     values: [hashes.map(toBytea)],
@@ -36,7 +38,7 @@ export async function readKey(db: Queryable, keyId: string): Promise<ApiKey | nu
   const [row] = await db.query<KeyRow>({
     name: "read-key",
     text: `
-      select key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      select key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at
       from api_keys
       where id = $1`,
     values: [keyId],
@@ -57,7 +59,7 @@ export async function listKeys(
   const rows = await db.query<KeyRow>({
     name: "list-keys",
     text: `
-      select key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at
+      select key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at
       from api_keys
       where merchant_id = $1 and connection_id = $2 and id > $3
         and ($5::boolean is null
@@ -89,14 +91,15 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
   await db.query({
     name: "insert-key",
     text: `
-      insert into api_keys (key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      insert into api_keys (key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     values: [
       toBytea(hash),
       key.id,
       key.merchantId,
       key.connectionId,
       key.name,
+      key.mode,
       key.prefix,
       key.createdAt,
       key.expiresAt,
@@ -112,7 +115,7 @@ export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): P
       update api_keys
       set revoked_at = coalesce(revoked_at, $2)
       where id = $1
-      returning key_hash, id, merchant_id, connection_id, name, prefix, created_at, expires_at, revoked_at`,
+      returning key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at`,
     values: [keyId, now],
   });
   return row === undefined ? null : toKey(row);
@@ -123,6 +126,7 @@ const toKey = (row: KeyRow): ApiKey => ({
   merchantId: row.merchant_id,
   connectionId: row.connection_id,
   name: row.name,
+  mode: row.mode,
   prefix: row.prefix,
   createdAt: row.created_at,
   expiresAt: row.expires_at,

@@ -30,6 +30,14 @@ export function orderReader({ db, clock }: Context, spent?: Spent): ReadOrder {
   return async (lookup) => asSeenNow(await readStorable(read, lookup), clock.now());
 }
 
+/** For a test key: a real order is missing (decision 0074). */
+export const testOrdersOf =
+  (readOrder: ReadOrder): ReadOrder =>
+  async (lookup) => {
+    const order = await readOrder(lookup);
+    return order?.testMode ? order : null;
+  };
+
 async function readStorable(
   read: Grouped<OrderLookup, Order | null>,
   lookup: OrderLookup,

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { fullAccess } from "../../src/merchants/key-mode.ts";
 import { cancelOrder } from "../../src/orders/changes/cancel-order.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
@@ -38,7 +39,7 @@ it("shows an order's events in sequence when a transaction got its id before the
   const partner = await createPartner(test);
   const { id } = await placeOrder(partner);
   const early = withEarlyIds(test, () => holdOrder(test, partner, id));
-  await cancelOrder(early, connectionKey(partner), parseOrderRef(id));
+  await cancelOrder(early, fullAccess(connectionKey(partner)), parseOrderRef(id));
   const types = ["order.created", "order.onHold", "order.canceled"];
   expect(await typesOfOrder(test, partner, id)).toEqual(types);
   expect((await pollFeed(test, partner, null)).events.slice(-3).map(({ type }) => type)).toEqual(types);

@@ -65,6 +65,8 @@ type ListenerOptions<Operations, Caller> = {
   actorOf?(caller: Caller): Actor;
   /** The caller as the request log names it: members of a line, as JSON. Absent: no caller has a name. */
   callerMembers?(caller: Caller): string;
+  /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
+  notAdmitted?: Problem;
   errorsBaseUrl: string;
   log: Logger;
   /** The part of the requests that is logged. Default: 1, all of them. */
@@ -215,7 +217,13 @@ function addInScope<Operations, Caller extends object>(
 function addRoute<Operations, Caller extends object>(
   app: FastifyInstance,
   route: Route<Operations, Caller>,
-  { name, authenticate, metrics, operationsFor }: ListenerOptions<Operations, Caller>,
+  {
+    name,
+    authenticate,
+    metrics,
+    operationsFor,
+    notAdmitted = forbidden,
+  }: ListenerOptions<Operations, Caller>,
   problems: ProblemWriter,
 ): void {
   // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
@@ -229,7 +237,7 @@ function addRoute<Operations, Caller extends object>(
     if (error !== null) throw new ProblemError(malformed(error));
     const caller = await authenticate(request, reply);
     if (isProblem(caller)) throw new ProblemError(caller);
-    if (route.admits?.(caller) === false) throw new ProblemError(forbidden);
+    if (route.admits?.(caller) === false) throw new ProblemError(notAdmitted);
     request.caller = caller;
   }
 

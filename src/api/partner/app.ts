@@ -5,6 +5,7 @@ import type { WebhookContext } from "../../webhooks/context.ts";
 import { createListener } from "../http/listener.ts";
 import { actorOf, membersOf, partnerAuthentication } from "./authentication.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
+import { FOR_LIVE_KEYS } from "./partner-route.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { partnerRoutes } from "./routes.ts";
 
@@ -29,6 +30,7 @@ export function createPartnerApi(
     ),
     actorOf,
     callerMembers: membersOf,
+    notAdmitted: FOR_LIVE_KEYS,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "partner-api" }),
     requestLogSample: config.requestLogSample,

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { type ApiKey, hashKey, isLive } from "../../merchants/api-key.ts";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
 import { readKeys } from "../../merchants/keys-sql.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { toTypeId } from "../../platform/ids.ts";
@@ -13,12 +13,19 @@ import { failedAuthenticationLog } from "../http/log/failed-authentication.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
 /** Who a request of the partner API acts as. */
-export type PartnerCaller = ConnectionKey & { readonly key: ApiKey };
+export type PartnerCaller = KeyAccess & { readonly key: ApiKey };
 
 /** The caller as the audit log names it: a partner's people are not known, but its keys are. */
 export const actorOf = ({ key }: PartnerCaller): Actor => ({
   kind: "partner",
   name: toTypeId("key", key.id),
+});
+
+const callerOf = (key: ApiKey): PartnerCaller => ({
+  merchantId: key.merchantId,
+  connectionId: key.connectionId,
+  testOnly: key.mode === "test",
+  key,
 });
 
 /** The caller as the request log names it. */
@@ -58,6 +65,6 @@ export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: 
     }
     const allowance = rateLimiter.take(key);
     if (allowance !== null) reply.headers(allowance.headers);
-    return allowance?.refusal ?? { merchantId: key.merchantId, connectionId: key.connectionId, key };
+    return allowance?.refusal ?? callerOf(key);
   };
 }

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { readConnection } from "../../merchants/connections-sql.ts";
+import { KeyModeSchema } from "../../merchants/key-mode.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, idField, nullableTime } from "../../platform/wire/schemas.ts";
@@ -22,7 +23,8 @@ const MeSchema = Type.Object(
     key: Type.Object(
       {
         id: idField("key", "Id of the key."),
-        prefix: Type.String({ description: "First characters of the key." }),
+        mode: KeyModeSchema,
+        prefix: Type.String({ description: "First characters of the key. They show its mode." }),
         createdAt: dateTime("When the key was issued."),
         expiresAt: nullableTime("When the key expires. Null if it does not expire."),
       },
@@ -46,6 +48,7 @@ async function readMe(db: Queryable, caller: PartnerCaller): Promise<RouteRespon
       merchant: { id: toTypeId("mer", connection.merchantId), name: connection.merchantName },
       key: {
         id: toTypeId("key", key.id),
+        mode: key.mode,
         prefix: key.prefix,
         createdAt: key.createdAt.toISOString(),
         expiresAt: key.expiresAt?.toISOString() ?? null,

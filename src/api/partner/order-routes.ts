@@ -1,6 +1,10 @@
-import { cancelOrder } from "../../orders/changes/cancel-order.ts";
+import { cancelOrder, missingOrder } from "../../orders/changes/cancel-order.ts";
 import { TransitionRequestSchema, transitionTestOrder } from "../../orders/changes/transition-test-order.ts";
-import { IdempotencyKeyHeaders, OrderRequestSchema } from "../../orders/creation/order-request.ts";
+import {
+  IdempotencyKeyHeaders,
+  OrderRequestSchema,
+  testModeErrors,
+} from "../../orders/creation/order-request.ts";
 import {
   CreatedOrderSchema,
   OrderIdParams,
@@ -10,7 +14,7 @@ import {
   toWireOrder,
 } from "../../orders/order-wire.ts";
 import { wireOrderId } from "../../platform/ids.ts";
-import { isProblem, notFound } from "../../platform/wire/problems.ts";
+import { isProblem } from "../../platform/wire/problems.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
 /** Orders and test orders. Specification, part 4. */
@@ -22,7 +26,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     tag: "Orders",
     summary: "Create an order",
     description:
-      "Orders are deduplicated per connection by the `Idempotency-Key` header or, without it, by `externalOrderId`. A retry of a successful request returns 200 with the current order. The key lives as long as its order. A rejected request does not use up its key.",
+      "Orders are deduplicated per connection by the `Idempotency-Key` header or, without it, by `externalOrderId`. A retry of a successful request returns 200 with the current order. The key lives as long as its order. A rejected request does not use up its key. With a test key, `testMode` must be true.",
     headers: IdempotencyKeyHeaders,
     body: OrderRequestSchema,
     responses: {
@@ -44,6 +48,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
       "idempotency-key-reused",
       "validation-failed",
     ],
+    bodyErrors: async ({ caller, body }) => testModeErrors(caller, body),
     handle: async ({ caller, headers, body }, { createOrder }) => {
       const created = await createOrder(caller, headers["idempotency-key"], body);
       if (isProblem(created)) return created;
@@ -69,7 +74,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
         connectionId: caller.connectionId,
         ref: parseOrderRef(params.orderId),
       });
-      return order === null ? notFound("order") : { status: 200, body: toWireOrder(order) };
+      return order === null ? missingOrder(caller) : { status: 200, body: toWireOrder(order) };
     },
   }),
   route({

@@ -1,6 +1,15 @@
+import type { Problem } from "../../platform/wire/problems.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import type { PartnerOperations } from "./operations.ts";
+
+/** Of a row that test keys may not use (decision 0074). */
+export const liveKeys = ({ testOnly }: PartnerCaller): boolean => !testOnly;
+
+export const FOR_LIVE_KEYS: Problem = {
+  code: "forbidden",
+  detail: "A test key does not allow this operation. Use a live key.",
+};
 
 /** Declares a row of the partner's table. */
 export const route = routeTable<PartnerOperations, PartnerCaller>();

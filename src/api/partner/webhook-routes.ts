@@ -28,7 +28,7 @@ import { pingEndpoint } from "../../webhooks/manual/ping-endpoint.ts";
 import { recoverEndpoint, resumeEndpoint } from "../../webhooks/recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../../webhooks/secrets/rotate-secret.ts";
 import type { PartnerCaller } from "./authentication.ts";
-import { type PartnerRoute, route } from "./partner-route.ts";
+import { liveKeys, type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Webhook endpoints";
 const EndpointIdParams = Type.Object({ endpointId: Type.String({ description: "Id of the endpoint." }) });
@@ -58,6 +58,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints",
     operationId: "createWebhookEndpoint",
+    admits: liveKeys,
     tag,
     summary: "Create a webhook endpoint",
     description:
@@ -70,7 +71,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
         headers: { Location: "Path of the new endpoint." },
       },
     },
-    problems: ["limit-reached", "validation-failed"],
+    problems: ["forbidden", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, body, by }, { context }) => {
       const created = await createEndpoint(context, caller, newSettings(body), by);
@@ -121,6 +122,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "PATCH",
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "updateWebhookEndpoint",
+    admits: liveKeys,
     tag,
     summary: "Update a webhook endpoint",
     description:
@@ -128,7 +130,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     params: EndpointIdParams,
     body: EndpointChangeSchema,
     responses: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["forbidden", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = endpointKey(caller, params);
@@ -140,12 +142,13 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "DELETE",
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "deleteWebhookEndpoint",
+    admits: liveKeys,
     tag,
     summary: "Delete a webhook endpoint",
     description: "Pending deliveries of the endpoint become `failed`. Its deliveries stay in the log.",
     params: EndpointIdParams,
     responses: { 204: { description: "The endpoint is deleted." } },
-    problems: ["not-found"],
+    problems: ["forbidden", "not-found"],
     handle: async ({ caller, params, by }, { context }) => {
       const key = endpointKey(caller, params);
       const deleted = key !== null && (await deleteEndpoint(context, key, by));
@@ -156,6 +159,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/rotate-secret",
     operationId: "rotateWebhookSecret",
+    admits: liveKeys,
     tag,
     summary: "Rotate the signing secret of a webhook endpoint",
     description:
@@ -168,7 +172,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
         schema: EndpointWithSecretSchema,
       },
     },
-    problems: ["not-found", "validation-failed"],
+    problems: ["forbidden", "not-found", "validation-failed"],
     handle: async ({ caller, params, by, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) => {
       const key = endpointKey(caller, params);
       const rotated = key === null ? null : await rotateSecret(context, key, overlapHours, by);
@@ -199,13 +203,14 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/resume",
     operationId: "resumeWebhookEndpoint",
+    admits: liveKeys,
     tag,
     summary: "Resume a paused webhook endpoint",
     description:
       "Activates the endpoint and sends its pending deliveries. An active endpoint is returned unchanged. A body is ignored.",
     params: EndpointIdParams,
     responses: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
-    problems: ["not-found"],
+    problems: ["forbidden", "not-found"],
     handle: async ({ caller, params, by }, { context }) => {
       const key = endpointKey(caller, params);
       const endpoint = key === null ? null : await resumeEndpoint(context, key, by);
@@ -216,6 +221,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/recover",
     operationId: "recoverDeliveries",
+    admits: liveKeys,
     tag,
     summary: "Replay failed deliveries",
     description:
@@ -223,7 +229,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     params: EndpointIdParams,
     body: RecoveryRequestSchema,
     responses: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["forbidden", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = endpointKey(caller, params);

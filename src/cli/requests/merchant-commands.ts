@@ -119,6 +119,7 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     help: "issue a key, which is shown only this once",
     fields: [
       { name: "name", flag: "--name <name>", help: "name by which to recognize the key" },
+      { name: "mode", flag: "--mode <mode>", help: "live, or test for test orders only; live by default" },
       { name: "expiresAt", flag: "--expires-at <time>", help: "such as 2030-01-31T00:00:00Z" },
     ],
   },
@@ -133,7 +134,7 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
         read: yesOrNo,
       },
     ],
-    columns: ["id", "name", "prefix", "createdAt", "expiresAt", "revokedAt"],
+    columns: ["id", "name", "mode", "prefix", "createdAt", "expiresAt", "revokedAt"],
   },
   { words: "key revoke", operationId: "revokeKey" },
 ];

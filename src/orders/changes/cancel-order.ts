@@ -1,7 +1,7 @@
 import { PARTNER } from "../../lifecycle/applied-transition.ts";
 import { applyTransition, isSettled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
 import type { Context } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { lockOrder } from "../orders-sql.ts";
@@ -13,18 +13,25 @@ import { changeOrder } from "./change-order.ts";
  */
 export async function cancelOrder(
   context: Context,
-  connection: ConnectionKey,
+  access: KeyAccess,
   ref: OrderRef,
 ): Promise<Order | Problem> {
   const outcome = await changeOrder(context, {
-    lock: (tx) => lockOrder(tx, connection, ref, context.clock),
-    missing: notFound("order"),
+    async lock(tx) {
+      const order = await lockOrder(tx, access, ref, context.clock);
+      return access.testOnly && !order?.testMode ? undefined : order;
+    },
+    missing: missingOrder(access),
     cause: { actor: PARTNER, operation: "cancel" },
     decide: (order, now) => applyTransition(order, { name: "cancelByPartner" }, now),
   });
   if (isProblem(outcome)) return outcome;
   return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
 }
+
+/** For a test key a real order is missing, and the response says where it looks (decision 0074). */
+export const missingOrder = ({ testOnly }: Pick<KeyAccess, "testOnly">): Problem =>
+  notFound(testOnly ? "test order" : "order");
 
 function notCancelable(order: Order): Problem {
   const { status } = order;

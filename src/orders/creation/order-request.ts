@@ -1,4 +1,6 @@
 import { Type } from "typebox";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
+import type { ValidationError } from "../../platform/wire/problems.ts";
 import { AddressRequestSchema } from "../address-schemas.ts";
 import { metadataRequestField, noteRequestField } from "../note-schemas.ts";
 
@@ -32,7 +34,8 @@ export const OrderRequestSchema = Type.Object(
     ),
     testMode: Type.Optional(
       Type.Boolean({
-        description: "True creates a test order, which is never charged or shipped. Default: false.",
+        description:
+          "True creates a test order, which is never charged or shipped. Must be true with a test key. Default: false.",
       }),
     ),
     note: noteRequestField,
@@ -40,6 +43,17 @@ export const OrderRequestSchema = Type.Object(
   },
   { title: "OrderRequest", description: "A new order." },
 );
+
+/** A test key creates test orders only (decision 0074). */
+export function testModeErrors({ testOnly }: KeyAccess, body: unknown): ValidationError[] {
+  if (!testOnly) return NO_ERRORS;
+  const { testMode } = (body ?? {}) as { testMode?: unknown }; // The body may have any form; a missing member is undefined.
+  return testMode === true
+    ? NO_ERRORS
+    : [{ pointer: "/testMode", detail: "must be true, because the key is a test key" }];
+}
+
+const NO_ERRORS: ValidationError[] = [];
 
 export const IdempotencyKeyHeaders = Type.Object({
   "idempotency-key": Type.Optional(

@@ -26,8 +26,8 @@ export const PROBLEMS = {
   forbidden: {
     status: 403,
     title: "Forbidden",
-    meaning: "The caller is authenticated, but its role does not allow this operation.",
-    retry: "Do not retry. A caller with another role must do it.",
+    meaning: "The caller is authenticated, but its role, or its test key, does not allow this operation.",
+    retry: "Do not retry. A caller with another role, or a live key, must do it.",
   },
   "not-found": {
     status: 404,

@@ -1,3 +1,4 @@
+import type { KeyAccess } from "../../merchants/key-mode.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
@@ -41,10 +42,14 @@ const NEXT_ATTEMPT_AT = `
                 where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
                   and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at`;
 
-/** Deliveries of a test order are not listed from the time of its erasure on. */
+/**
+ * Deliveries of a test order are not listed from the time of its erasure on. A test key sees none of real orders
+ * (decision 0074): only those of test orders expire.
+ */
 const FILTERS = `($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
                     and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
-                    and (d.not_after is null or d.not_after > $9)`;
+                    and (d.not_after is null or d.not_after > $9)
+                    and (not $11::boolean or d.order_id is null or d.not_after is not null)`;
 
 /**
  * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the
@@ -72,7 +77,7 @@ type ListedRow = DeliveryRow & { fits: boolean; is_last: boolean };
 /** Lists deliveries, newest first. */
 export async function listDeliveries(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
@@ -80,7 +85,7 @@ export async function listDeliveries(
   const rows = await db.query<ListedRow>({
     name: "list-deliveries",
     text: newestIn("true"),
-    values: pageValues(connection, filter, position, now),
+    values: pageValues(access, filter, position, now),
   });
   return toListed(rows);
 }
@@ -88,7 +93,7 @@ export async function listDeliveries(
 /** Lists the deliveries of one endpoint. A separate statement, because it uses the index of the endpoint. */
 export async function listDeliveriesOfEndpoint(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
@@ -96,7 +101,7 @@ export async function listDeliveriesOfEndpoint(
   const rows = await db.query<ListedRow>({
     name: "list-deliveries-of-endpoint",
     text: newestIn("d.endpoint_id = $8"),
-    values: pageValues(connection, filter, position, now),
+    values: pageValues(access, filter, position, now),
   });
   return toListed(rows);
 }
@@ -104,7 +109,7 @@ export async function listDeliveriesOfEndpoint(
 /** Lists the deliveries of one order, all of which it reads. Only for an order that has no more than ROWS_READ_MAX. */
 export async function listDeliveriesOfOrder(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
@@ -118,7 +123,7 @@ export async function listDeliveriesOfOrder(
         and ${FILTERS}
       order by d.id desc
       limit $10 + 1`,
-    values: pageValues(connection, filter, position, now),
+    values: pageValues(access, filter, position, now),
   });
   return toListed(rows);
 }
@@ -144,7 +149,7 @@ export async function hasManyDeliveries(
 
 /** The ids of an event's deliveries differ only in their last 32 bits, so they form a range (decision 0028). */
 function pageValues(
-  connection: ConnectionKey,
+  { merchantId, connectionId, testOnly }: KeyAccess,
   { eventId, status, orderId, endpointId }: DeliveryFilter,
   { afterId, limit }: PagePosition,
   now: Date,
@@ -152,8 +157,8 @@ function pageValues(
   const [first, last] = eventId === null ? [UUID_MIN, UUID_MAX] : rangeOfEvent(eventId);
   const before = afterId < last ? afterId : last; // Ids compare as their text does.
   return [
-    ...[connection.merchantId, connection.connectionId, before, first],
-    ...[eventId, status, orderId, endpointId, now, limit],
+    ...[merchantId, connectionId, before, first],
+    ...[eventId, status, orderId, endpointId, now, limit, testOnly],
   ];
 }
 
@@ -172,7 +177,7 @@ function toListed(rows: readonly ListedRow[]): ListedDeliveries {
 
 export async function readDelivery(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   deliveryId: string,
   now: Date,
 ): Promise<Delivery | null> {
@@ -181,8 +186,9 @@ export async function readDelivery(
     text: `
       select ${COLUMNS},${NEXT_ATTEMPT_AT}
       from deliveries d
-      where d.merchant_id = $1 and d.connection_id = $2 and d.id = $3 and (d.not_after is null or d.not_after > $4)`,
-    values: [connection.merchantId, connection.connectionId, deliveryId, now],
+      where d.merchant_id = $1 and d.connection_id = $2 and d.id = $3 and (d.not_after is null or d.not_after > $4)
+        and (not $5::boolean or d.order_id is null or d.not_after is not null)`,
+    values: [access.merchantId, access.connectionId, deliveryId, now, access.testOnly],
   });
   return row === undefined ? null : toDelivery(row);
 }

@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
@@ -37,14 +38,14 @@ const RESPONSES_MAX = 1_048_576;
 /** A page of a connection's deliveries with their attempts, newest first. */
 export async function readDeliveryPage(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
 ): Promise<DeliveryPage> {
-  const list = await listerFor(db, connection, filter);
-  const { deliveries, readTo } = await list(db, connection, filter, position, now);
-  const attempts = await readAttempts(db, connection, deliveries.slice(0, position.limit), ATTEMPTS_IN_LIST);
+  const list = await listerFor(db, access, filter);
+  const { deliveries, readTo } = await list(db, access, filter, position, now);
+  const attempts = await readAttempts(db, access, deliveries.slice(0, position.limit), ATTEMPTS_IN_LIST);
   const toWire = (delivery: Delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
   const fitting = countFitting(deliveries.slice(0, position.limit), attempts);
   // A page that would be too large ends earlier, as if its limit were lower.
@@ -79,13 +80,13 @@ async function listerFor(
 /** One delivery with its attempts. Null when the connection has no such delivery. */
 export async function readWireDelivery(
   db: Queryable,
-  connection: ConnectionKey,
+  access: KeyAccess,
   deliveryId: string,
   now: Date,
 ): Promise<WireDelivery | null> {
-  const delivery = await readDelivery(db, connection, deliveryId, now);
+  const delivery = await readDelivery(db, access, deliveryId, now);
   if (delivery === null) return null;
-  const attempts = await readAttempts(db, connection, [delivery], ATTEMPTS_OF_ONE);
+  const attempts = await readAttempts(db, access, [delivery], ATTEMPTS_OF_ONE);
   return toWireDelivery(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
 }
 

@@ -3,6 +3,7 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { oldestShownId } from "../../events/event-feed.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
 import { readLimitOverrides } from "../../merchants/connections-sql.ts";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
 import { limitReached, maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
@@ -22,29 +23,29 @@ import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
  */
 export async function redeliver(
   context: Context,
-  connection: ConnectionKey,
+  access: KeyAccess,
   deliveryId: string,
   by: Initiator,
 ): Promise<Delivery | Problem> {
   const requested = await inTransaction(context, async (tx) => {
     const now = context.clock.now();
-    const delivery = await readDelivery(tx, connection, deliveryId, now);
+    const delivery = await readDelivery(tx, access, deliveryId, now);
     if (delivery === null) return notFound("delivery");
-    const endpoint = await shareEndpoint(tx, connection, delivery.endpointId);
+    const endpoint = await shareEndpoint(tx, access, delivery.endpointId);
     if (endpoint === null) return notFound("webhook endpoint");
-    const body = await readEventBody(tx, connection, delivery.eventId, oldestShownId(now), now);
+    const body = await readEventBody(tx, access, delivery.eventId, oldestShownId(now), now);
     if (body === null) return notFound("event");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
-    const reached = await reachedLimit(tx, connection, delivery, now);
+    const reached = await reachedLimit(tx, access, delivery, now);
     if (reached !== null) return reached;
-    const isNew = await insertManualDue(tx, connection, delivery, now);
-    const { merchantId, connectionId } = connection;
+    const isNew = await insertManualDue(tx, access, delivery, now);
+    const { merchantId, connectionId } = access;
     if (isNew)
       await recordAudit(tx, context, by, { merchantId, connectionId, subject: "dlv", ids: [delivery.id] });
-    await endBackoff(tx, connection, endpoint.id);
+    await endBackoff(tx, access, endpoint.id);
     return delivery;
   });
-  if (!isProblem(requested)) context.signals.send("deliveries_due", [connection]);
+  if (!isProblem(requested)) context.signals.send("deliveries_due", [access]);
   return requested;
 }
 

@@ -26,8 +26,9 @@ describe("POST /api/connections/{id}/keys", () => {
       id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
       connectionId: partner.connectionId,
       name: "production",
-      key: expect.stringMatching(/^pok_[A-Za-z0-9_-]{43}$/),
-      prefix: body.key.slice(0, 11),
+      mode: "live",
+      key: expect.stringMatching(/^pok_live_[A-Za-z0-9_-]{43}$/),
+      prefix: body.key.slice(0, 16),
       createdAt: test.clock.now().toISOString(),
       expiresAt: null,
       revokedAt: null,
@@ -52,7 +53,7 @@ describe("POST /api/connections/{id}/keys", () => {
       await revoke(id),
     ];
     expect(answers[0]?.body.data.map((listed: { id: string }) => listed.id)).toContain(id);
-    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(key.slice(11));
+    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(key.slice(16));
     for (const listed of answers[0]?.body.data ?? []) expect(listed).not.toHaveProperty("key");
   });
 

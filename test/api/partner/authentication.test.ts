@@ -83,7 +83,7 @@ describe("a key", () => {
 
   it("is stored only as a hash", async () => {
     const { key } = await createKey(test, partner.connectionId);
-    expect(await countRowsNaming(test, key, key.slice("pok_".length), key.slice(-20))).toEqual({});
+    expect(await countRowsNaming(test, key, key.slice("pok_live_".length), key.slice(-20))).toEqual({});
     const hash = createHash("sha256").update(key).digest("hex");
     expect(await countRowsNaming(test, hash)).toEqual({ api_keys: 1 });
   });
@@ -157,7 +157,7 @@ describe("an invalid key", () => {
     ["one character less", (key) => `Bearer ${key.slice(0, -1)}`],
     ["one character more", (key) => `Bearer ${key}A`],
     ["the other case", (key) => `Bearer ${key.toUpperCase()}`],
-    ["its prefix alone", (key) => `Bearer ${key.slice(0, 11)}`],
+    ["its prefix alone", (key) => `Bearer ${key.slice(0, 16)}`],
     ["its hash", (key) => `Bearer ${createHash("sha256").update(key).digest("hex")}`],
     ["percent-encoding", (key) => `Bearer ${key.replace("_", "%5F")}`],
     ["bytes beyond ASCII", (key) => `Bearer ${key}\u00e9`],
@@ -196,7 +196,7 @@ describe("an invalid key", () => {
     const expiresAt = new Date(test.clock.now().getTime() + 1_000).toISOString();
     const expired = await createKey(test, partner.connectionId, { expiresAt });
     test.clock.advance({ seconds: 2 });
-    const unknown = `pok_${"A".repeat(43)}`;
+    const unknown = `pok_live_${"A".repeat(43)}`;
     expect(unknown).toHaveLength(partner.key.length);
     const answers = await Promise.all(
       [unknown, revoked.key, expired.key].map(async (key) =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FeedPage, feedPage, readFeed } from "../../../src/events/event-feed.ts";
+import { fullAccess } from "../../../src/merchants/key-mode.ts";
 import type { Queryable } from "../../../src/platform/database/database.ts";
 import { pagePosition, ROWS_READ_MAX, UUID_MAX } from "../../../src/platform/wire/cursor.ts";
 import { isProblem } from "../../../src/platform/wire/problems.ts";
@@ -74,7 +75,7 @@ const deliveriesRead = (filter: Partial<DeliveryFilter>): Promise<number> =>
     if (isProblem(position)) throw new Error(position.detail);
     return readDeliveryPage(
       db,
-      connectionKey(partner),
+      fullAccess(connectionKey(partner)),
       { ...NO_FILTER, ...filter },
       position,
       test.clock.now(),
@@ -106,7 +107,8 @@ it("a filter of the feed that nothing fits reads a bounded number of rows", asyn
   await test.db.runScript("analyze events");
   const page = feedPage({}) as FeedPage; // Without a cursor there is no problem with one.
   const filter = { orderId: null, type: "order.canceled" as const };
-  const read = (db: Queryable) => readFeed(db, connectionKey(partner), page, filter, test.clock.now());
+  const read = (db: Queryable) =>
+    readFeed(db, fullAccess(connectionKey(partner)), page, filter, test.clock.now());
   expect(await rowsRead("events", read)).toBeLessThanOrEqual(ROWS_READ_MAX);
 });
 

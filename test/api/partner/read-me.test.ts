@@ -20,7 +20,8 @@ describe("GET /v1/me", () => {
       merchant: { id: partner.merchantId, name: "Merchant" },
       key: {
         id: expect.stringMatching(/^key_/),
-        prefix: partner.key.slice(0, 11),
+        mode: "live",
+        prefix: partner.key.slice(0, 16),
         createdAt: "2026-03-02T09:00:00.000Z",
         expiresAt: null,
       },
@@ -32,11 +33,11 @@ describe("GET /v1/me", () => {
     const { id, key } = await createKey(test, partner.connectionId, { expiresAt: "2027-01-01T00:00:00Z" });
     const { body } = await test.partner(key).get("/v1/me");
     expect(body.id).toBe(partner.connectionId);
-    expect(body.key).toMatchObject({ id, prefix: key.slice(0, 11), expiresAt: "2027-01-01T00:00:00.000Z" });
+    expect(body.key).toMatchObject({ id, prefix: key.slice(0, 16), expiresAt: "2027-01-01T00:00:00.000Z" });
   });
 
   it("never shows the key itself", async () => {
     const { body } = await partner.client.get("/v1/me");
-    expect(JSON.stringify(body)).not.toContain(partner.key.slice(11));
+    expect(JSON.stringify(body)).not.toContain(partner.key.slice(16));
   });
 });

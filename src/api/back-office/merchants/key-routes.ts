@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import type { ApiKey } from "../../../merchants/api-key.ts";
 import { keyOf } from "../../../merchants/connection.ts";
 import { issueKey } from "../../../merchants/issue-key.ts";
+import { KeyModeSchema } from "../../../merchants/key-mode.ts";
 import { listKeys, readKey } from "../../../merchants/keys-sql.ts";
 import { revokeKey } from "../../../merchants/revoke-key.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
@@ -10,6 +11,7 @@ import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
+  describedAs,
   flagField,
   idField,
   limitField,
@@ -26,7 +28,10 @@ const keyFields = {
   id: idField("key", "Id of the key, set by the service. It is not the key itself."),
   connectionId: idField("con", "Id of the connection that the key belongs to."),
   name: nullable(Type.String(), "Name by which people recognize the key. Null if it has none."),
-  prefix: Type.String({ description: "First characters of the key, by which people recognize it." }),
+  mode: describedAs(KeyModeSchema, "What the key can do, set when it is issued."),
+  prefix: Type.String({
+    description: "First characters of the key, by which people recognize it. They show its mode.",
+  }),
   createdAt: dateTime("When the key was issued."),
   expiresAt: nullableTime("When the key expires. Null if it does not expire."),
   revokedAt: nullableTime("When the key was revoked. Null if it was not."),
@@ -47,6 +52,7 @@ const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
   id: toTypeId("key", key.id),
   connectionId: toTypeId("con", key.connectionId),
   name: key.name,
+  mode: key.mode,
   prefix: key.prefix,
   createdAt: key.createdAt.toISOString(),
   expiresAt: key.expiresAt?.toISOString() ?? null,
@@ -65,11 +71,14 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     tag: "Keys",
     summary: "Issue a key",
     description:
-      "A connection may have several live keys, so that a key can be replaced without an interruption.",
+      "A connection may have several live keys, so that a key can be replaced without an interruption. A test key creates and changes test orders only.",
     params: ConnectionIdParams,
     body: Type.Object(
       {
         name: Type.Optional(shortText("Name by which people recognize the key.")),
+        mode: Type.Optional(
+          describedAs(KeyModeSchema, "What the key can do. It cannot be changed. Default: `live`."),
+        ),
         expiresAt: Type.Optional(dateTime("When the key expires, in the future. Default: never.")),
       },
       { title: "KeyRequest", description: "A new key." },
@@ -87,8 +96,8 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
-      const name = body.name ?? null;
-      const made = await issueKey(context, { ...keyOf(connection), name, expiresAt }, by);
+      const { name = null, mode = "live" } = body;
+      const made = await issueKey(context, { ...keyOf(connection), name, mode, expiresAt }, by);
       return isProblem(made) ? made : { status: 201, body: { ...toWireKey(made.issued), key: made.key } };
     },
   }),

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { keyOf } from "../../../merchants/connection.ts";
+import { fullAccess } from "../../../merchants/key-mode.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
 import {
@@ -33,7 +34,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, query }, { context, readOrder }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return deliveryPageResponse(context, readOrder, keyOf(connection), query);
+      return deliveryPageResponse(context, readOrder, fullAccess(keyOf(connection)), query);
     },
   }),
   route({
@@ -49,7 +50,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return deliveryResponse(context, keyOf(connection), params.deliveryId);
+      return deliveryResponse(context, fullAccess(keyOf(connection)), params.deliveryId);
     },
   }),
   route({
@@ -69,7 +70,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return redeliveryResponse(context, keyOf(connection), params.deliveryId, by);
+      return redeliveryResponse(context, fullAccess(keyOf(connection)), params.deliveryId, by);
     },
   }),
 ];

@@ -1,0 +1,21 @@
+import type { ConnectionKey } from "../platform/connection-key.ts";
+import { enumeration } from "../platform/wire/schemas.ts";
+
+const KEY_MODES = ["live", "test"] as const;
+/** Decision 0074. */
+export type KeyMode = (typeof KEY_MODES)[number];
+
+export const KeyModeSchema = enumeration(
+  "KeyMode",
+  KEY_MODES,
+  "`live`: the key can do everything. `test`: it creates and changes test orders only, and finds no real order.",
+);
+
+/** What a key gives access to: its connection, or of its orders only the test orders. */
+export type KeyAccess = ConnectionKey & { readonly testOnly: boolean };
+
+export const fullAccess = ({ merchantId, connectionId }: ConnectionKey): KeyAccess => ({
+  merchantId,
+  connectionId,
+  testOnly: false,
+});
