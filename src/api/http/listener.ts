@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, {
   type FastifyInstance,
@@ -29,16 +28,9 @@ import { addBodyTimeout, allowLongBody } from "./body-timeout.ts";
 import { addRequestLog } from "./log/add-request-log.ts";
 import { failureLog } from "./log/failure-log.ts";
 import { type RequestLog, requestLog, UNREAD } from "./log/request-log.ts";
-import {
-  type ProblemWriter,
-  problemOf,
-  problemWriter,
-  requestIdOf,
-  setCommonFields,
-  UNSUPPORTED_VERSION,
-} from "./replies.ts";
+import { type ProblemWriter, problemOf, problemWriter, requestIdOf, setCommonFields } from "./replies.ts";
 import type { Route } from "./route.ts";
-import { unparsedInput } from "./unparsed.ts";
+import { messageError, unparsedInput } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { createValidatorCompiler } from "./validator-compiler.ts";
 
@@ -186,16 +178,6 @@ function createApp<Operations, Caller>(
     problems.sendRaw(socket as Socket, noRoute("CONNECT", path), path); // Node types it as the stream that it extends.
   });
   return app as unknown as FastifyInstance; // Only the logger's type parameter differs.
-}
-
-/** Why a request is not a valid HTTP/1.1 message, or null. Node's parser accepts more than HTTP/1.1 allows. */
-function messageError({ httpVersion, rawHeaders }: IncomingMessage): string | null {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
-  let hosts = 0;
-  // Names and values alternate. RFC 9112, section 3.2: more than one Host is rejected, and HTTP/1.1 needs one.
-  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts += 1;
-  if (hosts > 1) return "There is more than one Host header field.";
-  return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
 }
 
 /** The parser of an upload must not read the bodies of other routes. */

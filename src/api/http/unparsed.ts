@@ -76,3 +76,13 @@ function requestLineBefore(text: string, position: number): { method: string; ta
   }
   return line;
 }
+
+/** Why a request is not a valid HTTP/1.1 message, or null. Node's parser accepts more than HTTP/1.1 allows. */
+export function messageError({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
+  let hosts = 0;
+  // Names and values alternate. RFC 9112, section 3.2: more than one Host is rejected, and HTTP/1.1 needs one.
+  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts += 1;
+  if (hosts > 1) return "There is more than one Host header field.";
+  return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
+}
