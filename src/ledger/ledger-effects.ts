@@ -4,11 +4,12 @@ import type { OrderState } from "../lifecycle/order.ts";
 export type ChangedOrder = { readonly before: OrderState; readonly after: OrderState };
 
 /**
- * The effect of a transition on the ledger. Null if there is none. A canceled order is refunded. If an order is
- * released although its payment has failed, the declined charges are waived. Test orders are never charged.
+ * The effect of a transition on the ledger. Null if there is none. An order that leaves the review is charged for its
+ * goods, unless it is rejected (decision 0090). A canceled order is refunded. If an order is released although its payment has failed, the declined charges are waived. Test orders are never charged.
  */
-export function ledgerEffectOf({ before, after }: ChangedOrder): "refund" | "waive" | null {
+export function ledgerEffectOf({ before, after }: ChangedOrder): "charge" | "refund" | "waive" | null {
   if (after.testMode) return null;
   if (wasCanceled(after)) return wasCanceled(before) ? null : "refund";
+  if (before.status === "PROCESSING" && after.status !== "PROCESSING") return "charge";
   return hasFailedPayment(before) && !hasFailedPayment(after) && !isSettled(after) ? "waive" : null;
 }

@@ -90,23 +90,53 @@ function toLedgers(rows: readonly LedgerRow[]): LedgerOf {
 
 /**
  * Parts of the statement that creates orders: the charge for the goods of each real order that costs anything, and its
- * row for the gateway. In one statement, no order can exist without its charge.
+ * row for the gateway. In one statement, no order can exist without its charge. An order in review is charged when it
+ * is approved (decision 0090).
  *
- * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, goods_minor and
- *   created_at
+ * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, status, goods_minor
+ *   and created_at
  */
 export const chargeGoods = (placed: string): string => `
       charged as (
         insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
         select merchant_id, id, id, 'goods', 1, goods_minor, created_at
         from ${placed}
-        where not test_mode and goods_minor > 0
+        where not test_mode and status <> 'PROCESSING' and goods_minor > 0
       ), payable as (
         insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
         select merchant_id, connection_id, id, id, created_at, 0, false
         from ${placed}
-        where not test_mode and goods_minor > 0
+        where not test_mode and status <> 'PROCESSING' and goods_minor > 0
       )`;
+
+/**
+ * Charges the goods of real orders that were approved, and makes the charges due. Goods that cost nothing, and those that
+ * are charged already, are left out. The caller has locked the orders.
+ */
+export async function insertGoodsCharges(
+  tx: Queryable,
+  orders: readonly OrderKey[],
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "insert-goods-charges",
+    text: `
+      with charged as (
+        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
+        select o.merchant_id, o.id, o.id, 'goods', 1, o.goods_minor, $3
+        from unnest($1::uuid[], $2::uuid[]) as approved (merchant_id, order_id)
+        join orders o on o.merchant_id = approved.merchant_id and o.id = approved.order_id
+        where not o.test_mode and o.goods_minor > 0
+        on conflict (merchant_id, order_id, id) do nothing -- An earlier version charged it at its creation.
+        returning merchant_id, order_id, id
+      )
+      insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
+      select c.merchant_id, o.connection_id, c.order_id, c.id, $3, 0, false
+      from charged c
+      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), now],
+  });
+}
 
 /** An entry for the ledger of an order that the caller has locked. */
 export type EntryOfOrder = NewEntry & { readonly order: OrderKey; readonly id: string };

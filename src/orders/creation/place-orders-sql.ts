@@ -137,7 +137,7 @@ export async function insertOrders(
         from input
         order by merchant_id, connection_id, idempotency_key
         on conflict do nothing
-        returning merchant_id, connection_id, id, test_mode, goods_minor, created_at
+        returning merchant_id, connection_id, id, test_mode, status, goods_minor, created_at
       ), placed_lines as (
         insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
         select p.merchant_id, p.connection_id, p.id, l.id, l.product_id, l.quantity, l.unit_price_minor

@@ -10,8 +10,17 @@ const effectOf = (before: Order, transition: Transition) =>
   ledgerEffectOf({ before, after: applyTransition(before, transition, NOW).order });
 
 describe("the effect of a transition on the ledger", () => {
-  it.each<[string, Partial<Order>, Transition, "refund" | "waive" | null]>([
+  it.each<[string, Partial<Order>, Transition, "charge" | "refund" | "waive" | null]>([
     ["a partner cancels: refund", REAL, { name: "cancelByPartner" }, "refund"],
+    ["it is approved: charge", { ...REAL, status: "PROCESSING" }, { name: "approve" }, "charge"],
+    ["it is canceled in review: refund", { ...REAL, status: "PROCESSING" }, { name: "cancel" }, "refund"],
+    [
+      "it is held in review: nothing",
+      { ...REAL, status: "PROCESSING" },
+      { name: "addHold", reasons: ["x"] },
+      null,
+    ],
+    ["a test order is approved: nothing", { status: "PROCESSING" }, { name: "approve" }, null],
     ["a review is rejected: refund", { ...REAL, status: "PROCESSING" }, { name: "reject" }, "refund"],
     ["it is canceled while its payment has failed: refund", FAILED, { name: "cancel" }, "refund"],
     [

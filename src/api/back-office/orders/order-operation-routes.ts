@@ -41,6 +41,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     operationId: "approveOrder",
     admits: warehouse,
     summary: "Approve an order in review",
+    description: "Accepts the order, and charges its goods to the merchant.",
     body: ReasonBody,
     handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
@@ -56,7 +57,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     operationId: "rejectOrder",
     admits: warehouse,
     summary: "Reject an order in review",
-    description: "Cancels the order: `order.canceled` is published, and the merchant is refunded.",
+    description: "Cancels the order: `order.canceled` is published. The merchant is not charged.",
     body: ReasonBody,
     handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
