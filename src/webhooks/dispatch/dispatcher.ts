@@ -49,6 +49,8 @@ export class Dispatcher {
   );
   readonly #room: SendRoom<EndpointQueue>;
   readonly #outcomes: OutcomeStore;
+  /** Queues that ran low while a claim for their connection was running. */
+  readonly #lowDuringClaim = new Set<EndpointQueue>();
   readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
   #isStopping = false;
   #idleWaiters: (() => void)[] = [];
@@ -117,7 +119,10 @@ export class Dispatcher {
   }
 
   #claimEnded(connection: ConnectionKey): void {
-    for (const queue of this.#queues.of(connection)) this.#releaseIfDone(queue);
+    for (const queue of this.#queues.of(connection)) {
+      this.#releaseIfDone(queue);
+      if (this.#lowDuringClaim.delete(queue)) this.#claimIfLow(queue);
+    }
     this.#checkIdle();
   }
 
@@ -187,8 +192,11 @@ export class Dispatcher {
     this.#checkIdle();
   }
 
+  /** A claim that is running is likely to fill the queue. Its end checks again, instead of another claim for nothing. */
   #claimIfLow(queue: EndpointQueue): void {
-    if (queue.runsLow(this.#context.clock.now())) this.wake([queue.connection]);
+    if (!queue.runsLow(this.#context.clock.now())) return;
+    if (this.#claimer.isClaiming(queue.connection)) this.#lowDuringClaim.add(queue);
+    else this.wake([queue.connection]);
   }
 
   #releaseWaiting(queue: EndpointQueue): void {

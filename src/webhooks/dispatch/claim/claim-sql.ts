@@ -39,6 +39,20 @@ export async function listConnectionsWithDueDeliveries(
 /** The claiming worker, the time of the claim, and the end of its lease. */
 export type Claimant = { readonly workerId: string; readonly now: Date; readonly leasedUntil: Date };
 
+type LeasedRow = ConnectionKeyRow & {
+  id: string;
+  url: string;
+  in_flight_max: number;
+  sealed_secrets: string[];
+  consecutive_failures: number;
+  failing_since: Date | null;
+  last_failure_at: Date | null;
+  last_success_at: Date;
+  backoff_until: Date | null;
+  warnings_sent: number;
+  proven_host: string | null;
+};
+
 /**
  * Leases the endpoints of connections that have something due and belong to no other worker. An endpoint belongs to one
  * worker at a time, so that its limit of requests in flight holds for any number of workers.
@@ -52,21 +66,7 @@ export async function leaseEndpoints(
   { workerId, now, leasedUntil }: Claimant,
   options: { due: readonly string[]; except: readonly string[]; healthyOnly: boolean },
 ): Promise<LeasedEndpoint[]> {
-  const rows = await db.query<
-    ConnectionKeyRow & {
-      id: string;
-      url: string;
-      in_flight_max: number;
-      sealed_secrets: string[];
-      consecutive_failures: number;
-      failing_since: Date | null;
-      last_failure_at: Date | null;
-      last_success_at: Date;
-      backoff_until: Date | null;
-      warnings_sent: number;
-      proven_host: string | null;
-    }
-  >({
+  const rows = await db.query<LeasedRow>({
     name: "lease-endpoints",
     text: `
       update webhook_endpoint_states s
@@ -78,10 +78,13 @@ export async function leaseEndpoints(
         and (s.backoff_until is null or s.backoff_until <= $4)
         and (s.consecutive_failures = 0 or not $7)
         and s.endpoint_id <> all($6::uuid[])
-        and (s.endpoint_id = any($8::uuid[]) or exists (
-          select from due_deliveries d
+        and (s.endpoint_id = any($8::uuid[]) or (
+          select true
+          from due_deliveries d
           where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-            and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)))
+            and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)
+          order by d.due_at -- Instead of exists, so that the planner uses the index, and does not read all of the table.
+          limit 1))
       returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
                 s.last_failure_at, s.last_success_at, s.backoff_until, s.warnings_sent, s.proven_host,
                 array(
@@ -187,9 +190,9 @@ export async function claimDeliveries(
       ), claimed as (
         update due_deliveries d
         set claim_id = case d.trigger when 'manual' then $9::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
-            attempt_count = d.attempt_count + case when p.lost_claim_id is null then 0 else 1 end
-        from picked p
-        where d.merchant_id = p.merchant_id and d.ctid = p.row_position -- Locked by this statement, so it has not moved.
+            attempt_count = d.attempt_count + case when d.claim_id is null then 0 else 1 end
+        -- Locked by this statement, so not moved. For a join instead of a list the planner may read all of the table.
+        where d.merchant_id = any($1::uuid[]) and d.ctid = any(array(select p.row_position from picked p))
         returning d.merchant_id, d.connection_id, d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger,
                   d.attempt_count, d.not_after
       )
