@@ -3,18 +3,28 @@ import { fileURLToPath } from "node:url";
 import { describeBackOffice, describePartnerApi } from "../src/api/descriptions.ts";
 import { readConfig } from "../src/platform/config.ts";
 
-const DESCRIBE = {
-  "openapi/partner.json": describePartnerApi,
-  "openapi/back-office.json": describeBackOffice,
+const DOCUMENTS = {
+  "openapi/partner.json": { describe: describePartnerApi, address: "http://localhost:8080" },
+  "openapi/back-office.json": { describe: describeBackOffice, address: "http://localhost:8081" },
 };
+export const OPENAPI_FILES = Object.keys(DOCUMENTS);
 
-export const OPENAPI_FILES = Object.keys(DESCRIBE);
+const EXAMPLE = readConfig({ ERRORS_BASE_URL: "https://orders.example/errors" });
 
-/** The texts of the OpenAPI documents, with the addresses that are the defaults of the configuration. */
+const serverAt = (address: string) => ({
+  url: "{baseUrl}",
+  description: "The listener of a deployment.",
+  variables: { baseUrl: { default: address, description: "Its address, without the path." } },
+});
+
+/**
+ * The texts of the OpenAPI documents. They belong to no deployment, so the address of the server is a variable, and that
+ * of the problem pages an example. A running service serves them with its own addresses.
+ */
 export const describedFiles = (): { path: string; text: string }[] =>
-  Object.entries(DESCRIBE).map(([path, describe]) => ({
+  Object.entries(DOCUMENTS).map(([path, { describe, address }]) => ({
     path,
-    text: `${JSON.stringify(describe(readConfig({})), null, 2)}\n`,
+    text: `${JSON.stringify(describe(EXAMPLE, serverAt(address)), null, 2)}\n`,
   }));
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -1,14 +1,25 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import spectralCore from "@stoplight/spectral-core";
+import spectralRulesets from "@stoplight/spectral-rulesets";
 import { OPENAPI_FILES } from "./describe-openapi.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const LINTER = join(ROOT, "node_modules", "@redocly", "cli", "bin", "cli.js");
 
 type Findings = { clean: boolean; report: string };
+
+/** Lints a document by Spectral's rules for OpenAPI. Takes seconds for a whole document. */
+export async function spectralFindings(document: Record<string, unknown>): Promise<string[]> {
+  const spectral = new spectralCore.Spectral();
+  // Spectral's types do not recognize its own ruleset, which it takes as it is.
+  spectral.setRuleset({ extends: [spectralRulesets.oas] } as Parameters<typeof spectral.setRuleset>[0]);
+  const findings = await spectral.run(document);
+  return findings.map(({ code, path, message }) => `${path.join(".")}: ${code}: ${message}`);
+}
 
 /** Lints a document by the rules of `redocly.yaml`. */
 export async function lintDocument(document: object): Promise<Findings> {
@@ -45,5 +56,11 @@ function lintFiles(files: readonly string[]): Promise<Findings> {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { clean, report } = await lintFiles(OPENAPI_FILES);
   process.stdout.write(report);
-  process.exitCode = clean ? 0 : 1;
+  let found = 0;
+  for (const path of OPENAPI_FILES) {
+    const findings = await spectralFindings(JSON.parse(await readFile(join(ROOT, path), "utf8")));
+    for (const finding of findings) process.stdout.write(`${path}: ${finding}\n`);
+    found += findings.length;
+  }
+  process.exitCode = clean && found === 0 ? 0 : 1;
 }

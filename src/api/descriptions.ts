@@ -1,19 +1,31 @@
+import { Type } from "typebox";
+import { ruleSchema, SANDBOX_RULES, TRANSITION_RULES } from "../orders/changes/transition-refused.ts";
+import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
 import { type Config, readVersion } from "../platform/config.ts";
+import { describedAs } from "../platform/wire/schemas.ts";
 import { backOfficeRoutes } from "./back-office/routes.ts";
-import { describeApi } from "./http/openapi.ts";
-import type { Json } from "./http/openapi-components.ts";
+import type { Json } from "./openapi/components.ts";
+import { describeApi } from "./openapi/document.ts";
+import { BACK_OFFICE_EXAMPLES, PARTNER_EXAMPLES } from "./openapi/example-texts.ts";
+import { describedWebhooks } from "./partner/described-webhooks.ts";
 import { partnerRoutes } from "./partner/routes.ts";
 
 type Addresses = Pick<Config, "baseUrl" | "backOfficePort" | "errorsBaseUrl">;
 
-/** The OpenAPI document of the partner API, without the back office. */
-export const describePartnerApi = ({ baseUrl, errorsBaseUrl }: Addresses): Json =>
+/**
+ * The OpenAPI document of the partner API, without the back office.
+ * @param server the address of the listener, if it is not the configured one
+ */
+export const describePartnerApi = (
+  { baseUrl, errorsBaseUrl }: Addresses,
+  server: Json = { url: baseUrl },
+): Json =>
   describeApi({
     title: "Partner Orders",
     description:
       "Partners list the products that merchants have exposed to them, place and cancel orders, rehearse the lifecycle with test orders, and receive every change as a signed webhook. Errors are problem documents (RFC 9457).",
     version: readVersion(),
-    serverUrl: baseUrl,
+    server,
     routes: partnerRoutes,
     tags: {
       Orders: "Place, read and cancel orders.",
@@ -33,18 +45,33 @@ export const describePartnerApi = ({ baseUrl, errorsBaseUrl }: Addresses): Json 
         description: "The same key in its own header field.",
       },
     },
-    problems: ["rate-limited"],
+    problems: {
+      codes: ["rate-limited"],
+      transition: describedAs(TestOrderTransitionSchema, "The requested transition."),
+      rule: ruleSchema(SANDBOX_RULES),
+    },
+    headers: {
+      RateLimit:
+        "Requests that are left, and the seconds until the whole allowance is available again. Absent if there is no rate limit.",
+      "RateLimit-Policy":
+        "Requests allowed in a window, and its length in seconds. Absent if there is no rate limit.",
+    },
+    examples: PARTNER_EXAMPLES,
+    webhooks: describedWebhooks,
     errorsBaseUrl,
   });
 
 /** The OpenAPI document of the back office API. */
-export const describeBackOffice = ({ backOfficePort, errorsBaseUrl }: Addresses): Json =>
+export const describeBackOffice = (
+  { backOfficePort, errorsBaseUrl }: Addresses,
+  server: Json = { url: `http://localhost:${backOfficePort}` },
+): Json =>
   describeApi({
     title: "Partner Orders back office",
     description:
       "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. Errors are problem documents (RFC 9457).",
     version: readVersion(),
-    serverUrl: `http://localhost:${backOfficePort}`,
+    server,
     routes: backOfficeRoutes,
     tags: {
       Merchants: "Companies whose products partners order.",
@@ -60,6 +87,12 @@ export const describeBackOffice = ({ backOfficePort, errorsBaseUrl }: Addresses)
     securitySchemes: {
       operatorToken: { type: "http", scheme: "bearer", description: "The operator's token." },
     },
-    problems: ["forbidden"],
+    problems: {
+      codes: ["forbidden"],
+      transition: Type.String({ description: "The requested transition." }),
+      rule: ruleSchema(TRANSITION_RULES),
+    },
+    headers: {},
+    examples: BACK_OFFICE_EXAMPLES,
     errorsBaseUrl,
   });

@@ -11,7 +11,7 @@ export const DEFAULT_EVENT_TYPES = [
 ] as const;
 
 /** Only for endpoints that name them (decision 0016). */
-const OPT_IN_EVENT_TYPES = [
+export const OPT_IN_EVENT_TYPES = [
   "order.accepted",
   "order.inProgress",
   "order.shipmentUpdated",
@@ -25,3 +25,20 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 /** A signed test event for one endpoint. Endpoints cannot name it, and the feed does not show it. */
 export const PING = "webhook.ping";
+
+/** When each type is published, in a sentence. */
+export const EVENT_MEANINGS: Readonly<Record<EventType | typeof PING, string>> = {
+  "order.created": "An order was created.",
+  "order.canceled": "The order was canceled.",
+  "order.onHold": "A hold was placed on the order.",
+  "order.onHoldReleased": "The hold of the order was released.",
+  "order.shipmentCreated": "A shipment of the order was created.",
+  "order.shipmentReturned": "A shipment of the order came back.",
+  "order.completed": "The order was completed.",
+  "product.published": "The merchant exposed a product to the connection.",
+  "order.accepted": "The cancel window has closed, or a review has approved the order.",
+  "order.inProgress": "The first shipment of the order was created.",
+  "order.shipmentUpdated": "The tracking of a shipment has arrived or changed.",
+  "order.paymentFailed": "A charge for the order was declined.",
+  "webhook.ping": "A test event for one endpoint, sent by request.",
+};

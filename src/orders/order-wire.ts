@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { OUT_OF_STOCK } from "../lifecycle/hold-reasons.ts";
+import { HOLD_REASONS, OUT_OF_STOCK } from "../lifecycle/hold-reasons.ts";
 import { cancelableUntil } from "../lifecycle/lifecycle.ts";
 import {
   ORDER_STATUSES,
@@ -9,7 +9,14 @@ import {
   type Shipment,
 } from "../lifecycle/order.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
-import { dateTime, enumeration, idField, nullable, nullableTime } from "../platform/wire/schemas.ts";
+import {
+  dateTime,
+  enumeration,
+  idField,
+  nullable,
+  nullableTime,
+  openEnumeration,
+} from "../platform/wire/schemas.ts";
 import { AddressSchema } from "./address-schemas.ts";
 import { metadataField, noteField } from "./note-schemas.ts";
 
@@ -23,6 +30,13 @@ const ShipmentStatusSchema = enumeration(
   "ShipmentStatus",
   SHIPMENT_STATUSES,
   "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. Tracking, or the completion of the order, makes a pending shipment `shipped`. The warehouse sets the others.",
+);
+
+/** The vocabulary is open: the sandbox and the back office can place a hold for any reason (decision 0013). */
+export const HoldReasonSchema = openEnumeration(
+  "HoldReason",
+  HOLD_REASONS,
+  "A reason for a hold. More values may be added. `payment_failed`: a charge to the merchant was declined. `out_of_stock`: no facility has all of the goods. `address_unserviceable`: no facility ships to the address. `merchant_request`: the merchant asked for the hold.",
 );
 
 const testModeField = Type.Boolean({
@@ -92,9 +106,8 @@ export const OrderSchema = Type.Object(
       description:
         "Whether the order is on hold. An order on hold is not shipped. A hold does not change `status`.",
     }),
-    onHoldReasons: Type.Array(Type.String(), {
-      description:
-        "What must change before the order can proceed: `out_of_stock`, `address_unserviceable`, `payment_failed` or `merchant_request`. Empty if the order is not on hold. More values may be added.",
+    onHoldReasons: Type.Array(HoldReasonSchema, {
+      description: "What must change before the order can proceed. Empty if the order is not on hold.",
       examples: [[OUT_OF_STOCK]],
     }),
     createdAt: createdAtField,

@@ -3,22 +3,29 @@ import { describeBackOffice, describePartnerApi } from "../../src/api/descriptio
 import { partnerRoutes } from "../../src/api/partner/routes.ts";
 import { readConfig } from "../../src/platform/config.ts";
 
-type Response = { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> };
+export type Content = { schema: unknown; example?: unknown; examples?: Record<string, { $ref: string }> };
+type Response = { description: string; headers: Record<string, unknown>; content?: Record<string, Content> };
 export type Operation = {
   operationId: string;
   summary: string;
   tags: string[];
   security: Record<string, unknown>[];
   parameters: { name: string; in: string; required: boolean; schema: Record<string, unknown> }[];
-  requestBody?: { required: boolean; content: Record<string, unknown> };
+  requestBody?: { required: boolean; content: Record<string, Content> };
   responses: Record<string, Response>;
 };
 export type Description = {
   openapi: string;
+  info: Record<string, unknown>;
   servers: { url: string }[];
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
+  webhooks?: Record<string, { post: Operation }>;
+  components: {
+    schemas: Record<string, unknown>;
+    examples: Record<string, { value: Record<string, unknown> }>;
+    securitySchemes: Record<string, unknown>;
+  };
 };
 
 // Documents are made of what describes the routes; their types say what the tests read of them.

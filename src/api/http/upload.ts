@@ -7,6 +7,8 @@ export type Upload = {
   /** Such as `text/csv`. Parameters such as a charset can follow. */
   readonly mediaType: string;
   readonly limitBytes: number;
+  /** A short body, for the OpenAPI document. */
+  readonly example?: string;
 };
 
 /** In the route's own scope: gives its handler the bytes, which throw an error beyond the limit. */

@@ -2,65 +2,14 @@ import { Type } from "typebox";
 import { feedPage, oldestShownId, readFeed } from "../../events/event-feed.ts";
 import { readEventBody } from "../../events/feed-sql.ts";
 import { findOrderId, orderIdFilter } from "../../orders/lists/order-filter.ts";
-import { OrderSchema, ShipmentSchema } from "../../orders/order-wire.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
-import {
-  cursorField,
-  dateTime,
-  describedAs,
-  idField,
-  limitField,
-  nullable,
-} from "../../platform/wire/schemas.ts";
-import { PartnerProductSchema } from "../../products/product.ts";
+import { cursorField, describedAs, limitField, nullable } from "../../platform/wire/schemas.ts";
 import { EventTypeSchema } from "../../webhooks/endpoints/endpoint.ts";
+import { EventSchema } from "./event-schemas.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Events";
-
-/** Decision 0021. An event is returned as the text that was stored; the schema describes it. */
-const EventSchema = Type.Object(
-  {
-    id: idField("evt", "Id of the event. It is also the `webhook-id` of its deliveries."),
-    type: Type.String({
-      description: "Type of the event. More values may be added.",
-      examples: ["order.created"],
-    }),
-    timestamp: dateTime("When the event happened."),
-    testMode: Type.Boolean({ description: "True if the event is about a test order." }),
-    connectionId: Type.String({ description: "Id of the connection." }),
-    sequence: nullable(
-      Type.Integer(),
-      "Counts the events of the order: 1, 2, 3 and so on. Null if the event is not about an order, and for the types that endpoints must name.",
-    ),
-    data: Type.Object(
-      {
-        order: Type.Optional(describedAs(OrderSchema, "Of the `order` types: the order after the event.")),
-        shipment: Type.Optional(
-          describedAs(
-            ShipmentSchema,
-            "Of types such as `order.shipmentCreated`: the shipment after the event.",
-          ),
-        ),
-        product: Type.Optional(
-          describedAs(PartnerProductSchema, "Of `product.published`: the product at the time of the event."),
-        ),
-        endpoint: Type.Optional(
-          Type.Object(
-            {
-              id: Type.String({ description: "Id of the endpoint." }),
-              url: Type.String({ description: "Address of the endpoint." }),
-            },
-            { description: "Of `webhook.ping`: the endpoint that the event is sent to." },
-          ),
-        ),
-      },
-      { description: "The objects of the event, as they were when it happened." },
-    ),
-  },
-  { title: "Event", description: "A fact that is published to partners. An event never changes." },
-);
 
 const EventPageSchema = Type.Object(
   {

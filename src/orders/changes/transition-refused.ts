@@ -2,6 +2,7 @@ import { HOLD_REASONS_MAX } from "../../lifecycle/hold-reasons.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { TransitionRule } from "../../lifecycle/transition.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
+import { enumeration } from "../../platform/wire/schemas.ts";
 
 const DETAILS: Readonly<Record<TransitionRule, string>> = {
   order_on_hold: "An order on hold cannot be shipped.",
@@ -31,3 +32,26 @@ export const transitionRefused = (transition: string, order: Order, rule: Transi
   detail: DETAILS[rule],
   members: { transition, orderStatus: order.status, rule },
 });
+
+/** Every rule. */
+export const TRANSITION_RULES = Object.keys(DETAILS) as TransitionRule[]; // The table's own keys.
+
+/** The rules of test orders: the others belong to operations of the back office. */
+export const SANDBOX_RULES = [
+  "order_on_hold",
+  "unshipped_lines",
+  "order_settled",
+  "no_shipment_out",
+  "nothing_to_ship",
+] as const satisfies readonly TransitionRule[];
+
+/** The `rule` of a `transition-refused`. */
+export const ruleSchema = (rules: readonly TransitionRule[]) =>
+  enumeration(
+    "TransitionRule",
+    rules,
+    [
+      "The rule that forbids the transition. More values may be added.",
+      ...rules.map((rule) => `\`${rule}\`: ${DETAILS[rule]}`),
+    ].join(" "),
+  );

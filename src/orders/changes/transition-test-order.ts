@@ -46,7 +46,7 @@ const SANDBOX_TRANSITIONS = [
   "cancel",
 ] as const;
 
-const TestOrderTransitionSchema = enumeration(
+export const TestOrderTransitionSchema = enumeration(
   "TestOrderTransition",
   SANDBOX_TRANSITIONS,
   "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment: `shipped` if it has a tracking number or address, else `pending`. `complete` makes pending shipments `shipped`. `returnShipment` records that a shipment has come back.",

@@ -17,6 +17,19 @@ export const enumeration = <const Value extends string>(
   description: string,
 ) => Type.Enum([...values], { title, description });
 
+const KNOWN_VALUES = Symbol("known values");
+
+/**
+ * An enumeration to which values may be added at any time, even by a caller. Validators and serializers take it as text;
+ * the OpenAPI documents name the values that are known, and say that there may be others.
+ */
+export const openEnumeration = (title: string, values: readonly string[], description: string) =>
+  Type.Unsafe<string>({ type: "string", title, description, [KNOWN_VALUES]: values });
+
+/** The values that an `openEnumeration` names. */
+export const knownValues = (schema: object): readonly string[] | undefined =>
+  (schema as { readonly [KNOWN_VALUES]?: readonly string[] })[KNOWN_VALUES]; // Only `openEnumeration` sets it.
+
 /**
  * A value that may be null. Written as a list of types if possible, because serializers compile it. They try the
  * branches of a union one by one.

@@ -1,28 +1,17 @@
 import { Ajv, type ErrorObject } from "ajv";
 import addFormatsModule from "ajv-formats";
 import type { TSchema } from "typebox";
-import { isCurrency } from "../currencies.ts";
 import { parseUuid } from "../ids.ts";
-import { isAmount } from "../money.ts";
 import { arrayCutOf } from "./bounded-arrays.ts";
-import {
-  COUNTRY_CODE_FORM,
-  COUNTRY_CODE_FORM_DETAIL,
-  countryCodeDetail,
-  isCountryCode,
-} from "./countries.ts";
+import { COUNTRY_CODE_FORM, COUNTRY_CODE_FORM_DETAIL } from "./countries.ts";
+import { OWN_FORMATS } from "./formats.ts";
 import type { ValidationError } from "./problems.ts";
-import { counted, isStorableText } from "./text.ts";
+import { counted } from "./text.ts";
 
-const FORMAT_DETAILS: Readonly<Record<string, string>> = {
-  "path-segment": "must not be . or .., and must not contain NUL characters or unpaired surrogates",
-  text: "must not contain NUL characters or unpaired surrogates",
+const STANDARD_FORMAT_DETAILS: Readonly<Record<string, string>> = {
   uuid: "must be a UUID",
-  amount: "must be a decimal amount such as 12.50",
-  currency: "must be an ISO 4217 currency code such as EUR",
   "date-time": "must be an ISO 8601 date-time with a time zone",
   email: "must be an email address",
-  "web-address": "must be a URL that begins with https:// or http://",
 };
 
 const PATTERN_DETAILS: Readonly<Record<string, string>> = { [COUNTRY_CODE_FORM]: COUNTRY_CODE_FORM_DETAIL };
@@ -57,16 +46,7 @@ function createAjv(): Ajv {
   });
   addFormats(ajv, ["date-time", "email"]);
   ajv.addFormat("uuid", (text: string) => parseUuid(text) !== null); // The library's own also takes `urn:uuid:`.
-  ajv.addFormat("text", isStorableText);
-  ajv.addFormat("path-segment", (text: string) => isStorableText(text) && text !== "." && text !== "..");
-  // Clients show these as links and images, so schemes that run code must not be among them.
-  ajv.addFormat(
-    "web-address",
-    (text: string) => /^https?:\/\/\S+$/i.test(text) && isStorableText(text) && URL.canParse(text),
-  );
-  ajv.addFormat("country-code", isCountryCode);
-  ajv.addFormat("amount", isAmount);
-  ajv.addFormat("currency", isCurrency);
+  for (const [name, { isValid }] of Object.entries(OWN_FORMATS)) ajv.addFormat(name, isValid);
   return ajv;
 }
 
@@ -139,9 +119,7 @@ function ruleOf(error: ErrorObject): string {
 }
 
 const formatDetail = (format: string, text: string): string =>
-  format === "country-code"
-    ? countryCodeDetail(text)
-    : (FORMAT_DETAILS[format] ?? `must match format ${format}`);
+  OWN_FORMATS[format]?.detail(text) ?? STANDARD_FORMAT_DETAILS[format] ?? `must match format ${format}`;
 
 /** A JSON type in a sentence: "an object", "a string", "null". */
 const withArticle = (type: string): string =>

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { EVENT_TYPES, type EventType } from "../../events/event-types.ts";
+import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES } from "../../events/event-types.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 
@@ -40,19 +40,8 @@ export const EventTypeSchema = enumeration(
   EVENT_TYPES,
   [
     "A type of event. More values may be added.",
-    "`order.created`: an order was created.",
-    "`order.canceled`: it was canceled.",
-    "`order.onHold`: a hold was placed.",
-    "`order.onHoldReleased`: the hold was released.",
-    "`order.shipmentCreated`: a shipment was created.",
-    "`order.shipmentReturned`: a shipment came back.",
-    "`order.completed`: the order was completed.",
-    "`product.published`: the merchant exposed a product to the connection.",
-    "Only for endpoints that name them:",
-    "`order.accepted`: the cancel window has closed, or a review has approved the order.",
-    "`order.inProgress`: its first shipment was created.",
-    "`order.shipmentUpdated`: the tracking of a shipment has arrived or changed.",
-    "`order.paymentFailed`: a charge for the order was declined.",
+    ...EVENT_TYPES.map((type) => `\`${type}\`: ${EVENT_MEANINGS[type]}`),
+    `Endpoints receive these only if they name them: ${OPT_IN_EVENT_TYPES.map((type) => `\`${type}\``).join(", ")}.`,
   ].join(" "),
 );
 

@@ -69,7 +69,10 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
         expect(Object.keys(headers), `${name} ${status}`).toContain("X-Request-Id");
         if (Number(status) < 400) continue;
         expect(content, `${name} ${status}`).toEqual({
-          "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
+          "application/problem+json": {
+            schema: { $ref: "#/components/schemas/Problem" },
+            examples: expect.anything(),
+          },
         });
       }
     }
@@ -90,7 +93,8 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
     const fields = (status: string) => Object.keys(responses[status]?.headers ?? {}).sort();
     expect(fields("401")).toEqual(["WWW-Authenticate", "X-Request-Id"]);
     expect(fields("429")).toEqual(["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"]);
-    expect(fields("503")).toEqual(["Retry-After", "X-Request-Id"]);
+    expect(fields("503")).toEqual(["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"]);
+    expect(fields("200")).toEqual(["RateLimit", "RateLimit-Policy", "X-Request-Id"]);
   });
 
   it("of partners may return 429", () => {

@@ -6,6 +6,7 @@ import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 
 const LIMIT_BYTES = 256 * 1_048_576;
+const EXAMPLE = "sku,name,price,weightGrams\nMUG-01,Mug,7.90,380\n";
 
 const ImportedSchema = Type.Object(
   {
@@ -25,7 +26,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     summary: "Import products from CSV",
     description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. If the file has the column \`id\`, a row with an \`id\` changes that product, and a row without one creates a product. All rows are imported, or none: then \`errors\` lists each error with its line.`,
     params: MerchantIdParams,
-    upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES },
+    upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES, example: EXAMPLE },
     responses: { 200: { description: "All rows were imported.", schema: ImportedSchema } },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, body, by }, { context }) => {

@@ -1,0 +1,142 @@
+import type { TSchema } from "typebox";
+import { isBodyRequired } from "../http/body.ts";
+import type { RouteDescription } from "../route-description.ts";
+import { createComponents, type Json, type NameSchema } from "./components.ts";
+import { type ExampleTexts, examplesFrom, type MakeExample, problemExamples } from "./examples.ts";
+import { type DescribedProblems, nameProblems, problemCodes, problemResponses } from "./problems.ts";
+import { headersOf, problemHeaders } from "./response-headers.ts";
+
+/** The contents of an OpenAPI document that do not come from routes. */
+export type DescribedApi = {
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  /** The address of the listener. */
+  readonly server: Json;
+  readonly routes: readonly RouteDescription[];
+  /** The descriptions of the tags. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** By name. A request needs one of them. */
+  readonly securitySchemes: Readonly<Record<string, Json>>;
+  readonly problems: Omit<DescribedProblems, "ofFiles">;
+  /** Header fields of every response to a request whose caller is known. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly examples: ExampleTexts;
+  /** The requests that the service sends, by name. */
+  readonly webhooks?: (name: NameSchema, example: MakeExample) => Json;
+  /** Base address of the pages about problems. */
+  readonly errorsBaseUrl: string;
+};
+
+/** What describes an operation of an API. */
+type Describing = { readonly api: DescribedApi; readonly name: NameSchema; readonly example: MakeExample };
+
+/** The OpenAPI 3.1 document of an API, made from the schemas that validate its requests and serialize its responses. */
+export function describeApi(api: DescribedApi): Json {
+  const codes = problemCodes(api.routes, api.problems.codes);
+  const ofFiles = api.routes.some(({ upload }) => upload !== undefined);
+  const { schemas, name } = createComponents();
+  const example = examplesFrom(api.examples);
+  const problems = nameProblems(codes, { ...api.problems, ofFiles }, name);
+  const paths: Record<string, Json> = {};
+  for (const route of api.routes) {
+    const operations = paths[route.path] ?? {};
+    paths[route.path] = {
+      ...operations,
+      [route.method.toLowerCase()]: operation(route, { api, name, example }),
+    };
+  }
+  const webhooks = api.webhooks?.(name, example);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: api.title,
+      version: api.version,
+      description: api.description,
+      contact: { name: "The operator of the service", url: api.errorsBaseUrl },
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0.html" },
+    },
+    servers: [api.server],
+    security: securityOf(api),
+    tags: Object.entries(api.tags).map(([tag, description]) => ({ name: tag, description })),
+    paths,
+    ...(webhooks && { webhooks }),
+    components: {
+      schemas,
+      examples: problemExamples(problems, example, api.errorsBaseUrl),
+      securitySchemes: api.securitySchemes,
+    },
+  };
+}
+
+const securityOf = ({ securitySchemes }: DescribedApi): Json[] =>
+  Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] }));
+
+function operation(route: RouteDescription, describing: Describing): Json {
+  const { api } = describing;
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: route.description ?? `${route.summary}.`,
+    tags: [route.tag],
+    security: securityOf(api),
+    parameters: [
+      ...parametersOf(route.params, "path", describing),
+      ...parametersOf(route.query, "query", describing),
+      ...parametersOf(route.headers, "header", describing),
+    ],
+    ...requestBodyOf(route, describing),
+    responses: {
+      ...successes(route, describing),
+      ...problemResponses(route, api.problems.codes, (status) => problemHeaders(api.headers, status)),
+    },
+  };
+}
+
+/** JSON content with an example. */
+export const jsonContent = (schema: TSchema, name: NameSchema, example: MakeExample): Json => ({
+  "application/json": { schema: name(schema), example: example(schema) },
+});
+
+function requestBodyOf({ body, upload }: RouteDescription, { name, example }: Describing): Json {
+  if (body !== undefined)
+    return { requestBody: { required: isBodyRequired(body), content: jsonContent(body, name, example) } };
+  if (upload === undefined) return {};
+  const { example: text } = upload;
+  const content = { schema: { type: "string" }, ...(text !== undefined && { example: text }) };
+  return { requestBody: { required: true, content: { [upload.mediaType]: content } } };
+}
+
+function parametersOf(schema: TSchema | undefined, location: string, { name, example }: Describing): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([parameter, property]) => {
+    const { description, ...rest } = name(property);
+    const isRequired = required.includes(parameter);
+    return {
+      name: location === "header" ? (HEADER_NAMES[parameter] ?? parameter) : parameter,
+      in: location,
+      required: isRequired,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(isRequired && { example: example(property, parameter) }),
+    };
+  });
+}
+
+// Header names do not depend on case. The document shows them in their usual form.
+const HEADER_NAMES: Readonly<Record<string, string>> = { "idempotency-key": "Idempotency-Key" };
+
+const successes = (route: RouteDescription, { api, name, example }: Describing): Json =>
+  Object.fromEntries(
+    Object.entries(route.responses).map(([status, { description, schema, headers }]) => [
+      status,
+      {
+        description,
+        headers: headersOf({ ...api.headers, ...headers }),
+        ...(schema && { content: jsonContent(schema, name, example) }),
+      },
+    ]),
+  );

@@ -1,0 +1,84 @@
+import type { ExampleTexts } from "./examples.ts";
+
+const PRODUCT_ID = "019f0f15-5426-7b88-8bdb-c48c13a36d76";
+const LATER = "2026-03-02T11:00:00.000Z";
+
+/** Fields that mean the same in both APIs. */
+const byName: ExampleTexts["byName"] = {
+  // Ids whose fields are plain text.
+  orderId: "ord_01m7y7np16fe68bxp4h91tdmdn",
+  endpointId: "whe_01m7y7np16fe68bxp4h91tdmdn",
+  eventId: "evt_01m7y7np16fe68bxp4h91tdmdn",
+  deliveryId: "dlv_01m7y7np16fe68bxp4h91tdmdn",
+  connectionId: "con_01m7y7np16fe68bxp4h91tdmdn",
+  merchantId: "mer_01m7y7np16fe68bxp4h91tdmdn",
+  productId: PRODUCT_ID,
+  externalOrderId: "web-1001",
+  // Addresses.
+  firstName: "Ada",
+  lastName: "Lovelace",
+  address1: "12 St James Square",
+  city: "London",
+  zip: "SW1Y 4JH",
+  countryCode: "GB",
+  // Products and money.
+  sku: "MUG-01",
+  amount: "12.50",
+  currency: "EUR",
+  weightGrams: 380,
+  quantity: 2,
+  // Webhooks.
+  eventType: "order.created",
+  maxInFlight: 8,
+  secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  // Pages, and positions of errors.
+  cursor: "eyJhIjoxfQ",
+  pointer: "/lines/0/quantity",
+  detail: "must be at least 1",
+  instance: "/v1/orders",
+  maximum: 200,
+  prefix: "po_7Yx2",
+};
+
+const address = { name: "Ada Lovelace" };
+const newOrder = {
+  status: "NEW",
+  onHold: false,
+  onHoldReasons: [],
+  cancelableUntil: LATER,
+  shipments: [],
+};
+const attempt = { responseStatus: 204, responseBody: "", durationMs: 35, error: null };
+const delivery = { status: "succeeded", attemptCount: 1 };
+const product = { name: "Mug", description: "Stoneware, 300 ml" };
+const endpoint = { eventTypes: ["order.created", "order.canceled"], description: "Web shop" };
+
+export const PARTNER_EXAMPLES: ExampleTexts = {
+  byName,
+  byTitle: {
+    ShippingAddress: address,
+    Order: newOrder,
+    CreatedOrder: { status: "NEW" },
+    Product: product,
+    DeliveryAttempt: attempt,
+    Delivery: delivery,
+    WebhookEndpoint: endpoint,
+    WebhookEndpointWithSecret: endpoint,
+    WebhookEndpointRequest: endpoint,
+    OrderNotCancelableProblem: { orderStatus: "ACCEPTED" },
+    TransitionRefusedProblem: { transition: "complete", orderStatus: "ACCEPTED", rule: "unshipped_lines" },
+  },
+};
+
+export const BACK_OFFICE_EXAMPLES: ExampleTexts = {
+  byName: { ...byName, instance: "/api/orders/ord_01m7y7np16fe68bxp4h91tdmdn/complete" },
+  byTitle: {
+    ShippingAddress: address,
+    Order: newOrder,
+    OrderSummary: newOrder,
+    Product: product,
+    DeliveryAttempt: attempt,
+    Delivery: delivery,
+    TransitionRefusedProblem: { transition: "complete", orderStatus: "ACCEPTED", rule: "unshipped_lines" },
+  },
+};
