@@ -13,6 +13,8 @@ export type RouteDescription = {
   readonly description?: string;
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
+  /** Unknown parameters of the query are ignored, as the specification's routes do. Default: they are rejected. */
+  readonly ignoresUnknownParameters?: boolean;
   readonly headers?: TSchema | undefined;
   readonly body?: TSchema | undefined;
   /** Instead of `body`: a body that is not JSON and is read as it arrives. */

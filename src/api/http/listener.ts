@@ -32,7 +32,7 @@ import { type ProblemWriter, problemOf, problemWriter, requestIdOf, setCommonFie
 import type { Route } from "./route.ts";
 import { messageError, unparsedInput } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
-import { createValidatorCompiler } from "./validator-compiler.ts";
+import { closedQuery, createValidatorCompiler } from "./validator-compiler.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -229,7 +229,9 @@ function addRoute<Operations, Caller extends object>(
     config: { operationId: route.operationId },
     schema: {
       ...(route.params && { params: route.params }),
-      ...(route.query && { querystring: route.query }),
+      ...(route.query && {
+        querystring: route.ignoresUnknownParameters ? route.query : closedQuery(route.query),
+      }),
       ...(route.headers && { headers: route.headers }),
       ...(route.body && { body: route.body }),
       response: responseSchemas(route),

@@ -1,8 +1,12 @@
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
+import { nearMissesIn, plainName } from "../../platform/wire/near-misses.ts";
 import { createCompile, type Validate } from "../../platform/wire/validation.ts";
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
+
+/** The schema of a query whose unknown parameters are rejected (decision 0075). */
+export const closedQuery = (query: TSchema): TSchema => ({ ...query, additionalProperties: false });
 
 /** Bodies are validated as they are. Only text of a query is converted to the numbers and booleans of its schema. */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
@@ -12,9 +16,22 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
     const known = compiled.get(schema);
     if (known !== undefined) return known;
     const validate = compile(schema);
-    const wanted = httpPart === "querystring" ? afterReadingText(schema, validate) : asCompiled(validate);
+    const wanted =
+      httpPart === "querystring"
+        ? afterReadingText(schema, validate)
+        : asCompiled(httpPart === "body" ? withNearMisses(schema, validate) : validate);
     compiled.set(schema, wanted);
     return wanted;
+  };
+}
+
+function withNearMisses(schema: TSchema, validate: Validate): Validate {
+  const find = nearMissesIn(schema);
+  if (find === null) return validate;
+  return (value) => {
+    const errors = validate(value);
+    const near = find(value);
+    return near.length === 0 ? errors : [...errors, ...near];
   };
 }
 
@@ -31,8 +48,8 @@ const asCompiled =
  * it compares finite numbers only.
  */
 function afterReadingText(schema: TSchema, validate: Validate): Compiled {
-  const validated = asCompiled(validate);
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  const validated = asCompiled(withKnownParameters(Object.keys(properties), validate));
   return (query: Record<string, unknown>) => {
     for (const [name, { type }] of Object.entries(properties)) {
       const text = query[name];
@@ -42,4 +59,15 @@ function afterReadingText(schema: TSchema, validate: Validate): Compiled {
     }
     return validated(query);
   };
+}
+
+/** Adds to the error of an unknown parameter which parameter was meant, or which there are. */
+function withKnownParameters(known: readonly string[], validate: Validate): Validate {
+  const byPlainName = new Map(known.map((name) => [plainName(name), name]));
+  return (query) =>
+    validate(query).map((error) => {
+      if (error.keyword !== "additionalProperties") return error;
+      const meant = byPlainName.get(plainName(String(error.params["additionalProperty"])));
+      return { ...error, params: { ...error.params, known: meant === undefined ? known : [meant] } };
+    });
 }

@@ -18,6 +18,7 @@ export const productRoutes: readonly PartnerRoute[] = [
     summary: "List products",
     description:
       "The products exposed to the connection, oldest first. A product exposed while paging may land on a later page or only on the next pass; `product.published` announces it.",
+    ignoresUnknownParameters: true, // The specification defines this route, and a valid request stays valid.
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,

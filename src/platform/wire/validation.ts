@@ -65,12 +65,14 @@ export type RequestPart = "body" | "querystring" | "params" | "headers";
 export function errorsOf(errors: readonly ErrorObject[], part: RequestPart): ValidationError[] {
   const reported = errors.filter((error) => !isAboutNull(error) && error.keyword !== "propertyNames");
   return reported.slice(0, ERRORS_MAX).map((error) => {
-    const path =
-      error.keyword === "required"
-        ? `${error.instancePath}/${error.params["missingProperty"]}`
-        : error.instancePath;
-    return errorAt(part, path, detailOf(error));
+    return errorAt(part, `${error.instancePath}${memberOf(error)}`, detailOf(error));
   });
+}
+
+/** The member that an error is about, if it is about one that the value lacks or should not have. */
+function memberOf({ keyword, params }: ErrorObject): string {
+  if (keyword === "required") return `/${params["missingProperty"]}`;
+  return keyword === "additionalProperties" ? `/${params["additionalProperty"]}` : "";
 }
 
 /** Says only that the value might also be null. Another error says what is wrong with the value that was sent. */
@@ -91,6 +93,10 @@ function ruleOf(error: ErrorObject): string {
   switch (error.keyword) {
     case "required":
       return "is required";
+    case "nearMiss":
+      return `is not a known field; use ${error.params["field"]}`;
+    case "additionalProperties":
+      return `is not a known parameter; use ${(error.params["known"] as string[]).join(", ")}`; // The compiler of queries adds it.
     case "format":
       return formatDetail(String(error.params["format"]), String(error.data));
     case "pattern":

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
+import { partnerRoutes } from "../../../src/api/partner/routes.ts";
+import { anOrder, createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { expectProblem } from "../../support/orders.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test);
+});
+afterAll(() => test.close());
+
+const ID = "01m7y7np16fe68bxp4h91tdmdn";
+/** The ids need not name anything: a query is validated before they are looked up. */
+const filled = (path: string): string => path.replace(/\{(\w+)\}/g, `mer_${ID}`);
+const lists = [...partnerRoutes, ...backOfficeRoutes].filter(({ query }) => query !== undefined);
+
+describe("an unknown parameter of a query", () => {
+  it.each(lists.map(({ path }) => path))("of GET %s", async (path) => {
+    const client = path.startsWith("/v1/") ? partner.client : test.backOffice;
+    const { status, body } = await client.get(`${filled(path)}?limit=1&unknwon=x&Limit=2`);
+    if (path === "/v1/products") return expect(status).toBe(200);
+    expect(status).toBe(422);
+    expect(body.errors).toEqual([
+      { parameter: "unknwon", detail: expect.stringMatching(/^is not a known parameter; use (\w+, )*limit/) },
+      { parameter: "Limit", detail: "is not a known parameter; use limit" },
+    ]);
+  });
+
+  it("is ignored by the products of a partner, as before", async () => {
+    const { body } = await partner.client.get("/v1/products?sort=sku&Limit=1");
+    expect(body.data).toHaveLength(2);
+  });
+
+  it("is reported beside the errors of known ones", async () => {
+    const { body } = await partner.client.get("/v1/events?typ=order.created&limit=0&limit_=1");
+    const parameters = body.errors.map(({ parameter }: { parameter: string }) => parameter);
+    expect(parameters.sort()).toEqual(["limit", "limit_", "typ"]);
+  });
+
+  it("can have any name", async () => {
+    for (const name of ["__proto__", "constructor", "%00", "a%2Fb", ""])
+      expect((await partner.client.get(`/v1/deliveries?${name}=1`)).status, name).toBe(422);
+    const many = Array.from({ length: 2_000 }, (_, at) => `p${at}`).join("&");
+    const { status, body } = await partner.client.get(`/v1/deliveries?${many}`);
+    expect([status, body.errors.length]).toEqual([422, 500]);
+  });
+});
+
+describe("a field that is nearly a known one", () => {
+  it("does not place an order that would not be a test order", async () => {
+    const before = await dumpTables(test);
+    for (const name of ["testmode", "test_mode", "TestMode"])
+      expectProblem(
+        await partner.client.post("/v1/orders", anOrder(partner, { [name]: true })),
+        422,
+        "validation-failed",
+        { errors: [{ pointer: `/${name}`, detail: "is not a known field; use testMode" }] },
+      );
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
+  it("is reported with all other errors, at its place", async () => {
+    const { shippingAddress, ...order } = anOrder(partner, { external_order_id: "x" });
+    const { zip, ...address } = shippingAddress;
+    const lines = [{ productId: partner.productIds[0], Quantity: 1 }];
+    const { body } = await partner.client.post("/v1/orders", {
+      ...order,
+      lines,
+      shippingAddress: { ...address, ZIP: zip },
+    });
+    const pointers = body.errors.map(({ pointer }: { pointer: string }) => pointer);
+    expect(pointers.sort()).toEqual(
+      [
+        "/external_order_id",
+        "/lines/0/Quantity",
+        "/lines/0/quantity",
+        "/shippingAddress/ZIP",
+        "/shippingAddress/zip",
+      ].sort(),
+    );
+  });
+
+  it("is rejected by the other bodies of both listeners", async () => {
+    const { id } = await placeOrder(partner, { testMode: true });
+    const answers = [
+      await partner.client.post(`/v1/test/orders/${id}/transitions`, { transition: "ship", line_ids: [] }),
+      await partner.client.post("/v1/webhook-endpoints", { url: "https://1.1.1.1/", event_types: [] }),
+      await test.backOffice.post(`/api/connections/${partner.connectionId}/keys`, { expires_at: null }),
+      await test.backOffice.request("PATCH", `/api/connections/${partner.connectionId}`, {
+        body: { reviewPolicy: { MaxQuantity: 1 } },
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 422]);
+    expect(answers.map(({ body }) => body.errors[0].pointer)).toEqual([
+      ...["/line_ids", "/event_types", "/expires_at", "/reviewPolicy/MaxQuantity"],
+    ]);
+  });
+
+  it("is not another unknown field, which is ignored", async () => {
+    const order = anOrder(partner, {
+      colour: "red",
+      lines: [{ productId: partner.productIds[0], quantity: 1, sku: "S" }],
+    });
+    expect((await partner.client.post("/v1/orders", order)).status).toBe(201);
+  });
+});

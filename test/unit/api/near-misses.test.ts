@@ -1,0 +1,109 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
+import { createValidatorCompiler } from "../../../src/api/http/validator-compiler.ts";
+import { partnerRoutes } from "../../../src/api/partner/routes.ts";
+import type { RouteDescription } from "../../../src/api/route-description.ts";
+import { OrderRequestSchema } from "../../../src/orders/creation/order-request.ts";
+import { nearMissesIn } from "../../../src/platform/wire/near-misses.ts";
+import { errorsOf } from "../../../src/platform/wire/validation.ts";
+
+type Node = {
+  properties?: Record<string, Node>;
+  items?: Node;
+  anyOf?: Node[];
+  patternProperties?: unknown;
+  additionalProperties?: unknown;
+};
+/** A field of a body, and how a body reaches it. */
+type Field = { name: string; pointer: string; body(name: string): unknown };
+
+function fieldsIn(node: Node, pointer: string, wrap: (value: unknown) => unknown): Field[] {
+  if (node.patternProperties ?? node.additionalProperties) return [];
+  return [
+    ...Object.entries(node.properties ?? {}).flatMap(([name, property]) => [
+      { name, pointer, body: (other: string) => wrap({ [other]: null }) },
+      ...fieldsIn(property, `${pointer}/${name}`, (value) => wrap({ [name]: value })),
+    ]),
+    ...(node.items === undefined ? [] : fieldsIn(node.items, `${pointer}/0`, (value) => wrap([value]))),
+    ...(node.anyOf ?? []).flatMap((branch) => fieldsIn(branch, pointer, wrap)),
+  ];
+}
+
+const routes: readonly RouteDescription[] = [...partnerRoutes, ...backOfficeRoutes];
+const bodies = routes.flatMap(({ operationId, body }) => (body === undefined ? [] : [{ operationId, body }]));
+const snakeOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const find = (schema: Parameters<typeof nearMissesIn>[0], value: unknown) =>
+  errorsOf(nearMissesIn(schema)?.(value) ?? [], "body");
+
+describe("a field that is nearly one of the schema", () => {
+  it.each(bodies)("is found at every level of the body of $operationId", ({ body }) => {
+    for (const { name, pointer, body: bodyWith } of fieldsIn(body as Node, "", (value) => value)) {
+      const near = [name.toUpperCase(), `${name}_`, `-${name}`, snakeOf(name)].filter(
+        (other) => other !== name,
+      );
+      for (const other of near)
+        expect(find(body, bodyWith(other))).toEqual([
+          { pointer: `${pointer}/${other}`, detail: `is not a known field; use ${name}` },
+        ]);
+      expect(find(body, bodyWith(name))).toEqual([]);
+    }
+  });
+
+  it.each(["testmode", "TESTMODE", "test_mode", "test-mode", "Test-Mode", "__testMode--"])(
+    "is %s",
+    (name) => {
+      expect(find(OrderRequestSchema, { [name]: true })).toEqual([
+        { pointer: `/${name}`, detail: "is not a known field; use testMode" },
+      ]);
+    },
+  );
+
+  it("is rejected beside the correct one as well", () => {
+    const errors = find(OrderRequestSchema, { testMode: true, testmode: true });
+    expect(errors).toEqual([{ pointer: "/testmode", detail: "is not a known field; use testMode" }]);
+  });
+
+  it.each(["note2", "testModes", "test mode", "tëstMode", "sku", "", "__proto__", "constructor", "toString"])(
+    "is not %j",
+    (name) => {
+      const body = JSON.parse(`{${JSON.stringify(name)}:1}`);
+      expect(find(OrderRequestSchema, body)).toEqual([]);
+    },
+  );
+
+  it("is never a known field, whatever the value", () => {
+    const json = fc.jsonValue();
+    fc.assert(
+      fc.property(fc.record({ shippingAddress: json, lines: json, testMode: json }), (body) => {
+        const known = new Set(["shippingAddress", "lines", "testMode", "externalOrderId"]);
+        for (const error of find(OrderRequestSchema, body))
+          expect(known).not.toContain("pointer" in error ? error.pointer.slice(1) : "");
+      }),
+    );
+  });
+});
+
+describe("many near misses in one body", () => {
+  const compiled = createValidatorCompiler()({
+    schema: OrderRequestSchema,
+    method: "POST",
+    url: "/",
+    httpPart: "body",
+  });
+  const errorsIn = (body: unknown): unknown[] => (compiled(body) as { error?: unknown[] }).error ?? []; // As Fastify requires it of a validator.
+
+  it("are reported up to a limit", () => {
+    const names = Array.from({ length: 20_000 }, (_, at) => [
+      `lines${"_".repeat(at % 300)}${"-".repeat(at / 300)}`,
+      1,
+    ]);
+    expect(errorsIn(Object.fromEntries(names)).length).toBeLessThan(110);
+  });
+
+  it("are not searched for in lines beyond the limit", () => {
+    const lines = Array.from({ length: 10_000 }, () => ({ product_id: 1 }));
+    expect(errorsIn({ lines }).length).toBeLessThan(500);
+  });
+});
