@@ -10,6 +10,7 @@ import { completeAllShippedOrders } from "../orders/deadlines/complete-shipped-o
 import { eraseAllExpiredTestOrders } from "../orders/deadlines/erase-test-orders.ts";
 import { eraseOldPersonalData } from "../orders/personal-data/erase-personal-data.ts";
 import { processAccountPayments } from "../payments/account/process-account-payments.ts";
+import { mailPaymentFailures } from "../payments/failure-mails/mail-payment-failures.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { HOUR_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
@@ -34,6 +35,7 @@ export const JOBS: readonly Job[] = [
   { name: "complete-shipped-orders", everyMs: 5_000, run: completeAllShippedOrders },
   { name: "process-payments", everyMs: 500, run: processAccountPayments },
   { name: "process-stripe-payments", everyMs: 1_000, run: processStripePayments },
+  { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },

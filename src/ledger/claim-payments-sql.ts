@@ -40,6 +40,8 @@ export type ClaimedPayment = {
   readonly merchantId: string;
   readonly gateway: GatewayName;
   readonly kind: EntryKind;
+  /** The attempt at the charge or the refund; 1 is the first. */
+  readonly attempt: number;
   readonly amountMinor: bigint;
   readonly currency: string;
   /** How often the entry has been claimed, this claim included. */
@@ -59,6 +61,7 @@ type ClaimedRow = ConnectionKeyRow & {
   order_id: string;
   entry_id: string;
   kind: EntryKind;
+  attempt: number;
   amount_minor: bigint;
   currency: string;
   attempt_count: number;
@@ -117,8 +120,8 @@ export async function claimPayments(
         returning d.merchant_id, d.connection_id, d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at,
                   d.gateway_reference, d.stripe_method_id
       )
-      select c.merchant_id, c.connection_id, c.order_id, c.entry_id, e.kind, e.amount_minor, o.currency, c.attempt_count,
-             c.first_attempted_at, c.gateway_reference, x.gateway_reference as charge_reference, m.customer_id,
+      select c.merchant_id, c.connection_id, c.order_id, c.entry_id, e.kind, e.attempt, e.amount_minor, o.currency,
+             c.attempt_count, c.first_attempted_at, c.gateway_reference, x.gateway_reference as charge_reference, m.customer_id,
              m.payment_method_id
       from claimed c
       join ledger_entries e on e.merchant_id = c.merchant_id and e.order_id = c.order_id and e.id = c.entry_id
@@ -134,6 +137,7 @@ export async function claimPayments(
     orderId: row.order_id,
     entryId: row.entry_id,
     kind: row.kind,
+    attempt: row.attempt,
     amountMinor: row.amount_minor,
     currency: row.currency,
     attemptCount: row.attempt_count,

@@ -1,6 +1,7 @@
 import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { resolveFailures } from "./failures/payment-failures-sql.ts";
 import { failedCharges, type LedgerEntry, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
 import { type ChangedOrder, ledgerEffectOf } from "./ledger-effects.ts";
 import { cancelUnsentEntries, insertEntries, insertGoodsCharges, readLedgers } from "./ledger-sql.ts";
@@ -35,6 +36,7 @@ async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise
   const ledgerOf = await readLedgers(tx, orders[0], orders.map(idOf));
   const pending = orders.flatMap(({ id }) => ledgerOf(id).filter(isPendingCharge));
   await cancelUnsentEntries(tx, orders[0].merchantId, orders.map(idOf), pending.map(idOf), at.now);
+  await resolveFailures(tx, orders, "canceled", at.now);
   await insertEntries(
     tx,
     orders.flatMap((order) => refundsOwed(ledgerOf(order.id), at.now).map(entryOf(order, at))),
@@ -52,6 +54,7 @@ async function waive(tx: Queryable, orders: Orders, at: RecordContext): Promise<
   const ledgerOf = await readLedgers(tx, orders[0], orderIds);
   const declined = orders.flatMap(({ id }) => failedCharges(ledgerOf(id)));
   if (declined.length === 0) return;
+  await resolveFailures(tx, orders, "waived", at.now);
   const canceled = await cancelUnsentEntries(tx, merchantId, orderIds, declined.map(idOf), at.now);
   const asCanceled = (entry: LedgerEntry): LedgerEntry =>
     canceled.has(entry.id) ? { ...entry, status: "canceled" } : entry;

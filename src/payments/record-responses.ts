@@ -21,6 +21,7 @@ import { inBatches, inParts } from "../platform/run-in-turn.ts";
 import { findPayable } from "./account/find-payable.ts";
 import { consequencesOf } from "./evaluate-outcomes.ts";
 import { evaluateResponses, isDeclined, type RespondedPayment } from "./evaluate-responses.ts";
+import { recordFailures } from "./failure-mails/record-failures.ts";
 
 /**
  * Declines recorded in one transaction. Each needs several statements for its order, and a partner's cancel waits for
@@ -129,9 +130,13 @@ async function recordUnderLock(
   return orders;
 }
 
-/** A charge that succeeds changes only the ledger, unless its order is canceled or held for payment. */
+/**
+ * A charge that succeeds changes only the ledger, unless its order is canceled or held for payment, or an earlier attempt
+ * failed.
+ */
 function concernsOrder({ outcome, payment }: PaymentOutcome, orders: OrderStates): boolean {
   const order = orders.get(payment.orderId);
+  if (payment.kind !== "refund" && payment.attempt > 1) return true;
   return outcome === "failed" || (order !== undefined && (wasCanceled(order) || hasFailedPayment(order)));
 }
 
@@ -152,6 +157,7 @@ async function applyConsequences(
     const recorded = { ledger: ledgerOf(order.id), payableIds, ...summaryOf(ofOrder.get(order.id) ?? []) };
     return {
       order,
+      recorded,
       ...consequencesOf(order, recorded, { retryMs: context.config.paymentRetryMs, now: at.now }),
     };
   });
@@ -159,6 +165,7 @@ async function applyConsequences(
     entries.map((entry) => ({ ...entry, order, id: at.newId() })),
   );
   await insertEntries(tx, entries, at.now);
+  await recordFailures(tx, consequences, at);
   const transitions = consequences.flatMap(({ order, holdChange }) => {
     if (holdChange === null) return [];
     const outcome = applyTransition(order, { name: holdChange, reasons: [PAYMENT_FAILED] }, at.now);

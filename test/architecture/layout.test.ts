@@ -44,6 +44,7 @@ const OPEN_SQL: OpenSqlFiles = {
   "Books: the code that processes an order writes them in its own transaction": [
     "src/ledger/claim-payments-sql.ts",
     "src/ledger/due-payments-sql.ts",
+    "src/ledger/failures/payment-failures-sql.ts",
     "src/ledger/ledger-sql.ts",
     "src/ledger/refunds/refunds-sql.ts",
     "src/stock/supply-changes-sql.ts",
