@@ -1,4 +1,5 @@
 import { HOLD_REASONS_MAX, PAYMENT_FAILED } from "./hold-reasons.ts";
+import { LINES_MAX, splitLines } from "./lines.ts";
 import type { Order } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
 import { allShipped, changeShipment, newShipment, returnShipment } from "./shipments.ts";
@@ -108,7 +109,7 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     }
     case "ship": {
       const shipped = shipLines(order, transition, now);
-      if (shipped === null) return rejected("nothing_to_ship");
+      if (typeof shipped === "string") return rejected(shipped);
       return apply(shipped, { type: "order.shipmentCreated", shipmentId: transition.newShipmentId });
     }
     case "updateShipment": {
@@ -172,20 +173,23 @@ const union = (some: readonly string[], others: readonly string[]): string[] => 
 /** Settling an order clears its holds (decision 0013). */
 const settle = (order: Order): Order => (isSettled(order) ? { ...order, holdReasons: [] } : order);
 
-/** Null if a requested line already has a shipment, or if all lines have one (decision 0014). */
+/** The rule, if a requested line already has a shipment, or if all lines have one (decision 0014). */
 function shipLines(
   order: Order,
   transition: Extract<Transition, { name: "ship" }>,
   now: Date,
-): Pick<Order, "lines" | "shipments"> | null {
-  const { lineIds, newShipmentId } = transition;
+): Pick<Order, "lines" | "shipments"> | "nothing_to_ship" | "too_many_lines" {
+  const { lineIds, parts = [], newShipmentId } = transition;
   const named = lineIds === null ? null : new Set(lineIds);
-  const requested = new Set(
-    order.lines.filter((line) => (named === null ? line.shipmentId === null : named.has(line.id))),
+  const requested = order.lines.filter((line) =>
+    named === null ? line.shipmentId === null : named.has(line.id),
   );
-  if (requested.size === 0 || [...requested].some((line) => line.shipmentId !== null)) return null;
+  if (requested.length === 0 || requested.some((line) => line.shipmentId !== null)) return "nothing_to_ship";
+  const ids = new Set(requested.map(({ id }) => id));
+  const lines = splitLines(order.lines, parts);
+  if (lines.length > Math.max(LINES_MAX, order.lines.length)) return "too_many_lines";
   return {
-    lines: order.lines.map((line) => (requested.has(line) ? { ...line, shipmentId: newShipmentId } : line)),
+    lines: lines.map((line) => (ids.has(line.id) ? { ...line, shipmentId: newShipmentId } : line)),
     shipments: [...order.shipments, newShipment(transition, now)],
   };
 }

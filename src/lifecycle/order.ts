@@ -35,6 +35,8 @@ export type OrderLine = {
   readonly quantity: number;
   /** The shipment that contains the line. Null until it ships. */
   readonly shipmentId: string | null;
+  /** The line of the request that this line was split from (decision 0086). Null for the lines of the request. */
+  readonly splitFrom: string | null;
 };
 
 export type Shipment = {

@@ -16,6 +16,8 @@ export type Transition =
   | {
       readonly name: "ship";
       readonly lineIds: readonly string[] | null;
+      /** For lines of `lineIds` of which only some pieces ship. */
+      readonly parts?: readonly LinePart[];
       readonly newShipmentId: string;
       readonly tracking?: Tracking;
     }
@@ -25,6 +27,9 @@ export type Transition =
   /** A partner's cancel. It is possible only before acceptance, or while payment has failed. */
   | { readonly name: "cancelByPartner" };
 export type TransitionName = Transition["name"];
+
+/** The pieces of a line that ship. The others become a line with the id `restId`. */
+export type LinePart = { readonly lineId: string; readonly quantity: number; readonly restId: string };
 
 export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
 /** An absent field keeps its value. */
@@ -36,6 +41,7 @@ export type TransitionRule =
   | "order_settled"
   | "no_shipment_out"
   | "nothing_to_ship"
+  | "too_many_lines"
   | "not_cancelable"
   /** Rules of real orders, which follow the chart. */
   | "not_new"

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { HOLD_REASONS, OUT_OF_STOCK } from "../lifecycle/hold-reasons.ts";
 import { cancelableUntil } from "../lifecycle/lifecycle.ts";
+import { asRequested } from "../lifecycle/lines.ts";
 import {
   ORDER_STATUSES,
   type Order,
@@ -118,7 +119,10 @@ export const OrderSchema = Type.Object(
     shippingAddress: AddressSchema,
     note: noteField,
     metadata: metadataField,
-    lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
+    lines: Type.Array(LineSchema, {
+      description:
+        "The ordered products, in the order of the request. If only a part of a line has shipped, the rest is a line of its own behind it.",
+    }),
     shipments: Type.Array(ShipmentSchema, { description: "The shipments of the order, oldest first." }),
   },
   { title: "Order", description: "An order in its present state." },
@@ -194,7 +198,7 @@ export function toWireCreatedOrder(order: Order): WireCreatedOrder {
     status: order.status,
     createdAt: order.createdAt.toISOString(),
     externalOrderId: order.externalOrderId,
-    lines: order.lines.map(({ productId, quantity }) => ({ productId, quantity })),
+    lines: asRequested(order.lines),
   };
 }
 

@@ -1,4 +1,5 @@
 import { isExpired } from "../lifecycle/lifecycle.ts";
+import { inRequestOrder } from "../lifecycle/lines.ts";
 import type {
   Order,
   OrderKey,
@@ -67,7 +68,8 @@ const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
              o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
              o.routed_at, o.facility_id, o.canceled_at,
              (select json_agg(json_build_object(
-                       'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id)
+                       'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id,
+                       'splitFrom', l.split_from)
                      order by l.id)
               from order_lines l
               where l.merchant_id = ${merchant} and l.order_id = o.id) as lines,
@@ -207,7 +209,7 @@ function toOrder(row: OrderRow): Order {
     },
     note: row.note,
     metadata: row.metadata ?? {},
-    lines: row.lines,
+    lines: inRequestOrder(row.lines),
     shipments: row.shipments.map((shipment) => ({
       ...shipment,
       createdAt: new Date(shipment.createdAt),

@@ -35,6 +35,43 @@ export async function insertReservations(
   });
 }
 
+/** Pieces of a reserved line that became a line of their own. */
+export type ReservationSplit = {
+  readonly merchantId: string;
+  readonly orderId: string;
+  readonly lineId: string;
+  readonly restId: string;
+  /** Of the new line. */
+  readonly quantity: number;
+};
+
+/** Moves a part of each line's reservation to the line that was split from it. The stock keeps what is reserved. */
+export async function splitReservations(tx: Queryable, splits: readonly ReservationSplit[]): Promise<void> {
+  if (splits.length === 0) return;
+  await tx.query({
+    name: "split-reservations",
+    text: `
+      with reduced as (
+        update stock_reservations r
+        set quantity = r.quantity - split.quantity
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::integer[])
+          as split (merchant_id, order_id, line_id, rest_id, quantity)
+        where r.merchant_id = split.merchant_id and r.order_id = split.order_id and r.line_id = split.line_id
+        returning r.merchant_id, r.order_id, split.rest_id, r.facility_id, r.product_id, split.quantity
+      )
+      insert into stock_reservations (merchant_id, order_id, line_id, facility_id, product_id, quantity)
+      select merchant_id, order_id, rest_id, facility_id, product_id, quantity
+      from reduced`,
+    values: [
+      splits.map(({ merchantId }) => merchantId),
+      splits.map(({ orderId }) => orderId),
+      splits.map(({ lineId }) => lineId),
+      splits.map(({ restId }) => restId),
+      splits.map(({ quantity }) => quantity),
+    ],
+  });
+}
+
 /** Ends the reservations for lines of orders. Returns those that existed. The caller has locked the orders. */
 export async function deleteReservations(
   tx: Queryable,

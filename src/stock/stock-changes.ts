@@ -1,7 +1,8 @@
 import type { AppliedTransition } from "../lifecycle/applied-transition.ts";
 import { isSettled } from "../lifecycle/lifecycle.ts";
+import { splitsBetween } from "../lifecycle/lines.ts";
 import type { Order, OrderLine } from "../lifecycle/order.ts";
-import type { Reservation } from "./reservations-sql.ts";
+import type { Reservation, ReservationSplit } from "./reservations-sql.ts";
 import type { StockMove } from "./stock-sql.ts";
 
 /** Lines that need no reservation any more: those that ship, and all lines of an order that becomes settled. */
@@ -11,6 +12,13 @@ export const linesToEnd = (transition: AppliedTransition): { orderId: string; li
   const lines = isSettled(after) && !isSettled(before) ? after.lines : newlyShipped(transition);
   return lines.map(({ id }) => ({ orderId: after.id, lineId: id }));
 };
+
+/** The reservations that a transition splits, because it splits lines. */
+export const reservationSplits = ({ before, after }: AppliedTransition): ReservationSplit[] =>
+  splitsBetween(before, after).map(({ line, rest }) => ({
+    ...{ merchantId: after.merchantId, orderId: after.id },
+    ...{ lineId: line.id, restId: rest.id, quantity: rest.quantity },
+  }));
 
 /**
  * The movements of stock by transitions, given the reservations that they end: goods that leave their facility, and

@@ -1,13 +1,13 @@
 import type { AppliedTransition, RecordContext } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { deleteReservations, type Reservation } from "./reservations-sql.ts";
-import { linesToEnd, stockMovesOf } from "./stock-changes.ts";
+import { deleteReservations, type Reservation, splitReservations } from "./reservations-sql.ts";
+import { linesToEnd, reservationSplits, stockMovesOf } from "./stock-changes.ts";
 import { lockStock, moveStock, type StockMove } from "./stock-sql.ts";
 import { markStockChanged } from "./supply-changes-sql.ts";
 
 /**
- * Stores the effects of transitions on stock, in the transaction that has locked the orders. Lines that ship leave the
- * facility. An order that becomes settled releases its reservations. Returned goods become available again if the
+ * Stores the effects of transitions on stock, in the transaction that has locked the orders. A line that is
+ * split keeps its part of the reservation. Lines that ship leave the facility. An order that becomes settled releases its reservations. Returned goods become available again if the
  * transition says so. Test orders, and orders without a facility, do not change stock.
  *
  * One statement ends the reservations of all orders. Merchants whose stock moves are then processed one after the other,
@@ -22,6 +22,7 @@ export async function updateStock(
   const lines = concerning.flatMap((transition) =>
     linesToEnd(transition).map((line) => ({ ...line, merchantId: transition.after.merchantId })),
   );
+  await splitReservations(tx, concerning.flatMap(reservationSplits));
   const ended = Map.groupBy(await deleteReservations(tx, lines), ({ merchantId }) => merchantId);
   const byMerchant = Map.groupBy(concerning, ({ after }) => after.merchantId);
   for (const merchantId of [...byMerchant.keys()].sort())

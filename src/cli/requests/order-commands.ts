@@ -1,5 +1,5 @@
 import type { Field, RequestCommand } from "./command.ts";
-import { list, money, yesOrNo } from "./values.ts";
+import { lineQuantities, list, money, yesOrNo } from "./values.ts";
 
 const reasons = (help: string): Field => ({
   name: "reasons",
@@ -76,6 +76,12 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
         flag: "--lines <lines>",
         help: "only these lines, separated by commas; all unshipped lines by default",
         read: list,
+      },
+      {
+        name: "lines",
+        flag: "--quantities <quantities>",
+        help: 'only these quantities of lines, such as "line_... 3", separated by commas',
+        read: lineQuantities,
       },
       ...TRACKING,
     ],

@@ -27,6 +27,16 @@ export function rates(text: string): { countryCode: string; maxWeightGrams: numb
   });
 }
 
+/** Quantities of lines separated by commas: `line_... 3`. */
+export function lineQuantities(text: string): { lineId: string; quantity: number }[] {
+  return list(text).map((item) => {
+    const [, lineId, quantity] = /^(\S+) +(\d{1,9})$/.exec(item) ?? [];
+    if (lineId === undefined || quantity === undefined)
+      throw new InvalidValue('must be quantities such as "line_... 3", separated by commas.');
+    return { lineId, quantity: Number(quantity) };
+  });
+}
+
 /** Items separated by commas. */
 export const list = (text: string): string[] => text.split(",").map((item) => item.trim());
 

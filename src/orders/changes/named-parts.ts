@@ -1,4 +1,4 @@
-import type { Order } from "../../lifecycle/order.ts";
+import type { Order, OrderLine } from "../../lifecycle/order.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 
@@ -21,6 +21,34 @@ export function lineErrors(order: Pick<Order, "lines">, named: NamedLines | null
       ? []
       : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
   );
+}
+
+/** Pieces of a line, as a request names them. */
+export type LineQuantity = { readonly lineId: string; readonly quantity: number };
+
+/**
+ * An error for each item that names no line of the order, the same line as an earlier item, or more pieces than there
+ * are. `quantityMax` is how many there are, and `meaning` says which.
+ */
+export function lineQuantityErrors(
+  order: Pick<Order, "lines">,
+  requested: readonly LineQuantity[],
+  quantityMax: (line: OrderLine) => number,
+  meaning: string,
+): ValidationError[] {
+  const left = new Map(order.lines.map((line) => [line.id, line]));
+  const taken = new Set<string>();
+  return requested.flatMap(({ lineId, quantity }, index) => {
+    const id = fromTypeId("line", lineId) ?? "";
+    const line = left.get(id);
+    const pointer = `/lines/${index}/lineId`;
+    if (line === undefined) return [{ pointer, detail: "is not a line of this order" }];
+    if (taken.has(id)) return [{ pointer, detail: "names the same line as an earlier item" }];
+    taken.add(id);
+    const maximum = quantityMax(line);
+    if (quantity <= maximum) return [];
+    return [{ pointer: `/lines/${index}/quantity`, detail: `must be at most ${maximum}, ${meaning}` }];
+  });
 }
 
 /** The shipment that `shipmentId` names. Null if it is absent. */

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { LINES_MAX } from "../../lifecycle/lines.ts";
 
 // Fields of requests that change an order. Test orders and real ones have the same limits.
 
@@ -15,6 +16,18 @@ export const lineIdsField = (description: string) =>
     maxItems: 100,
     description,
   });
+
+export const lineQuantitiesField = (description: string) =>
+  Type.Array(
+    Type.Object(
+      {
+        lineId: Type.String({ maxLength: 255, format: "text", description: "Id of a line of the order." }),
+        quantity: Type.Integer({ minimum: 1, maximum: 100_000, description: "Number of pieces." }),
+      },
+      { title: "LineQuantity", description: "Some or all pieces of a line." },
+    ),
+    { maxItems: LINES_MAX, description },
+  );
 
 export const shipmentIdField = (description: string) =>
   Type.String({ maxLength: 255, format: "text", description });

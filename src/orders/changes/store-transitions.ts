@@ -8,6 +8,7 @@ import type { Order } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { updateStock } from "../../stock/update-stock.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { storeSplits } from "../shipments/split-lines-sql.ts";
 import { isWhole } from "./opt-ins.ts";
 import { type OrderChange, saveOrders, saveShipments } from "./save-orders-sql.ts";
 import { insertTimelineEntries } from "./timeline-sql.ts";
@@ -32,6 +33,7 @@ export async function storeTransitions(
   if (transitions.length === 0) return;
   const whole = transitions.filter((transition) => isWholeTransition(transition));
   const positions = await saveOrders(tx, changesOf(transitions));
+  await storeSplits(tx, changesOf(whole));
   await saveShipments(tx, changesOf(whole));
   await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now, positions);
   await insertTimelineEntries(

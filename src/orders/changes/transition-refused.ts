@@ -1,4 +1,5 @@
 import { HOLD_REASONS_MAX } from "../../lifecycle/hold-reasons.ts";
+import { LINES_MAX } from "../../lifecycle/lines.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { TransitionRule } from "../../lifecycle/transition.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
@@ -11,6 +12,7 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
     "The order is already completed, canceled or returned. It accepts only the return of a shipment.",
   no_shipment_out: "The order has no such shipment, or the shipment has already been returned.",
   nothing_to_ship: "The order has no unshipped line, or one of the lines already has a shipment.",
+  too_many_lines: `An order has at most ${LINES_MAX} lines. Ship whole lines instead of parts.`,
   not_cancelable: "The order cannot be canceled.",
   not_new: "The order is not NEW.",
   not_in_review: "The order is not in review.",

@@ -10,27 +10,13 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
-import {
-  isProblem,
-  notFound,
-  type Problem,
-  type ValidationError,
-  validationFailed,
-} from "../../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { lockOrder } from "../orders-sql.ts";
-import { toTracking } from "../shipments/tracking.ts";
-import { carrierField, trackingNumberField, trackingUrlField } from "../shipments/tracking-fields.ts";
+import { type ReadShipRequest, readShipRequest, shipFields, toShip } from "../shipments/ship-request.ts";
 import { changeOrder } from "./change-order.ts";
-import {
-  lineErrors,
-  type NamedLines,
-  namedLines,
-  namedShipment,
-  readLineIds,
-  shipmentErrors,
-} from "./named-parts.ts";
-import { holdReasonsField, lineIdsField, shipmentIdField } from "./request-fields.ts";
+import { namedShipment, shipmentErrors } from "./named-parts.ts";
+import { holdReasonsField, shipmentIdField } from "./request-fields.ts";
 import { countTimelineEntries } from "./timeline-sql.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
@@ -61,18 +47,7 @@ export const TransitionRequestSchema = Type.Object(
         OUT_OF_STOCK,
       ),
     ),
-    lineIds: Type.Optional(
-      lineIdsField("For `ship`: the lines that the shipment contains. Default: all unshipped lines."),
-    ),
-    carrier: Type.Optional(carrierField("For `ship`: the carrier of the shipment.")),
-    trackingNumber: Type.Optional(
-      trackingNumberField("For `ship`: the carrier's tracking number. The shipment is then `shipped`."),
-    ),
-    trackingUrl: Type.Optional(
-      trackingUrlField(
-        "For `ship`: the address where the shipment can be tracked. The shipment is then `shipped`.",
-      ),
-    ),
+    ...shipFields("For `ship`: "),
     shipmentId: Type.Optional(
       shipmentIdField(
         "For `returnShipment`: the shipment that came back. Default: the most recent one that has not come back.",
@@ -94,7 +69,7 @@ export async function transitionTestOrder(
   request: TransitionRequest,
 ): Promise<Order | Problem> {
   const missing = notFound("test order");
-  const lines = readLineIds(request.lineIds);
+  const read = readShipRequest(request);
   let reached: Problem | null = null;
   const outcome = await changeOrder(context, {
     async lock(tx) {
@@ -106,9 +81,9 @@ export async function transitionTestOrder(
     cause: { actor: PARTNER, operation: request.transition },
     decide(order, now) {
       if (!order.testMode) return missing;
-      const errors = unknownIds(order, request, lines);
-      if (errors.length > 0) return validationFailed(errors);
-      return reached ?? applyTransition(order, toTransition(request, lines, context.newId), now);
+      const requested = toTransition(order, request, read, context.newId);
+      if (isProblem(requested)) return requested;
+      return reached ?? applyTransition(order, requested, now);
     },
   });
   if (isProblem(outcome)) return outcome;
@@ -125,34 +100,23 @@ async function reachedLimit(tx: Queryable, order: Order): Promise<Problem | null
   return made >= maximum ? limitReached("testOrderTransitions", maximum) : null;
 }
 
-/**
- * An error for each id that names no line or shipment of the order. Fields that the transition does not use are
- * ignored.
- */
-function unknownIds(
-  order: Order,
-  { transition, shipmentId }: TransitionRequest,
-  lines: NamedLines | null,
-): ValidationError[] {
-  if (transition === "ship") return lineErrors(order, lines);
-  return transition === "returnShipment" ? shipmentErrors(order, shipmentId) : [];
-}
-
+/** The transition, or an error for each part of the order that it names wrongly. Fields of other transitions are ignored. */
 function toTransition(
-  { transition, reasons, shipmentId, ...others }: TransitionRequest,
-  lines: NamedLines | null,
+  order: Order,
+  { transition, reasons, shipmentId }: TransitionRequest,
+  read: ReadShipRequest,
   newId: NewId,
-): Transition {
+): Transition | Problem {
   switch (transition) {
     case "hold":
       return { name: "hold", reasons: reasons ?? [OUT_OF_STOCK] };
     case "ship":
-      return {
-        ...{ name: "ship", lineIds: namedLines(lines) },
-        ...{ newShipmentId: newId(), tracking: toTracking(others) },
-      };
-    case "returnShipment":
+      return toShip(order, read, newId);
+    case "returnShipment": {
+      const errors = shipmentErrors(order, shipmentId);
+      if (errors.length > 0) return validationFailed(errors);
       return { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
+    }
     default:
       return { name: transition };
   }

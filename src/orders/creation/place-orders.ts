@@ -178,7 +178,7 @@ function draftOrder(
     shippingAddress: request.shippingAddress,
     note: request.note,
     metadata: request.metadata,
-    lines: request.lines.map((line) => ({ ...line, id: newId(), shipmentId: null })),
+    lines: request.lines.map((line) => ({ ...line, id: newId(), shipmentId: null, splitFrom: null })),
     shipments: [],
     createdAt: now,
     updatedAt: now,

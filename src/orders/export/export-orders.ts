@@ -97,10 +97,8 @@ async function* ordersOf(
     const ids = await listOrderIds(db, connection, afterId, beforeId, PAGE_SIZE);
     const last = ids.at(-1);
     if (last === undefined) return;
-    const [orders, lines] = await Promise.all([
-      readOrders(db, connection, ids),
-      listExportedLines(db, connection, ids),
-    ]);
+    const orders = await readOrders(db, connection, ids);
+    const lines = await listExportedLines(db, connection, ids); // Afterwards: a line may be split in between.
     const linesByOrder = Map.groupBy(lines, ({ orderId }) => orderId);
     const seen = orders.map((order) => asOf(order, clock.now())).filter((order) => fits(order, filter));
     for (const order of seen.sort((a, b) => (a.id < b.id ? -1 : 1)))

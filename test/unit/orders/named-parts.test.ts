@@ -16,6 +16,7 @@ function anOrder() {
     productId: "product",
     quantity: 1,
     shipmentId: null,
+    splitFrom: null,
   }));
   return { order: { lines }, reads };
 }

@@ -3,18 +3,12 @@ import { mailTracking } from "../../../fulfilment/shipping/mail-tracking.ts";
 import { prepareShipping } from "../../../fulfilment/shipping/prepare-shipping.ts";
 import type { Order } from "../../../lifecycle/order.ts";
 import type { Transition } from "../../../lifecycle/transition.ts";
-import {
-  lineErrors,
-  type NamedLines,
-  namedLines,
-  namedShipment,
-  readLineIds,
-  shipmentErrors,
-} from "../../../orders/changes/named-parts.ts";
-import { lineIdsField, shipmentIdField } from "../../../orders/changes/request-fields.ts";
+import { namedShipment, shipmentErrors } from "../../../orders/changes/named-parts.ts";
+import { shipmentIdField } from "../../../orders/changes/request-fields.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../../orders/order-owners-sql.ts";
-import { toTracking, trackingUrlOf } from "../../../orders/shipments/tracking.ts";
+import { readShipRequest, shipFields, toShip } from "../../../orders/shipments/ship-request.ts";
+import { trackingUrlOf } from "../../../orders/shipments/tracking.ts";
 import {
   carrierField,
   trackingNumberField,
@@ -27,17 +21,7 @@ import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 
-const ShipBody = Type.Object(
-  {
-    lineIds: Type.Optional(
-      lineIdsField("Ids of the lines that the shipment contains. Default: all unshipped lines."),
-    ),
-    carrier: Type.Optional(carrierField()),
-    trackingNumber: Type.Optional(trackingNumberField()),
-    trackingUrl: Type.Optional(trackingUrlField()),
-  },
-  { title: "ShipRequest", description: "A shipment to create." },
-);
+const ShipBody = Type.Object(shipFields(), { title: "ShipRequest", description: "A shipment to create." });
 
 const ReturnBody = Type.Object(
   {
@@ -88,12 +72,12 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       "Creates a shipment: `shipped` if it has a tracking number or address, else `pending`. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted, or not routed to a facility. Tracking can be added later.",
     body: ShipBody,
     handle: async ({ caller, params, body, by }, { context }) => {
-      const lines = readLineIds(body.lineIds);
+      const request = readShipRequest(body);
       return handleTransition(context, caller, params.id, {
         by,
         operation: "ship",
         prepare: prepareShipping,
-        transition: (order) => toShip(order, body, lines, context.newId()),
+        transition: (order) => toShip(order, request, context.newId),
         alongside: mailTracking,
       });
     },
@@ -160,17 +144,6 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     },
   }),
 ];
-
-function toShip(
-  order: Order,
-  body: Static<typeof ShipBody>,
-  lines: NamedLines | null,
-  newShipmentId: string,
-): Transition | Problem {
-  const errors = lineErrors(order, lines);
-  if (errors.length > 0) return validationFailed(errors);
-  return { name: "ship", lineIds: namedLines(lines), newShipmentId, tracking: toTracking(body) };
-}
 
 function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Transition | Problem {
   const errors = shipmentErrors(order, shipmentId);
