@@ -1,7 +1,12 @@
 import { hasFailedPayment, isSettled, wasCanceled } from "../lifecycle/lifecycle.ts";
 import type { OrderState } from "../lifecycle/order.ts";
 
-export type ChangedOrder = { readonly before: OrderState; readonly after: OrderState };
+export type ChangedOrder = {
+  readonly before: OrderState;
+  readonly after: OrderState;
+  /** As in `x-request-id`. Absent or null: no request caused the change. */
+  readonly requestId?: string | null;
+};
 
 /**
  * The effect of a transition on the ledger. Null if there is none. An order that leaves the review is charged for its

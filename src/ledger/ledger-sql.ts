@@ -51,7 +51,7 @@ export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[
 
 /** The columns that `toLedgers` reads. */
 const LEDGER_ENTRY = `e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
-             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.created_at`;
+             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at`;
 
 type LedgerRow = {
   order_id: string;
@@ -65,6 +65,7 @@ type LedgerRow = {
   status: EntryStatus;
   gateway: GatewayName | null;
   reason: string | null;
+  request_id: string | null;
   created_at: Date;
 };
 
@@ -84,6 +85,7 @@ function toLedgers(rows: readonly LedgerRow[]): LedgerOf {
       status: row.status,
       gateway: row.gateway,
       failureReason: row.reason,
+      requestId: row.request_id,
       createdAt: row.created_at,
     }));
 }
@@ -93,13 +95,13 @@ function toLedgers(rows: readonly LedgerRow[]): LedgerOf {
  * row for the gateway. In one statement, no order can exist without its charge. An order in review is charged when it
  * is approved (decision 0090).
  *
- * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, status, goods_minor
- *   and created_at
+ * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, status,
+ *   goods_minor, request_id and created_at
  */
 export const chargeGoods = (placed: string): string => `
       charged as (
-        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
-        select merchant_id, id, id, 'goods', 1, goods_minor, created_at
+        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, request_id, created_at)
+        select merchant_id, id, id, 'goods', 1, goods_minor, request_id, created_at
         from ${placed}
         where not test_mode and status <> 'PROCESSING' and goods_minor > 0
       ), payable as (
@@ -115,16 +117,16 @@ export const chargeGoods = (placed: string): string => `
  */
 export async function insertGoodsCharges(
   tx: Queryable,
-  orders: readonly OrderKey[],
+  orders: readonly (OrderKey & { readonly requestId: string | null })[],
   now: Date,
 ): Promise<void> {
   await tx.query({
     name: "insert-goods-charges",
     text: `
       with charged as (
-        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
-        select o.merchant_id, o.id, o.id, 'goods', 1, o.goods_minor, $3
-        from unnest($1::uuid[], $2::uuid[]) as approved (merchant_id, order_id)
+        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, request_id, created_at)
+        select o.merchant_id, o.id, o.id, 'goods', 1, o.goods_minor, approved.request_id, $3
+        from unnest($1::uuid[], $2::uuid[], $4::text[]) as approved (merchant_id, order_id, request_id)
         join orders o on o.merchant_id = approved.merchant_id and o.id = approved.order_id
         where not o.test_mode and o.goods_minor > 0
         on conflict (merchant_id, order_id, id) do nothing -- An earlier version charged it at its creation.
@@ -134,12 +136,22 @@ export async function insertGoodsCharges(
       select c.merchant_id, o.connection_id, c.order_id, c.id, $3, 0, false
       from charged c
       join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), now],
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      now,
+      orders.map(({ requestId }) => requestId),
+    ],
   });
 }
 
 /** An entry for the ledger of an order that the caller has locked. */
-export type EntryOfOrder = NewEntry & { readonly order: OrderKey; readonly id: string };
+export type EntryOfOrder = NewEntry & {
+  readonly order: OrderKey;
+  readonly id: string;
+  /** As in `x-request-id`. Null if no request caused the entry. */
+  readonly requestId: string | null;
+};
 
 /** Adds entries to ledgers, and makes them due at a gateway. */
 export async function insertEntries(
@@ -154,13 +166,13 @@ export async function insertEntries(
       with input as materialized (
         select *
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[],
-                    $9::timestamptz[], $10::text[], $11::uuid[])
+                    $9::timestamptz[], $10::text[], $11::uuid[], $13::text[])
           as input (merchant_id, connection_id, order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway,
-                    refund_id)
+                    refund_id, request_id)
       ), added as (
         insert into ledger_entries (
-          merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, created_at)
-        select merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, $12
+          merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at)
+        select merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, $12
         from input
       )
       insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
@@ -179,6 +191,7 @@ export async function insertEntries(
       entries.map(({ gateway }) => gateway),
       entries.map(({ refundId }) => refundId),
       now,
+      entries.map(({ requestId }) => requestId),
     ],
   });
 }

@@ -25,6 +25,8 @@ export type LedgerEntry = {
   readonly gateway: GatewayName | null;
   /** The gateway's code for the decline. Null unless the entry has failed. */
   readonly failureReason: string | null;
+  /** As in `x-request-id`. Null if no request caused the entry. */
+  readonly requestId: string | null;
   readonly createdAt: Date;
 };
 

@@ -23,13 +23,14 @@ export async function updateLedger(
 }
 
 /** Orders of one merchant. Never empty. */
-type Orders = readonly [OrderKey, ...OrderKey[]];
+type ChangedKey = OrderKey & { readonly requestId: string | null };
+type Orders = readonly [ChangedKey, ...ChangedKey[]];
 
 /** Ledgers are changed merchant by merchant, in the order of the merchants' ids, because each is on its own shard. */
 const ofEachMerchant = (transitions: readonly ChangedOrder[]): Orders[] =>
   [...Map.groupBy(transitions, ({ after }) => after.merchantId)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, group]) => group.map(({ after }) => after) as unknown as Orders); // Groups are never empty.
+    .map(([, group]) => group.map(keyOf) as unknown as Orders); // Groups are never empty.
 
 /** Cancels unsent charges of canceled orders, and refunds what is left of the others. Earlier refunds are still made. */
 async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
@@ -69,6 +70,13 @@ const isPendingCharge = ({ kind, status }: LedgerEntry): boolean => status === "
 
 const idOf = ({ id }: { readonly id: string }): string => id;
 
+const keyOf = ({ after: { merchantId, connectionId, id }, requestId = null }: ChangedOrder): ChangedKey => ({
+  merchantId,
+  connectionId,
+  id,
+  requestId,
+});
+
 const entryOf =
-  (order: OrderKey, { newId }: RecordContext) =>
-  (entry: NewEntry) => ({ ...entry, order, id: newId() });
+  (order: ChangedKey, { newId }: RecordContext) =>
+  (entry: NewEntry) => ({ ...entry, order, id: newId(), requestId: order.requestId });

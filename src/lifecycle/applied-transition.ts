@@ -17,6 +17,8 @@ export type TransitionCause = {
   readonly actor: Actor;
   /** The name of the transition, or of another operation, such as `route`. */
   readonly operation: string;
+  /** As in `x-request-id`. Absent or null: no request caused the change. */
+  readonly requestId?: string | null;
   /** The actor's own text, such as why a review was rejected. */
   readonly detail?: string | null;
   /** For a return: whether its goods go back into stock. */
@@ -78,6 +80,8 @@ export type TimelineEntry = {
   readonly id: string;
   readonly operation: string;
   readonly actor: Actor;
+  /** As in `x-request-id`. Null if no request caused it. */
+  readonly requestId: string | null;
   readonly detail: string | null;
   /** The shipment that was created or changed. Null if there is none. */
   readonly shipmentId: string | null;

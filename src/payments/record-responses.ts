@@ -162,7 +162,7 @@ async function applyConsequences(
     };
   });
   const entries = consequences.flatMap(({ order, entries }) =>
-    entries.map((entry) => ({ ...entry, order, id: at.newId() })),
+    entries.map((entry) => ({ ...entry, order, id: at.newId(), requestId: null })),
   );
   await insertEntries(tx, entries, at.now);
   await recordFailures(tx, consequences, at);

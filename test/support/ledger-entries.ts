@@ -19,6 +19,7 @@ export function entry(words: string, id?: string): LedgerEntry {
     status: status as LedgerEntry["status"],
     gateway: status === "pending" || status === "canceled" ? null : "stripe",
     failureReason: status === "failed" ? "declined" : null,
+    requestId: null,
     createdAt: NOW,
   };
 }

@@ -16,6 +16,8 @@ type RouteInput<Caller, Params, Query, Headers, Body> = {
   caller: Caller;
   /** The caller, the request and the operation, for the audit log. */
   by: Initiator;
+  /** The id of the request, as in `x-request-id`. */
+  id: string;
   params: Params;
   query: Query;
   headers: Headers;

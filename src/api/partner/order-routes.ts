@@ -49,8 +49,8 @@ export const orderRoutes: readonly PartnerRoute[] = [
       "validation-failed",
     ],
     bodyErrors: async ({ caller, body }) => testModeErrors(caller, body),
-    handle: async ({ caller, headers, body }, { createOrder }) => {
-      const created = await createOrder(caller, headers["idempotency-key"], body);
+    handle: async ({ caller, headers, body, id }, { createOrder }) => {
+      const created = await createOrder(caller, headers["idempotency-key"], body, id);
       if (isProblem(created)) return created;
       const { order, replayed } = created;
       const shown = toWireCreatedOrder(order);
@@ -88,8 +88,8 @@ export const orderRoutes: readonly PartnerRoute[] = [
     params: OrderIdParams,
     responses: { 200: { description: "The canceled order.", schema: OrderSchema } },
     problems: ["not-found", "order-not-cancelable", "validation-failed"],
-    handle: async ({ caller, params }, { context }) => {
-      const order = await cancelOrder(context, caller, parseOrderRef(params.orderId));
+    handle: async ({ caller, params, id }, { context }) => {
+      const order = await cancelOrder(context, caller, parseOrderRef(params.orderId), id);
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
     },
   }),
@@ -104,8 +104,8 @@ export const orderRoutes: readonly PartnerRoute[] = [
     body: TransitionRequestSchema,
     responses: { 200: { description: "The order after the transition.", schema: OrderSchema } },
     problems: ["not-found", "transition-refused", "limit-reached", "validation-failed"],
-    handle: async ({ caller, params, body }, { context }) => {
-      const order = await transitionTestOrder(context, caller, parseOrderRef(params.orderId), body);
+    handle: async ({ caller, params, body, id }, { context }) => {
+      const order = await transitionTestOrder(context, caller, parseOrderRef(params.orderId), body, id);
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
     },
   }),

@@ -1,4 +1,4 @@
-import type { Actor, RecordContext } from "../../lifecycle/applied-transition.ts";
+import type { RecordContext, TransitionCause } from "../../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { refundableMinor, refundsFor } from "../ledger.ts";
@@ -15,7 +15,7 @@ export async function requestRefund(
   tx: Queryable,
   order: OrderKey,
   request: RefundRequest,
-  actor: Actor,
+  { actor, requestId = null }: Pick<TransitionCause, "actor" | "requestId">,
   { newId, now }: RecordContext,
 ): Promise<RefundOutcome> {
   const earlier = await readRefunds(tx, order);
@@ -37,7 +37,12 @@ export async function requestRefund(
     ...{ reason, note, reference, actor, createdAt: now },
   };
   await insertRefund(tx, order, refund);
-  const entries = refundsFor(ledger, refund, now).map((entry) => ({ ...entry, order, id: newId() }));
+  const entries = refundsFor(ledger, refund, now).map((entry) => ({
+    ...entry,
+    order,
+    id: newId(),
+    requestId,
+  }));
   await insertEntries(tx, entries, now);
   return { outcome: "requested", refund, replayed: false };
 }

@@ -15,6 +15,7 @@ export async function cancelOrder(
   context: Context,
   access: KeyAccess,
   ref: OrderRef,
+  requestId: string | null = null,
 ): Promise<Order | Problem> {
   const outcome = await changeOrder(context, {
     async lock(tx) {
@@ -22,7 +23,7 @@ export async function cancelOrder(
       return access.testOnly && !order?.testMode ? undefined : order;
     },
     missing: missingOrder(access),
-    cause: { actor: PARTNER, operation: "cancel" },
+    cause: { actor: PARTNER, operation: "cancel", requestId },
     decide: (order, now) => applyTransition(order, { name: "cancelByPartner" }, now),
   });
   if (isProblem(outcome)) return outcome;

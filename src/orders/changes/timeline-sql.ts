@@ -28,11 +28,12 @@ export async function insertTimelineEntries(
     name: "insert-timeline-entries",
     text: `
       insert into timeline_entries (
-        merchant_id, order_id, id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at)
-      select e.merchant_id, e.order_id, e.id, e.operation, e.actor_kind, e.actor_name, e.detail, e.shipment_id, e.status,
+        merchant_id, order_id, id, operation, actor_kind, actor_name, request_id, detail, shipment_id, status,
+        hold_reasons, created_at)
+      select e.merchant_id, e.order_id, e.id, e.operation, e.actor_kind, e.actor_name, e.request_id, e.detail, e.shipment_id, e.status,
              e.hold_reasons, $2
       from json_to_recordset($1::json) as e (
-        merchant_id uuid, order_id uuid, id uuid, operation text, actor_kind text, actor_name text, detail text,
+        merchant_id uuid, order_id uuid, id uuid, operation text, actor_kind text, actor_name text, request_id text, detail text,
         shipment_id uuid, status text, hold_reasons text[])`,
     values: [
       JSON.stringify(
@@ -43,6 +44,7 @@ export async function insertTimelineEntries(
           operation: cause.operation,
           actor_kind: cause.actor.kind,
           actor_name: cause.actor.name,
+          request_id: cause.requestId ?? null,
           detail: cause.detail ?? null,
           shipment_id: shipmentId,
           status: order.status,
@@ -65,6 +67,7 @@ export async function readTimeline(
     operation: string;
     actor_kind: Actor["kind"];
     actor_name: string | null;
+    request_id: string | null;
     detail: string | null;
     shipment_id: string | null;
     status: OrderStatus;
@@ -73,7 +76,7 @@ export async function readTimeline(
   }>({
     name: "read-timeline",
     text: `
-      select id, operation, actor_kind, actor_name, detail, shipment_id, status, hold_reasons, created_at
+      select id, operation, actor_kind, actor_name, request_id, detail, shipment_id, status, hold_reasons, created_at
       from timeline_entries
       where merchant_id = $1 and order_id = $2
       order by id`,
@@ -83,6 +86,7 @@ export async function readTimeline(
     id: row.id,
     operation: row.operation,
     actor: { kind: row.actor_kind, name: row.actor_name },
+    requestId: row.request_id,
     detail: row.detail,
     shipmentId: row.shipment_id,
     status: row.status,

@@ -12,7 +12,7 @@ import { transitionRefused } from "./transition-refused.ts";
 
 /** What a caller of the back office requests of a real order. */
 export type RequestedTransition = Pick<RequestedChange, "prepare" | "alongside"> & {
-  readonly cause: Omit<TransitionCause, "actor"> & { readonly operation: TransitionName };
+  readonly cause: Omit<TransitionCause, "actor" | "requestId"> & { readonly operation: TransitionName };
   readonly by: Initiator;
   /** The transition, or why the request is not valid for this order. */
   transition(order: Order): Transition | Problem;
@@ -34,7 +34,7 @@ export async function transitionOrder(
       return order?.testMode ? undefined : order;
     },
     missing: notFound("order"),
-    cause: { ...cause, actor: by.actor },
+    cause: { ...cause, actor: by.actor, requestId: by.requestId },
     async alongside(tx, change, at) {
       await alongside?.(tx, change, at);
       if (change.after !== change.before) await recordAudit(tx, context, by, factOf(change));

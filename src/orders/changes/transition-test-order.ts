@@ -67,6 +67,7 @@ export async function transitionTestOrder(
   connection: ConnectionKey,
   ref: OrderRef,
   request: TransitionRequest,
+  requestId: string | null = null,
 ): Promise<Order | Problem> {
   const missing = notFound("test order");
   const read = readShipRequest(request);
@@ -78,7 +79,7 @@ export async function transitionTestOrder(
       return order;
     },
     missing,
-    cause: { actor: PARTNER, operation: request.transition },
+    cause: { actor: PARTNER, operation: request.transition, requestId },
     decide(order, now) {
       if (!order.testMode) return missing;
       const requested = toTransition(order, request, read, context.newId);

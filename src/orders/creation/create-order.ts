@@ -28,6 +28,7 @@ export type CreateOrder = (
   connection: ConnectionKey,
   idempotencyKey: string | undefined,
   body: Static<typeof OrderRequestSchema>,
+  requestId?: string,
 ) => Promise<Created | Problem>;
 
 /** Groups that are stored at the same time: while one waits for its commit, the next one is written. */
@@ -59,12 +60,19 @@ export function orderCreator(
     if (placed.outcome === "created") watchValue(placed);
     return placed;
   };
-  return async ({ merchantId, connectionId }, header, body) => {
+  return async ({ merchantId, connectionId }, header, body, requestId) => {
     const request = normalizeOrderRequest(body);
     const idempotencyKey = header ?? request.externalOrderId;
     if (idempotencyKey === null) return KEY_MISSING;
     return resolvePlacement(
-      { merchantId, connectionId, idempotencyKey, requestHash: hashOrderRequest(request), request },
+      {
+        merchantId,
+        connectionId,
+        idempotencyKey,
+        requestHash: hashOrderRequest(request),
+        request,
+        requestId,
+      },
       place,
       readOrder,
     );

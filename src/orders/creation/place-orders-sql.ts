@@ -25,6 +25,8 @@ export type NewOrder = {
   readonly order: Order;
   readonly idempotencyKey: string;
   readonly requestHash: Buffer;
+  /** As in `x-request-id`. */
+  readonly requestId: string | undefined;
   readonly goodsMinor: bigint;
   readonly currency: string;
   /** One per line, in the order of the lines. */
@@ -119,25 +121,25 @@ export async function insertOrders(
         select *
         from json_to_recordset($1::json) as input (
           merchant_id uuid, connection_id uuid, id uuid, test_mode boolean, external_order_id text, idempotency_key text,
-          request_hash text, status text, goods_minor bigint, currency text,
+          request_hash text, request_id text, status text, goods_minor bigint, currency text,
           first_name text, last_name text, name text, company text, address1 text, address2 text,
           city text, zip text, state_code text, country_code text, phone text, note text, metadata json,
           created_at timestamptz, acceptance_due_at timestamptz, expires_at timestamptz,
           lines json, event_id uuid, event_type text, event_body text)
       ), placed as (
         insert into orders (
-          merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
-          goods_minor, currency, first_name, last_name, name, company, address1, address2,
+          merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
+          hold_reasons, goods_minor, currency, first_name, last_name, name, company, address1, address2,
           city, zip, state_code, country_code, phone, note, metadata,
           created_at, updated_at, acceptance_due_at, expires_at, last_sequence)
-        select merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, decode(request_hash, 'hex'), status, '{}',
-               goods_minor, currency, first_name, last_name, name, company, address1, address2,
+        select merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, decode(request_hash, 'hex'),
+               request_id, status, '{}', goods_minor, currency, first_name, last_name, name, company, address1, address2,
                city, zip, state_code, country_code, phone, note, metadata,
                created_at, created_at, acceptance_due_at, expires_at, 1
         from input
         order by merchant_id, connection_id, idempotency_key
         on conflict do nothing
-        returning merchant_id, connection_id, id, test_mode, status, goods_minor, created_at
+        returning merchant_id, connection_id, id, test_mode, status, goods_minor, request_id, created_at
       ), placed_lines as (
         insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
         select p.merchant_id, p.connection_id, p.id, l.id, l.product_id, l.quantity, l.unit_price_minor
@@ -168,6 +170,7 @@ function toInput({
   order,
   idempotencyKey,
   requestHash,
+  requestId,
   goodsMinor,
   currency,
   unitPricesMinor,
@@ -182,6 +185,7 @@ function toInput({
     external_order_id: order.externalOrderId,
     idempotency_key: idempotencyKey,
     request_hash: requestHash.toString("hex"),
+    request_id: requestId,
     status: order.status,
     goods_minor: goodsMinor.toString(),
     currency,

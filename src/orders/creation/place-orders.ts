@@ -24,6 +24,8 @@ export type Placement = ConnectionKey & {
   readonly idempotencyKey: string;
   readonly requestHash: Buffer;
   readonly request: OrderRequest;
+  /** As in `x-request-id`. */
+  readonly requestId: string | undefined;
 };
 
 export type Placed =
@@ -142,7 +144,7 @@ function rejectedLines(
 
 function draftOrder(
   { clock, config, newId }: Context,
-  { merchantId, connectionId, idempotencyKey, requestHash, request }: Placement,
+  { merchantId, connectionId, idempotencyKey, requestHash, request, requestId }: Placement,
   products: Map<string, OrderableProduct>,
 ): NewOrder {
   const now = clock.now();
@@ -195,6 +197,7 @@ function draftOrder(
     order,
     idempotencyKey,
     requestHash,
+    requestId,
     goodsMinor,
     currency,
     unitPricesMinor: ordered.map(({ product }) => product.priceMinor),

@@ -1,7 +1,6 @@
-import type { Initiator } from "../../audit/initiator.ts";
+import { byService, type Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { eraseRefundNotes } from "../../ledger/refunds/refunds-sql.ts";
-import { type Actor, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf, isSettled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { deleteMails } from "../../mail/mails-sql.ts";
@@ -45,7 +44,7 @@ export async function erasePersonalData(
     if (!isSettled(order)) return transitionRefused(OPERATION, order, "order_not_settled");
     const erased = await eraseOrders(tx, context, [key], {
       unchangedSince: order.updatedAt,
-      actor: by.actor,
+      by,
     });
     if (erased === 0) return order;
     const { merchantId, connectionId, id } = key;
@@ -66,7 +65,9 @@ export async function eraseOldPersonalData(context: Context, stopping?: AbortSig
   const unchangedSince = before(clock.now(), config.personalDataMs);
   const failures = new Map<string, unknown>();
   const erase = (keys: readonly OrderKey[]) =>
-    inTransaction(context, (tx) => eraseOrders(tx, context, keys, { unchangedSince, actor: SERVICE }));
+    inTransaction(context, (tx) =>
+      eraseOrders(tx, context, keys, { unchangedSince, by: byService(OPERATION) }),
+    );
   let count = 0;
   while (!stopping?.aborted) {
     const keys = await listOrdersToErase(db, unchangedSince, [...failures.keys()], BATCH_SIZE);
@@ -106,7 +107,7 @@ async function eraseOrders(
   tx: Queryable,
   { clock, newId }: Context,
   keys: readonly OrderKey[],
-  { unchangedSince, actor }: { readonly unchangedSince: Date; readonly actor: Actor },
+  { unchangedSince, by }: { readonly unchangedSince: Date; readonly by: Initiator },
 ): Promise<number> {
   await planEachTime(tx);
   const now = clock.now();
@@ -124,7 +125,7 @@ async function eraseOrders(
   await eraseRefundNotes(tx, erased, ERASED);
   await rewriteEventBodies(tx, erased, since, erasedEventBody);
   await eraseResponses(tx, erased, since);
-  const cause = { actor, operation: OPERATION };
+  const cause = { actor: by.actor, operation: OPERATION, requestId: by.requestId };
   const entries = erased.map((order) => ({ order, cause, shipmentId: null }));
   await insertTimelineEntries(tx, entries, { newId, now });
   return erased.length;

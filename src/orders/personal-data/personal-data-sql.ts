@@ -87,15 +87,22 @@ export async function eraseTimelineDetails(tx: Queryable, orders: readonly Order
   });
 }
 
-/** When the personal data of an order was erased; null if it was not. */
-export async function readErasedAt(db: Queryable, { merchantId, id }: OrderKey): Promise<Date | null> {
-  const [row] = await db.query<{ erasedAt: Date | null }>({
-    name: "read-erased-at",
+/** What the row of an order says about its own history. */
+type OrderRecord = {
+  /** When the personal data of the buyer was erased; null if it was not. */
+  readonly erasedAt: Date | null;
+  /** The request that created the order; null if it is not known. */
+  readonly requestId: string | null;
+};
+
+export async function readOrderRecord(db: Queryable, { merchantId, id }: OrderKey): Promise<OrderRecord> {
+  const [row] = await db.query<OrderRecord>({
+    name: "read-order-record",
     text: `
-      select personal_data_erased_at as "erasedAt"
+      select personal_data_erased_at as "erasedAt", request_id as "requestId"
       from orders
       where merchant_id = $1 and id = $2`,
     values: [merchantId, id],
   });
-  return row?.erasedAt ?? null;
+  return row ?? { erasedAt: null, requestId: null };
 }

@@ -54,7 +54,7 @@ export async function refundLockedOrder(
   by: Initiator,
   at: RecordContext,
 ): Promise<Refunded | Problem> {
-  const requested = await requestRefund(tx, order, request, by.actor, at);
+  const requested = await requestRefund(tx, order, request, by, at);
   switch (requested.outcome) {
     case "nothing-left":
       return transitionRefused(OPERATION, order, "nothing_to_refund");
@@ -86,6 +86,7 @@ async function recordRefund(
   const cause = {
     actor: by.actor,
     operation: OPERATION,
+    requestId: by.requestId,
     detail: note === null ? reason : `${reason}: ${note}`,
   };
   await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);

@@ -32,12 +32,13 @@ export async function retryPayment(
     const order = asOf(stored, at.now);
     const ledger = await readLedger(tx, order, order.id);
     const retries = retriesOf(ledger, wasCanceled(order), at.now);
-    const add = retries.add.map((entry) => ({ ...entry, order, id: at.newId() }));
+    const requestId = by?.requestId ?? null;
+    const add = retries.add.map((entry) => ({ ...entry, order, id: at.newId(), requestId }));
     const waiting = retries.bringForward.map(({ id }) => id);
     if (add.length + waiting.length === 0) return transitionRefused(OPERATION, order, "nothing_to_pay");
     await bringForward(tx, order, order.id, waiting, at.now);
     await insertEntries(tx, add, at.now);
-    const cause = { actor: by?.actor ?? SERVICE, operation: OPERATION };
+    const cause = { actor: by?.actor ?? SERVICE, operation: OPERATION, requestId };
     await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
     const { merchantId, connectionId, id } = key;
     if (by !== null)

@@ -39,6 +39,7 @@ describe("review (specification, part 3; decision 0013)", () => {
       onHoldReasons: [],
       shipmentId: null,
       detail: "A known buyer.",
+      requestId: expect.any(String),
     });
     expect(await readOrder(partner, id)).toMatchObject({ status: "ACCEPTED" });
     expect(await typesOf(id)).toEqual(["order.created"]);

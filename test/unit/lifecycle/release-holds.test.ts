@@ -9,6 +9,7 @@ const entry = (second: number, kind: Kind, ...holdReasons: string[]): TimelineEn
   id: String(second),
   operation: "hold",
   actor: { kind, name: null },
+  requestId: null,
   detail: null,
   shipmentId: null,
   status: "NEW",

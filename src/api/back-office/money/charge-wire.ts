@@ -41,6 +41,10 @@ export const ChargeSchema = Type.Object(
       "The gateway that processed the charge. Null while it is pending, and if it was canceled.",
     ),
     failureReason: nullable(Type.String(), "The gateway's code for a decline. Null if it has not declined."),
+    requestId: nullable(
+      Type.String(),
+      "The `x-request-id` of the request that caused the charge. Null if the service itself did.",
+    ),
     createdAt: dateTime("When the charge was created."),
   },
   { title: "Charge", description: "A charge of a merchant for an order, or a refund of one." },
@@ -56,5 +60,6 @@ export const toWireCharge = (entry: LedgerEntry): Static<typeof ChargeSchema> =>
   refundId: entry.refundId === null ? null : toTypeId("rfd", entry.refundId),
   gateway: entry.gateway,
   failureReason: entry.failureReason,
+  requestId: entry.requestId,
   createdAt: entry.createdAt.toISOString(),
 });

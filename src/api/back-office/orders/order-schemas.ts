@@ -104,6 +104,10 @@ const TimelineEntrySchema = Type.Object(
       Type.String(),
       "Explanation by the actor, such as why a review was rejected. Null if there is none.",
     ),
+    requestId: nullable(
+      Type.String(),
+      "The `x-request-id` of the request that changed the order. Null if the service itself did.",
+    ),
   },
   { title: "TimelineEntry", description: "A change of an order. Entries are never changed." },
 );
@@ -157,12 +161,14 @@ type OrderRecords = {
   readonly timeline: readonly TimelineEntry[];
   /** When the personal data of the buyer was erased; null if it was not. */
   readonly erasedAt: Date | null;
+  /** The request that created the order; null if it is not known. */
+  readonly requestId: string | null;
 };
 
 export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
-  { prices, charges, refunds, timeline, erasedAt }: OrderRecords,
+  { prices, charges, refunds, timeline, erasedAt, requestId }: OrderRecords,
 ): Static<typeof BackOfficeOrderSchema> {
   const { currency } = prices;
   const summary = toOrderSummary(order, owner);
@@ -184,7 +190,7 @@ export function toBackOfficeOrder(
       placedBy: { ...placedBy },
     })),
     personalDataErasedAt: erasedAt?.toISOString() ?? null,
-    timeline: [creation(order, timeline), ...timeline.map(toWireEntry)],
+    timeline: [creation(order, timeline, requestId), ...timeline.map(toWireEntry)],
   };
 }
 
@@ -196,10 +202,15 @@ const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> =
   onHoldReasons: [...entry.holdReasons],
   shipmentId: entry.shipmentId === null ? null : toTypeId("shp", entry.shipmentId),
   detail: entry.detail,
+  requestId: entry.requestId,
 });
 
 /** The entry of the creation, which is not stored. A real order without an acceptance window started in review. */
-const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<typeof TimelineEntrySchema> => ({
+const creation = (
+  order: Order,
+  timeline: readonly TimelineEntry[],
+  requestId: string | null,
+): Static<typeof TimelineEntrySchema> => ({
   at: order.createdAt.toISOString(),
   operation: "create",
   actor: { kind: "partner", name: null },
@@ -207,6 +218,7 @@ const creation = (order: Order, timeline: readonly TimelineEntry[]): Static<type
   onHoldReasons: [],
   shipmentId: null,
   detail: null,
+  requestId,
 });
 
 function firstStatus(order: Order, timeline: readonly TimelineEntry[]): string {
