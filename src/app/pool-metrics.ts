@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { DatabaseUsage } from "../platform/database/database-usage.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { SECOND_MS } from "../platform/time.ts";
-import type { Pools } from "./pools.ts";
+import { POOLS, type Pools } from "./pools.ts";
 
 /** Connections that are named in the metrics. Few, so that the number of series stays small. */
 const CONNECTIONS_SHOWN_MAX = 5;
@@ -16,6 +16,14 @@ export function addPoolMetrics(registry: Registry, { opened }: Pools, usage: Dat
     help: "Connections to the database that are in use, by pool.",
     collect() {
       for (const [pool, { use }] of opened) this.set({ pool }, use().inUse);
+    },
+  });
+  new Gauge({
+    ...labeled,
+    name: "partner_orders_database_connections_max",
+    help: "Connections to the database that this process may have, by pool.",
+    collect() {
+      for (const pool of opened.keys()) this.set({ pool }, POOLS[pool].connectionsMax);
     },
   });
   new Gauge({

@@ -7,7 +7,7 @@ type PoolOptions = Pick<DatabaseOptions, "connectionsMax" | "statementTimeoutMs"
  * (decision 0066). A process opens those of its roles only, and each when it is first needed. `docs/operation.md` has
  * the sums.
  */
-const POOLS = {
+export const POOLS = {
   /** The start, signals to other processes and, in a worker, those of others. */
   service: { connectionsMax: 3, statementTimeoutMs: 15_000 },
   /** Partners: 4 groups of keys, 4 groups of orders and 6 other calls. */

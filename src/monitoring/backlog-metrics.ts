@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { readOldestDuePayment } from "../ledger/claim-payments-sql.ts";
 import { HOLD_REASONS } from "../lifecycle/hold-reasons.ts";
 import { countQueuedMails } from "../mail/backlog-sql.ts";
@@ -12,27 +12,27 @@ import type { Context } from "../platform/context.ts";
 import { DAY_TABLES, partitionsAheadMs } from "../platform/database/day-partitions.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { countPausedEndpoints, readDueDeliveries } from "../webhooks/backlog-sql.ts";
+import { type BacklogGauges, backlogGauges } from "./backlog-gauges.ts";
 import { sharedWhileRunning } from "./shared-while-running.ts";
+
+type Reads = Pick<Context, "db" | "clock" | "log">;
 
 /**
  * Gauges of waiting work, read from the database at each scrape. Every process reports the same values: use the maximum
  * over processes, not the sum. Only small tables are read, never the delivery log.
  */
-export function addBacklogMetrics(registry: Registry, context: Context): void {
-  const add = gaugesOf(registry, context);
+export function addBacklogMetrics(registry: Registry, context: Reads): void {
+  const add = backlogGauges(registry, context);
   addDeliveryGauges(add, context);
   addOrderGauges(add, context);
   addOtherGauges(add, context);
+  add.readable(
+    "partner_orders_database_metrics_up",
+    "1 if all metrics that are read from the database are reported, 0 if some are missing.",
+  );
 }
 
-type AddGauges = {
-  count(name: string, help: string, read: () => Promise<number>): void;
-  /** Seconds since the time that `read` returns. 0 for null. */
-  age(name: string, help: string, read: (now: Date) => Promise<Date | null>): void;
-  labeled(name: string, help: string, label: string, read: () => Promise<Map<string, number>>): void;
-};
-
-function addDeliveryGauges(add: AddGauges, { db, clock }: Context): void {
+function addDeliveryGauges(add: BacklogGauges, { db, clock }: Reads): void {
   const readDue = sharedWhileRunning(() => readDueDeliveries(db, clock.now()));
   add.count(
     "partner_orders_webhook_deliveries_due",
@@ -49,7 +49,7 @@ function addDeliveryGauges(add: AddGauges, { db, clock }: Context): void {
   );
 }
 
-function addOrderGauges(add: AddGauges, { db }: Context): void {
+function addOrderGauges(add: BacklogGauges, { db }: Reads): void {
   add.age(
     "partner_orders_order_oldest_due_age_seconds",
     "Time since the acceptance window closed of the oldest order that has not been accepted yet",
@@ -75,7 +75,7 @@ function addOrderGauges(add: AddGauges, { db }: Context): void {
   );
 }
 
-function addOtherGauges(add: AddGauges, { db, clock }: Context): void {
+function addOtherGauges(add: BacklogGauges, { db, clock }: Reads): void {
   add.age(
     "partner_orders_payment_oldest_due_age_seconds",
     "How long the oldest charge or refund has been due that is not being sent to a gateway",
@@ -98,38 +98,3 @@ function addOtherGauges(add: AddGauges, { db, clock }: Context): void {
     },
   );
 }
-
-function gaugesOf(registry: Registry, context: Context): AddGauges {
-  const add = (
-    { name, help, labelNames = [] }: { name: string; help: string; labelNames?: string[] },
-    collect: (gauge: Gauge) => Promise<void>,
-  ) =>
-    new Gauge({ name, help, labelNames, registers: [registry], collect: loggingFailures(context, collect) });
-  return {
-    count: (name, help, read) => void add({ name, help }, async (gauge) => gauge.set(await read())),
-    age: (name, help, read) =>
-      void add({ name, help: `${help}; 0 without any.` }, async (gauge) => {
-        const now = context.clock.now();
-        const since = (await read(now)) ?? now;
-        gauge.set(Math.max(0, now.getTime() - since.getTime()) / SECOND_MS);
-      }),
-    labeled: (name, help, label, read) =>
-      void add({ name, help, labelNames: [label] }, async (gauge) => {
-        const values = await read();
-        gauge.reset();
-        for (const [value, count] of values) gauge.set({ [label]: value }, count);
-      }),
-  };
-}
-
-/** A gauge that cannot be read is left out. The other metrics are still reported. */
-const loggingFailures = ({ log }: Context, collect: (gauge: Gauge) => Promise<void>) =>
-  async function (this: Gauge): Promise<void> {
-    try {
-      await collect(this);
-    } catch (err) {
-      this.reset(); // The values with labels,
-      this.remove(); // and the value without.
-      log.warn({ err }, "backlog metric not read");
-    }
-  };

@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { readVersion } from "./config.ts";
 
 export type RequestMetrics = {
   observe(
@@ -27,6 +28,12 @@ export type Metrics = {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "partner_orders_build_info",
+    help: "Always 1. The labels are the version of the service and that of Node.",
+    labelNames: ["version", "node"],
+    registers: [registry],
+  }).set({ version: readVersion(), node: process.versions.node }, 1);
   const duration = new Histogram({
     name: "http_request_duration_seconds",
     help: "Time from the arrival of a request to the end of its response.",

@@ -11,3 +11,16 @@ export function pause(ms: number, stopping: AbortSignal): Promise<void> {
     }
   });
 }
+
+/** The result of `work`, or an error after `ms`. The work itself goes on. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`There was no result within ${ms} ms.`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

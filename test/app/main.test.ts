@@ -51,6 +51,40 @@ describe("the back office listener", () => {
     await eventually(async () => expect((await send(`${backOffice}/readyz`, null)).status).toBe(200));
     expect((await send(`${api}/v1/nothing`, null)).status).toBe(404);
   });
+
+  it("serves the metrics of the process within a second while the database is gone or hangs", async () => {
+    const proxy = await startDatabaseProxy(await createDatabase());
+    onTestFinished(() => proxy.close());
+    const { main, backOffice } = await startService({ DATABASE_URL: proxy.url });
+    const scrape = async () => {
+      const answer = await send(`${backOffice}/metrics`, null);
+      expect(answer.status).toBe(200);
+      expect(answer.text).toMatch(/^process_cpu_seconds_total /m);
+      expect(answer.text).toMatch(/^partner_orders_build_info\{version="[\d.]+",node="24\.[\d.]+"\} 1$/m);
+      expect(answer.text).toMatch(/^partner_orders_database_connections_max\{pool="health"\} 2$/m);
+      return answer.text;
+    };
+    const complete = /^partner_orders_mails_queued 0$/m;
+    expect(await scrape()).toMatch(complete);
+    expect(await scrape()).toMatch(/^partner_orders_database_metrics_up 1$/m);
+    proxy.hang();
+    const asked = performance.now();
+    const [hung, again] = await Promise.all([scrape(), scrape()]);
+    // The one limit of time here is the promise itself, with room for a busy machine.
+    expect(performance.now() - asked).toBeLessThan(4_000);
+    const ready = await send(`${backOffice}/readyz`, null);
+    expect(ready.status).toBe(503);
+    await proxy.cut();
+    for (const text of [hung, again, await scrape()]) {
+      expect(text).not.toMatch(/^partner_orders_(mails_queued|orders_held|partitions_ahead_seconds)[ {]/m);
+      expect(text).toMatch(/^partner_orders_database_metrics_up 0$/m);
+    }
+    await proxy.restore();
+    await eventually(async () => expect(await scrape()).toMatch(complete));
+    expect(main.log().filter(({ msg }) => msg === "metrics of the database not read").length).toBeLessThan(
+      30,
+    );
+  });
 });
 
 describe("a role alone", () => {

@@ -8,6 +8,8 @@ export type DatabaseProxy = {
   /** Breaks every connection and takes no new one, as when the database's machine is gone. */
   cut(): Promise<void>;
   restore(): Promise<void>;
+  /** Keeps every connection and passes nothing on, as when the database's machine hangs. `cut` ends it. */
+  hang(): void;
   close(): Promise<void>;
 };
 
@@ -15,6 +17,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let server: Server | null = null;
+  let hangs = false;
   const port = await open(0);
   const url = new URL(databaseUrl);
   url.hostname = "127.0.0.1";
@@ -22,6 +25,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
 
   async function open(onPort: number): Promise<number> {
     server = createServer((client) => {
+      if (hangs) {
+        sockets.add(client.on("error", () => undefined));
+        return;
+      }
       const upstream = connect({ host: target.hostname, port: Number(target.port) });
       for (const [from, to] of [
         [client, upstream],
@@ -48,11 +55,18 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     for (const socket of sockets) socket.destroy();
     await closed;
     server = null;
+    hangs = false;
+  }
+
+  function hang(): void {
+    hangs = true;
+    for (const socket of sockets) socket.unpipe().pause();
   }
 
   return {
     url: url.href,
     cut,
+    hang,
     restore: async () => {
       await open(port);
     },

@@ -3,12 +3,15 @@ import { sharedWhileRunning } from "../../monitoring/shared-while-running.ts";
 import type { Context } from "../../platform/context.ts";
 import { atMostEvery } from "../../platform/log.ts";
 import type { Metrics } from "../../platform/metrics.ts";
+import { within } from "../../platform/pause.ts";
 import { SECOND_MS } from "../../platform/time.ts";
 import { unavailable } from "../../platform/wire/problems.ts";
 import { unauthorized } from "../http/bearer.ts";
 import { createListener } from "../http/listener.ts";
 import { problemWriter } from "../http/replies.ts";
 
+/** A balancer waits a few seconds for a response. A database that needs longer for nothing is not available. */
+const READY_MS = 2_000;
 const MONITORING = { config: { isMonitoring: true } };
 
 /**
@@ -30,7 +33,7 @@ export function addHealthRoutes(
   app.get("/livez", MONITORING, async () => ({ status: "ok" }));
   app.get("/readyz", MONITORING, async (_request, reply) => {
     try {
-      await readReady();
+      await within(READY_MS, readReady());
       return { status: "ok" };
     } catch (error) {
       logNotReady(error);
