@@ -13,6 +13,7 @@ import { processAccountPayments } from "../payments/account/process-account-paym
 import { mailPaymentFailures } from "../payments/failure-mails/mail-payment-failures.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { HOUR_MS } from "../platform/time.ts";
+import { purgeStockMovements } from "../stock/purge-stock-movements.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { removeDeletedEndpoints } from "../webhooks/endpoints/remove-deleted-endpoints.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
@@ -46,6 +47,7 @@ export const JOBS: readonly Job[] = [
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },
   { name: "erase-personal-data", everyMs: HOUR_MS, run: eraseOldPersonalData },
+  { name: "purge-stock-movements", everyMs: HOUR_MS, run: purgeStockMovements },
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];

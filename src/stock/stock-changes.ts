@@ -47,7 +47,7 @@ function toRestock({ before, after, restock }: AppliedTransition): StockMove[] {
   const { facilityId } = after;
   if (restock !== true || facilityId === null) return [];
   return newlyReturned(before, after).map(({ productId, quantity }) => ({
-    ...{ facilityId, productId },
+    ...{ facilityId, productId, orderId: after.id },
     ...{ onHand: quantity, reserved: 0 },
   }));
 }

@@ -1,3 +1,4 @@
+import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Availability, ProductKey, StockRecord } from "./stock.ts";
@@ -17,6 +18,8 @@ export type StockMove = {
   readonly productId: string;
   readonly onHand: number;
   readonly reserved: number;
+  /** The order that causes it. */
+  readonly orderId: string;
 };
 
 /**
@@ -143,22 +146,25 @@ export async function readAvailability(
 /** A change of a merchant's stock record. */
 export type MerchantStockMove = StockMove & { readonly merchantId: string };
 
-/** Changes existing stock records. Returns the products that were changed. The caller has locked their stock. */
-export async function moveStock(
+/**
+ * Reserves pieces, or releases reservations, in existing stock records. What is on hand does not change. Returns the
+ * products that were changed. The caller has locked their stock.
+ */
+export async function moveReserved(
   tx: Queryable,
-  moves: readonly MerchantStockMove[],
+  moves: readonly Omit<MerchantStockMove, "onHand" | "orderId">[],
   now: Date,
 ): Promise<ProductKey[]> {
   if (moves.length === 0) return [];
   const rows = await tx.query<ProductRow>({
-    name: "move-stock",
+    name: "move-reserved-stock",
     text: `
       update facility_stock s
-      set on_hand = s.on_hand + move.on_hand, reserved = s.reserved + move.reserved, updated_at = $6
+      set reserved = s.reserved + move.reserved, updated_at = $5
       from (
-        select merchant_id, facility_id, product_id, sum(on_hand)::integer as on_hand, sum(reserved)::integer as reserved
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::integer[])
-          as each_move (merchant_id, facility_id, product_id, on_hand, reserved)
+        select merchant_id, facility_id, product_id, sum(reserved)::integer as reserved
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[])
+          as each_move (merchant_id, facility_id, product_id, reserved)
         group by merchant_id, facility_id, product_id) as move
       where s.merchant_id = move.merchant_id and s.facility_id = move.facility_id and s.product_id = move.product_id
       returning s.merchant_id, s.product_id`,
@@ -166,13 +172,76 @@ export async function moveStock(
       moves.map(({ merchantId }) => merchantId),
       moves.map(({ facilityId }) => facilityId),
       moves.map(({ productId }) => productId),
-      moves.map(({ onHand }) => onHand),
       moves.map(({ reserved }) => reserved),
       now,
     ],
   });
   return rows.map(toProductKey);
 }
+
+/** A move of goods with its history: the id of its movement, and who has caused it. */
+export type RecordedStockMove = MerchantStockMove & { readonly movementId: string; readonly actor: Actor };
+
+/**
+ * Changes existing stock records, and adds a movement for each move that changes what is on hand, in one statement for
+ * all orders. A negative quantity has been shipped, a positive one has been returned. Returns the products that were
+ * changed. The caller has locked their stock. The ids of movements are in the order of the moves.
+ */
+export async function moveGoods(
+  tx: Queryable,
+  moves: readonly RecordedStockMove[],
+  now: Date,
+): Promise<ProductKey[]> {
+  if (moves.length === 0) return [];
+  const rows = await tx.query<ProductRow>({
+    name: "move-goods",
+    text: `
+      with each_move as materialized (
+        select *
+        from json_to_recordset($1::json) as input (
+          merchant_id uuid, facility_id uuid, product_id uuid, on_hand integer, reserved integer, movement_id uuid,
+          order_id uuid, actor_kind text, actor_name text)
+      ), moved as (
+        update facility_stock s
+        set on_hand = s.on_hand + move.on_hand, reserved = s.reserved + move.reserved, updated_at = $2
+        from (
+          select merchant_id, facility_id, product_id, sum(on_hand)::integer as on_hand, sum(reserved)::integer as reserved
+          from each_move
+          group by merchant_id, facility_id, product_id) as move
+        where s.merchant_id = move.merchant_id and s.facility_id = move.facility_id and s.product_id = move.product_id
+        returning s.merchant_id, s.facility_id, s.product_id, s.on_hand
+      ), recorded as (
+        insert into stock_movements (merchant_id, id, facility_id, product_id, kind, difference, on_hand, order_id,
+                                     actor_kind, actor_name, created_at)
+        select e.merchant_id, e.movement_id, e.facility_id, e.product_id,
+               case when e.on_hand < 0 then 'shipped' else 'returned' end, e.on_hand,
+               -- After this move: what is left in the end, without the later moves.
+               m.on_hand - coalesce(sum(e.on_hand) over (
+                 partition by e.merchant_id, e.facility_id, e.product_id order by e.movement_id
+                 rows between 1 following and unbounded following), 0),
+               e.order_id, e.actor_kind, e.actor_name, $2
+        from each_move e
+        join moved m on m.merchant_id = e.merchant_id and m.facility_id = e.facility_id and m.product_id = e.product_id
+        where e.on_hand <> 0
+      )
+      select merchant_id, product_id
+      from moved`,
+    values: [JSON.stringify(moves.map(toMoveInput)), now],
+  });
+  return rows.map(toProductKey);
+}
+
+const toMoveInput = (move: RecordedStockMove) => ({
+  merchant_id: move.merchantId,
+  facility_id: move.facilityId,
+  product_id: move.productId,
+  on_hand: move.onHand,
+  reserved: move.reserved,
+  movement_id: move.movementId,
+  order_id: move.orderId,
+  actor_kind: move.actor.kind,
+  actor_name: move.actor.name,
+});
 
 const toStockRecord = (row: StockRow): StockRecord => ({
   merchantId: row.merchant_id,

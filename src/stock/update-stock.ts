@@ -1,8 +1,8 @@
-import type { AppliedTransition, RecordContext } from "../lifecycle/applied-transition.ts";
+import { type AppliedTransition, type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { deleteReservations, type Reservation, splitReservations } from "./reservations-sql.ts";
 import { linesToEnd, reservationSplits, stockMovesOf } from "./stock-changes.ts";
-import { lockStock, moveStock, type StockMove } from "./stock-sql.ts";
+import { lockStock, moveGoods, type StockMove } from "./stock-sql.ts";
 import { markStockChanged } from "./supply-changes-sql.ts";
 
 /**
@@ -37,15 +37,20 @@ async function updateStockOf(
   at: RecordContext,
 ): Promise<void> {
   const { leaving, freed } = stockMovesOf(transitions, ended);
-  const ofMerchant = (moves: readonly StockMove[]) => moves.map((move) => ({ ...move, merchantId }));
+  const actors = new Map(transitions.map(({ after, actor }) => [after.id, actor]));
+  const recorded = (moves: readonly StockMove[]) =>
+    moves.map((move) => {
+      const actor = actors.get(move.orderId) ?? SERVICE; // Each move is of one of these orders.
+      return { ...move, merchantId, movementId: at.newId(), actor };
+    });
   const productIds = new Set([...leaving, ...freed].map(({ productId }) => productId));
   // All at once: a later lock could have a smaller id than an earlier one, and two transactions would deadlock.
   await lockStock(
     tx,
     [...productIds].map((id) => ({ merchantId, id })),
   );
-  await moveStock(tx, ofMerchant(leaving), at.now); // Nothing becomes available, because it was reserved.
-  const changed = await moveStock(tx, ofMerchant(freed), at.now);
+  await moveGoods(tx, recorded(leaving), at.now); // Nothing becomes available, because it was reserved.
+  const changed = await moveGoods(tx, recorded(freed), at.now);
   await markStockChanged(
     tx,
     merchantId,

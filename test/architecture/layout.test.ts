@@ -49,6 +49,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/ledger/refunds/refunds-sql.ts",
     "src/stock/supply-changes-sql.ts",
     "src/stock/reservations-sql.ts",
+    "src/stock/stock-movements-sql.ts",
     "src/stock/stock-sql.ts",
   ],
   "Locks, timeline and route of an order: payments and routing change orders in their own transactions": [

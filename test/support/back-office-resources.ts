@@ -42,6 +42,7 @@ const BODIES: Record<string, object> = {
   createConnection: { name: "New" },
   createFacility: { name: "New", countryCode: "DE" },
   setStock: { onHand: 5 },
+  adjustStock: { difference: 1, reason: "found" },
   setRates: { rates: [] },
   recordAccountPayment: { amount: price, reference: "transfer-1" },
   refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },

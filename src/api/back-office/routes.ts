@@ -4,6 +4,7 @@ import { importRoutes } from "./catalog/import-routes.ts";
 import { productRoutes } from "./catalog/product-routes.ts";
 import { facilityRoutes } from "./facilities/facility-routes.ts";
 import { rateRoutes } from "./facilities/rate-routes.ts";
+import { stockMovementRoutes } from "./facilities/stock-movement-routes.ts";
 import { stockRoutes } from "./facilities/stock-routes.ts";
 import { connectionRoutes } from "./merchants/connection-routes.ts";
 import { keyRoutes } from "./merchants/key-routes.ts";
@@ -34,6 +35,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...shippingRoutes,
   ...facilityRoutes,
   ...stockRoutes,
+  ...stockMovementRoutes,
   ...rateRoutes,
   ...auditRoutes,
 ];

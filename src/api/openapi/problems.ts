@@ -141,6 +141,8 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
       return { required: { transition, orderStatus, rule } };
     case "limit-reached":
       return { required: { limit: LimitNameSchema, maximum: Type.Integer({ description: "Its value." }) } };
+    case "stock-changed":
+      return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
     case "validation-failed":
       return {
         required: { errors: errorsSchema(ofFiles) },

@@ -1,5 +1,6 @@
+import { ADJUSTMENT_REASONS, MOVEMENT_KINDS } from "../../stock/stock-movement.ts";
 import type { Field, RequestCommand } from "./command.ts";
-import { rates, wholeNumber, yesOrNo } from "./values.ts";
+import { difference, rates, wholeNumber, yesOrNo } from "./values.ts";
 
 const NAME: Field = { name: "name", flag: "--name <name>", help: "name of the facility" };
 
@@ -17,11 +18,21 @@ export const FACILITY_COMMANDS: readonly RequestCommand[] = [
   {
     words: "facility list",
     operationId: "listFacilities",
-    fields: [{ name: "countryCode", flag: "--country <code>", help: "only facilities in this country" }],
-    columns: ["id", "name", "countryCode", "createdAt"],
+    fields: [
+      { name: "countryCode", flag: "--country <code>", help: "only facilities in this country" },
+      {
+        name: "closed",
+        flag: "--closed <yes|no>",
+        help: "only closed facilities, or only open ones",
+        read: yesOrNo,
+      },
+    ],
+    columns: ["id", "name", "countryCode", "createdAt", "closedAt"],
   },
   { words: "facility show", operationId: "getFacility" },
   { words: "facility change", operationId: "updateFacility", fields: [NAME] },
+  { words: "facility close", operationId: "closeFacility" },
+  { words: "facility open", operationId: "openFacility" },
   { words: "facility rates", operationId: "getRates" },
   {
     words: "facility set-rates",
@@ -61,6 +72,45 @@ export const FACILITY_COMMANDS: readonly RequestCommand[] = [
         help: "units on hand, including reserved ones",
         read: wholeNumber,
       },
+      {
+        name: "expectedOnHand",
+        flag: "--expected <units>",
+        help: "only if this many units are on hand, so that no movement is lost",
+        read: wholeNumber,
+      },
     ],
+  },
+  {
+    words: "stock adjust",
+    operationId: "adjustStock",
+    fields: [
+      {
+        name: "difference",
+        flag: "--difference <units>",
+        help: "units to add, such as 5; to take away, such as -2",
+        read: difference,
+      },
+      { name: "reason", flag: "--reason <reason>", help: `one of ${ADJUSTMENT_REASONS.join(", ")}` },
+      { name: "note", flag: "--note <text>", help: "a note about the adjustment" },
+      {
+        name: "reference",
+        flag: "--reference <text>",
+        help: "your own name of the adjustment, which is made once for each",
+      },
+    ],
+  },
+  {
+    words: "stock movements",
+    operationId: "listStockMovements",
+    fields: [
+      {
+        name: "merchantId",
+        flag: "--merchant <merchant>",
+        help: "only movements of this merchant's products",
+      },
+      { name: "productId", flag: "--product <product>", help: "only movements of this product" },
+      { name: "kind", flag: "--kind <kind>", help: `only one of ${MOVEMENT_KINDS.join(", ")}` },
+    ],
+    columns: ["createdAt", "productId", "kind", "difference", "onHand", "reason", "orderId"],
   },
 ];

@@ -10,6 +10,12 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** A whole number with or without a sign. */
+export function difference(text: string): number {
+  if (!/^[+-]?\d{1,15}$/.test(text)) throw new InvalidValue("must be a whole number, such as 5 or -2.");
+  return Number(text);
+}
+
 export function money(text: string): { amount: string; currency: string } {
   const [, amount, currency] = /^(\S+) +([A-Za-z]{3})$/.exec(text.trim()) ?? [];
   if (amount === undefined || currency === undefined)

@@ -12,7 +12,7 @@ export async function createFacility(
 ): Promise<Facility> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
-    const facility: Facility = { ...fields, id: newId(), createdAt: clock.now() };
+    const facility: Facility = { ...fields, id: newId(), createdAt: clock.now(), closedAt: null };
     await insertFacility(tx, facility);
     const fact = { merchantId: null, subject: "fac", ids: [facility.id], details: fields } as const;
     await recordAudit(tx, context, by, fact);

@@ -2,7 +2,13 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import type { Facility, Rate } from "./facility.ts";
 
-type FacilityRow = { id: string; name: string; country_code: string; created_at: Date };
+type FacilityRow = {
+  id: string;
+  name: string;
+  country_code: string;
+  created_at: Date;
+  closed_at: Date | null;
+};
 
 export async function insertFacility(db: Queryable, facility: Facility): Promise<void> {
   await db.query({
@@ -15,27 +21,28 @@ export async function insertFacility(db: Queryable, facility: Facility): Promise
 export async function readFacility(db: Queryable, facilityId: string): Promise<Facility | null> {
   const [row] = await db.query<FacilityRow>({
     name: "read-facility",
-    text: "select id, name, country_code, created_at from facilities where id = $1",
+    text: "select id, name, country_code, created_at, closed_at from facilities where id = $1",
     values: [facilityId],
   });
   return row === undefined ? null : toFacility(row);
 }
 
-/** The facilities in one country, or all. Oldest first. Returns one row more than the page if there is one. */
+/** Facilities, or those in one country, or the open or closed ones. Oldest first. Returns one row more than the page if there is one. */
 export async function listFacilities(
   db: Queryable,
-  countryCode: string | null,
+  { countryCode, closed }: { readonly countryCode: string | null; readonly closed: boolean | null },
   { afterId, limit }: PagePosition,
 ): Promise<Facility[]> {
   const rows = await db.query<FacilityRow>({
     name: "list-facilities",
     text: `
-      select id, name, country_code, created_at
+      select id, name, country_code, created_at, closed_at
       from facilities
       where id > $1 and ($3::text is null or country_code = $3)
+        and ($4::boolean is null or $4 = (closed_at is not null))
       order by id
       limit $2 + 1`,
-    values: [afterId, limit, countryCode],
+    values: [afterId, limit, countryCode, closed],
   });
   return rows.map(toFacility);
 }
@@ -51,8 +58,26 @@ export async function updateFacilityName(
       update facilities
       set name = $2
       where id = $1
-      returning id, name, country_code, created_at`,
+      returning id, name, country_code, created_at, closed_at`,
     values: [facilityId, name],
+  });
+  return row === undefined ? null : toFacility(row);
+}
+
+/** Closes a facility at this time, or opens it. Null if it is so already. */
+export async function updateFacilityClosed(
+  db: Queryable,
+  facilityId: string,
+  closedAt: Date | null,
+): Promise<Facility | null> {
+  const [row] = await db.query<FacilityRow>({
+    name: "close-facility",
+    text: `
+      update facilities
+      set closed_at = $2
+      where id = $1 and (closed_at is null) <> ($2::timestamptz is null)
+      returning id, name, country_code, created_at, closed_at`,
+    values: [facilityId, closedAt],
   });
   return row === undefined ? null : toFacility(row);
 }
@@ -62,6 +87,7 @@ const toFacility = (row: FacilityRow): Facility => ({
   name: row.name,
   countryCode: row.country_code,
   createdAt: row.created_at,
+  closedAt: row.closed_at,
 });
 
 /** A facility's rates by country, currency and weight. */

@@ -5,6 +5,8 @@ export type Facility = {
   /** Two upper-case letters. */
   readonly countryCode: string;
   readonly createdAt: Date;
+  /** Since when no order is routed to it. Null while it is open. */
+  readonly closedAt: Date | null;
 };
 
 /** A rate bracket of a facility: the price of shipping to a country, up to a weight. */

@@ -3,35 +3,57 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { ProductKey, StockRecord } from "../../stock/stock.ts";
+import { insertMovement } from "../../stock/stock-movements-sql.ts";
 import { beginStocking, lockStock, readStock, saveOnHand } from "../../stock/stock-sql.ts";
 import { markStockChanged } from "../../stock/supply-changes-sql.ts";
+
+/** A count of a product. */
+export type Count = {
+  readonly onHand: number;
+  /** What the caller believes to be on hand; undefined if it does not matter. A missing record has 0. */
+  readonly expected?: number | undefined;
+};
 
 export type SetStock =
   | { readonly outcome: "set"; readonly stock: StockRecord }
   /** The quantity is less than what is reserved for orders. */
-  | { readonly outcome: "below-reserved"; readonly reserved: number };
+  | { readonly outcome: "below-reserved"; readonly reserved: number }
+  /** Something else is on hand than was expected. */
+  | { readonly outcome: "moved"; readonly onHand: number };
 
 /**
  * Sets the quantity of a product at a facility. A product with a stock record at any facility is no longer made to
- * order. If more is available than before, waiting orders are evaluated again.
+ * order. If more is available than before, waiting orders are evaluated again. A rejected count changes nothing.
  */
 export async function setStock(
   context: Context,
   facilityId: string,
   product: ProductKey,
-  onHand: number,
+  { onHand, expected }: Count,
   by: Initiator,
 ): Promise<SetStock> {
-  return inTransaction(context, async (tx) => {
+  return inTransaction<SetStock>(context, async (tx) => {
+    // Without this look, a rejected first count would begin the stocking of the product.
+    if (expected !== undefined && expected !== 0 && (await lockStock(tx, [product])).length === 0)
+      return { outcome: "moved", onHand: 0 };
     await beginStocking(tx, product);
     await lockStock(tx, [product]);
     const before = await readStock(tx, facilityId, product);
-    const reserved = before?.reserved ?? 0;
+    const { onHand: onHandBefore, reserved } = before ?? { onHand: 0, reserved: 0 };
+    if (expected !== undefined && expected !== onHandBefore)
+      return { outcome: "moved", onHand: onHandBefore };
     if (onHand < reserved) return { outcome: "below-reserved", reserved };
     const { merchantId, id: productId } = product;
-    const stock = { merchantId, facilityId, productId, onHand, reserved, updatedAt: context.clock.now() };
+    const now = context.clock.now();
+    const stock = { merchantId, facilityId, productId, onHand, reserved, updatedAt: now };
     await saveOnHand(tx, stock);
-    if (onHand > (before?.onHand ?? 0)) await markStockChanged(tx, merchantId, [productId], context.newId());
+    const difference = onHand - onHandBefore;
+    if (difference !== 0)
+      await insertMovement(tx, {
+        ...{ merchantId, id: context.newId(), facilityId, productId, kind: "set", difference, onHand },
+        ...{ reason: null, note: null, reference: null, orderId: null, actor: by.actor, createdAt: now },
+      });
+    if (difference > 0) await markStockChanged(tx, merchantId, [productId], context.newId());
     const details = { facilityId: toTypeId("fac", facilityId), onHand, onHandBefore: before?.onHand };
     await recordAudit(tx, context, by, { merchantId, subject: "product", ids: [productId], details });
     return { outcome: "set", stock };

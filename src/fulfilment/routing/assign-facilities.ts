@@ -7,7 +7,7 @@ import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";
 import type { Availability, ProductKey } from "../../stock/stock.ts";
-import { lockStock, moveStock, readAvailability } from "../../stock/stock-sql.ts";
+import { lockStock, moveReserved, readAvailability } from "../../stock/stock-sql.ts";
 import { chooseFacilities } from "./choose-facility.ts";
 import { withoutRoutingHolds } from "./hold-transitions.ts";
 import { type ChosenFacility, planRoutes, type Route, reservationsFor } from "./plan-routes.ts";
@@ -62,8 +62,8 @@ async function storeRoutes(
     merchantId: merchants.get(each.orderId) ?? "", // Each reservation is for one of these routes.
   }));
   await insertReservations(tx, reservations);
-  const moves = reservations.map((each) => ({ ...each, onHand: 0, reserved: each.quantity }));
-  await moveStock(tx, moves, at.now);
+  const moves = reservations.map((each) => ({ ...each, reserved: each.quantity }));
+  await moveReserved(tx, moves, at.now);
   const charges = routes.map(({ order, shippingMinor }) => ({
     order,
     amountMinor: shippingMinor,

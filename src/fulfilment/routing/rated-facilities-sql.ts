@@ -1,7 +1,7 @@
 import type { Queryable } from "../../platform/database/database.ts";
 import type { RatedFacility } from "./choose-facility.ts";
 
-/** All facilities, with their rates to some countries. */
+/** All facilities, with their rates to some countries. A closed one has none, so that no order is routed to it. */
 export async function readRatedFacilities(
   db: Queryable,
   countryCodes: readonly string[],
@@ -18,7 +18,7 @@ export async function readRatedFacilities(
                        'countryCode', r.country_code, 'currency', r.currency,
                        'maxWeightGrams', r.max_weight_grams, 'priceMinor', r.price_minor::text)), '[]')
               from facility_rates r
-              where r.facility_id = f.id and r.country_code = any($1::text[])) as rates
+              where r.facility_id = f.id and f.closed_at is null and r.country_code = any($1::text[])) as rates
       from facilities f`,
     values: [countryCodes],
   });

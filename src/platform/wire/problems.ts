@@ -62,6 +62,13 @@ export const PROBLEMS = {
     meaning: "Nothing is sent to a paused webhook endpoint, not even by request.",
     retry: "After resuming the endpoint.",
   },
+  "stock-changed": {
+    status: 409,
+    title: "Stock has changed",
+    meaning:
+      "The stock of a product was to be set on the condition that a certain quantity is on hand, but another one is; onHand is its value.",
+    retry: "After counting again, or with the difference.",
+  },
   "limit-reached": {
     status: 409,
     title: "Limit reached",

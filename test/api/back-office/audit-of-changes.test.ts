@@ -126,6 +126,17 @@ const CHANGES: Record<string, () => Request | Promise<Request>> = {
     `/api/facilities/${await createFacility(test)}/stock/${reviewed.productIds[1]}`,
     { onHand: 5 },
   ],
+  adjustStock: async () => {
+    const path = `/api/facilities/${await createFacility(test)}/stock/${reviewed.productIds[1]}`;
+    await test.backOffice.request("PUT", path, { body: { onHand: 5 } });
+    return ["POST", `${path}/adjust`, { difference: -1, reason: "lost" }];
+  },
+  closeFacility: async () => ["POST", `/api/facilities/${await createFacility(test)}/close`],
+  openFacility: async () => {
+    const path = `/api/facilities/${await createFacility(test)}`;
+    await test.backOffice.post(`${path}/close`);
+    return ["POST", `${path}/open`];
+  },
   setRates: async () => ["PUT", `/api/facilities/${await createFacility(test)}/rates`, { rates: [] }],
 };
 

@@ -60,6 +60,10 @@ const WAREHOUSE_NOT_MERCHANTS = [
   "listStock",
   "getStock",
   "setStock",
+  "adjustStock",
+  "listStockMovements",
+  "closeFacility",
+  "openFacility",
   "getRates",
   "setRates",
 ];

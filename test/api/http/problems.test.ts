@@ -69,6 +69,14 @@ describe("every code of the table", () => {
       await pauseEndpoint(wire.test, id);
       return [await wire.send(`POST ${endpointPath(id, "ping")}`), endpointPath(id, "ping")];
     },
+    "stock-changed": async () => {
+      const facility = { name: "Depot", countryCode: "GB" };
+      const { id } = (await wire.test.backOffice.post("/api/facilities", facility)).body;
+      const path = `/api/facilities/${id}/stock/${wire.partner.productIds[0]}`;
+      const count = { body: { onHand: 1, expectedOnHand: 2 } };
+      const { body, ...answer } = await wire.test.backOffice.request("PUT", path, count);
+      return [{ ...answer, document: body }, path];
+    },
     "limit-reached": async () => {
       const full = await createPartner(wire.test);
       for (let count = 0; count < STORED_LIMITS.endpoints.standard; count += 1) await createEndpoint(full);
@@ -104,6 +112,7 @@ describe("every code of the table", () => {
     "order-already-exists": 409,
     "transition-refused": 409,
     "endpoint-paused": 409,
+    "stock-changed": 409,
     "limit-reached": 409,
     "payload-too-large": 413,
     "unsupported-media-type": 415,
@@ -119,6 +128,7 @@ describe("every code of the table", () => {
     "order-not-cancelable": ["orderStatus"],
     "order-already-exists": ["externalOrderId", "orderId"],
     "transition-refused": ["orderStatus", "rule", "transition"],
+    "stock-changed": ["onHand"],
     "limit-reached": ["limit", "maximum"],
     "validation-failed": ["errors"],
   };

@@ -27,7 +27,7 @@ const reserved = (lineId: string, quantity: number): Reservation => ({
   ...{ orderId: "order", lineId, facilityId: "hall", productId: "product", quantity },
 });
 const moved = (onHand: number, kept: number) => ({
-  ...{ facilityId: "hall", productId: "product", onHand, reserved: kept },
+  ...{ facilityId: "hall", productId: "product", orderId: "order", onHand, reserved: kept },
 });
 const endOf = (transition: AppliedTransition) => linesToEnd(transition).map(({ lineId }) => lineId);
 
@@ -83,7 +83,7 @@ describe("stock moves", () => {
     ];
     const moves = stockMovesOf(transitions, [...both, { ...reserved("line-3", 3), orderId: "other" }]);
     expect(moves.leaving).toMatchObject([moved(-1, -1), moved(-2, -2)]);
-    expect(moves.freed).toMatchObject([moved(0, -3)]);
+    expect(moves.freed).toMatchObject([{ ...moved(0, -3), orderId: "other" }]);
   });
 
   it("not for products without reservations, which are made to order", () => {

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { closeFacility } from "../../../fulfilment/facilities/close-facility.ts";
 import { createFacility } from "../../../fulfilment/facilities/create-facility.ts";
 import { listFacilities } from "../../../fulfilment/facilities/facilities-sql.ts";
 import type { Facility } from "../../../fulfilment/facilities/facility.ts";
@@ -9,8 +10,10 @@ import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
+  flagField,
   idField,
   limitField,
+  nullableTime,
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
@@ -26,6 +29,7 @@ const FacilitySchema = Type.Object(
     name: Type.String({ description: NAME_TEXT }),
     countryCode: Type.String({ description: `${COUNTRY_TEXT} Always in upper case.`, examples: ["DE"] }),
     createdAt: dateTime("When the facility was created."),
+    closedAt: nullableTime("When the facility was closed: no order is routed to it. Null while it is open."),
   },
   { title: "Facility", description: "A place that orders are shipped from. The warehouse changes it." },
 );
@@ -35,6 +39,7 @@ const toWireFacility = (facility: Facility): Static<typeof FacilitySchema> => ({
   name: facility.name,
   countryCode: facility.countryCode,
   createdAt: facility.createdAt.toISOString(),
+  closedAt: facility.closedAt?.toISOString() ?? null,
 });
 
 export const facilityRoutes: readonly BackOfficeRoute[] = [
@@ -77,6 +82,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
       countryCode: Type.Optional(
         Type.String({ format: "country-code", description: "Only facilities in this country." }),
       ),
+      closed: flagField("True: only closed facilities. False: only open ones."),
     }),
     responses: {
       200: { description: "A page, oldest first.", schema: pageOf(FacilitySchema, "FacilityPage") },
@@ -85,7 +91,9 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ query }, { context }) => {
       const position = pagePosition("facilities", query);
       if (isProblem(position)) return position;
-      const facilities = await listFacilities(context.db, query.countryCode?.toUpperCase() ?? null, position);
+      const { countryCode, closed = null } = query;
+      const filter = { countryCode: countryCode?.toUpperCase() ?? null, closed };
+      const facilities = await listFacilities(context.db, filter, position);
       return { status: 200, body: toPage(facilities, position, toWireFacility) };
     },
   }),
@@ -123,6 +131,42 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
       if (facility === null) return notFound("facility");
       const changed = name === undefined ? facility : await renameFacility(context, facility.id, name, by);
       return changed === null ? notFound("facility") : { status: 200, body: toWireFacility(changed) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/facilities/{id}/close",
+    operationId: "closeFacility",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "Close a facility",
+    description:
+      "No further order is routed to it. Orders that were routed to it keep their reservations there, and can be shipped. Its stock and its rates stay. Repeating the request has no further effect.",
+    params: FacilityIdParams,
+    responses: { 200: { description: "The closed facility.", schema: FacilitySchema } },
+    problems: ["not-found"],
+    handle: async ({ params, by }, { context }) => {
+      const facility = await findFacility(context, params.id);
+      if (facility === null) return notFound("facility");
+      return { status: 200, body: toWireFacility(await closeFacility(context, facility, true, by)) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/facilities/{id}/open",
+    operationId: "openFacility",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "Open a closed facility",
+    description:
+      "Orders can be routed to it again, and orders that wait are evaluated again. Repeating the request has no further effect.",
+    params: FacilityIdParams,
+    responses: { 200: { description: "The open facility.", schema: FacilitySchema } },
+    problems: ["not-found"],
+    handle: async ({ params, by }, { context }) => {
+      const facility = await findFacility(context, params.id);
+      if (facility === null) return notFound("facility");
+      return { status: 200, body: toWireFacility(await closeFacility(context, facility, false, by)) };
     },
   }),
 ];

@@ -1,54 +1,14 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { setStock } from "../../../fulfilment/facilities/set-stock.ts";
-import { toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
-import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
-import {
-  cursorField,
-  dateTime,
-  flagField,
-  idField,
-  limitField,
-  pageOf,
-} from "../../../platform/wire/schemas.ts";
-import type { StockRecord } from "../../../stock/stock.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
+import { cursorField, flagField, limitField, pageOf } from "../../../platform/wire/schemas.ts";
+import { ON_HAND_MAX } from "../../../stock/stock-movement.ts";
 import { listStock, readStock } from "../../../stock/stock-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
-
-const StockSchema = Type.Object(
-  {
-    facilityId: idField("fac", "Id of the facility."),
-    productId: Type.String({ format: "uuid", description: "Id of the product." }),
-    onHand: Type.Integer({
-      description: "Units on hand. The warehouse sets it; shipments and returns change it.",
-    }),
-    reserved: Type.Integer({
-      description: "Units of `onHand` that are reserved for orders not shipped yet.",
-    }),
-    available: Type.Integer({ description: "Units available to new orders: `onHand` minus `reserved`." }),
-    updatedAt: dateTime("When one of the numbers last changed."),
-  },
-  { title: "Stock", description: "The stock of a product at a facility." },
-);
-
-/** Far below the range of the column, so that returns cannot exceed it. */
-const ON_HAND_MAX = 1_000_000_000;
-
-const StockParams = Type.Object({
-  ...FacilityIdParams.properties,
-  productId: Type.String({ description: "Id of the product." }),
-});
-
-const toWireStock = (stock: StockRecord): Static<typeof StockSchema> => ({
-  facilityId: toTypeId("fac", stock.facilityId),
-  productId: stock.productId,
-  onHand: stock.onHand,
-  reserved: stock.reserved,
-  available: stock.onHand - stock.reserved,
-  updatedAt: stock.updatedAt.toISOString(),
-});
+import { StockParams, StockSchema, toWireStock } from "./stock-wire.ts";
 
 export const stockRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -131,25 +91,47 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
           maximum: ON_HAND_MAX,
           description: "Units on hand, including reserved ones.",
         }),
+        expectedOnHand: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: ON_HAND_MAX,
+            description:
+              "Units that were on hand when counting began; 0 if there was no record. If it is another number by now, the request is rejected with `stock-changed`. Absent: the units are set in any case.",
+          }),
+        ),
       },
       { title: "StockRequest", description: "The stock of a product at a facility." },
     ),
     responses: { 200: { description: "The new stock.", schema: StockSchema } },
-    problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, by, body: { onHand } }, { context }) => {
+    problems: ["not-found", "stock-changed", "validation-failed"],
+    handle: async ({ caller, params, by, body: { onHand, expectedOnHand: expected } }, { context }) => {
       const facility = await findFacility(context, params.id);
       if (facility === null) return notFound("facility");
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
-      const set = await setStock(context, facility.id, product, onHand, by);
-      return set.outcome === "set"
-        ? { status: 200, body: toWireStock(set.stock) }
-        : belowReserved(set.reserved);
+      const set = await setStock(context, facility.id, product, { onHand, expected }, by);
+      switch (set.outcome) {
+        case "set":
+          return { status: 200, body: toWireStock(set.stock) };
+        case "below-reserved":
+          return belowReserved(set.reserved);
+        case "moved":
+          return stockChanged(set.onHand);
+        default:
+          return set satisfies never;
+      }
     },
   }),
 ];
 
-const belowReserved = (reserved: number) =>
+const belowReserved = (reserved: number): Problem =>
   validationFailed([
     { pointer: "/onHand", detail: `must be at least ${reserved}, the quantity reserved for orders` },
   ]);
+
+/** Our choice (decision 0094): 409, because the request is valid and only the state has changed. */
+const stockChanged = (onHand: number): Problem => ({
+  code: "stock-changed",
+  detail: `The stock has moved: ${onHand} units are on hand. Count again, or send the difference.`,
+  members: { onHand },
+});

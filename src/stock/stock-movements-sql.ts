@@ -1,0 +1,157 @@
+import type { Actor } from "../lifecycle/applied-transition.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
+import type { ProductKey } from "./stock.ts";
+import type { AdjustmentReason, MovementKind, StockMovement } from "./stock-movement.ts";
+
+type MovementRow = {
+  merchant_id: string;
+  id: string;
+  facility_id: string;
+  product_id: string;
+  kind: MovementKind;
+  difference: number;
+  on_hand: number;
+  reason: AdjustmentReason | null;
+  note: string | null;
+  reference: string | null;
+  order_id: string | null;
+  actor_kind: Actor["kind"];
+  actor_name: string | null;
+  created_at: Date;
+};
+
+/** Of the movement `m`. */
+const MOVEMENT_COLUMNS = `m.merchant_id, m.id, m.facility_id, m.product_id, m.kind, m.difference, m.on_hand, m.reason,
+             m.note, m.reference, m.order_id, m.actor_kind, m.actor_name, m.created_at`;
+
+/** Adds a movement that was made by hand. The caller has locked the product's stock and changes it. */
+export async function insertMovement(tx: Queryable, movement: StockMovement): Promise<void> {
+  await tx.query({
+    name: "insert-stock-movement",
+    text: `
+      insert into stock_movements (merchant_id, id, facility_id, product_id, kind, difference, on_hand, reason, note,
+                                   reference, order_id, actor_kind, actor_name, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    values: [
+      ...[movement.merchantId, movement.id, movement.facilityId, movement.productId, movement.kind],
+      ...[movement.difference, movement.onHand, movement.reason, movement.note, movement.reference],
+      ...[movement.orderId, movement.actor.kind, movement.actor.name, movement.createdAt],
+    ],
+  });
+}
+
+/** The adjustment of a product's stock that has this reference. Null if there is none. */
+export async function readMovementByReference(
+  tx: Queryable,
+  facilityId: string,
+  { merchantId, id }: ProductKey,
+  reference: string,
+): Promise<StockMovement | null> {
+  const [row] = await tx.query<MovementRow>({
+    name: "read-stock-movement-by-reference",
+    text: `
+      select ${MOVEMENT_COLUMNS}
+      from stock_movements m
+      where m.merchant_id = $1 and m.facility_id = $2 and m.product_id = $3 and m.reference = $4`,
+    values: [merchantId, facilityId, id, reference],
+  });
+  return row === undefined ? null : toMovement(row);
+}
+
+/** Which movements of a facility are listed. A null restricts nothing. */
+export type MovementFilter = {
+  readonly merchantId: string | null;
+  readonly productId: string | null;
+  readonly kind: MovementKind | null;
+};
+
+type MovementPage = {
+  readonly movements: readonly StockMovement[];
+  /** The last row that was read, if reading ended before the page was full. Null if all were read. */
+  readonly readTo: string | null;
+};
+
+/**
+ * A facility's movements, newest first. Returns one row more than the page if there is one. Reads at most ROWS_READ_MAX
+ * rows, by stock_movements_facility_idx or stock_movements_product_idx.
+ */
+export async function listMovements(
+  db: Queryable,
+  facilityId: string,
+  { merchantId, productId, kind }: MovementFilter,
+  { afterId, limit }: PagePosition,
+): Promise<MovementPage> {
+  const rows = await db.query<Partial<MovementRow> & { last_id: string | null; read_count: number }>({
+    name: productId === null ? "list-stock-movements" : "list-stock-movements-of-product",
+    text: `
+      with part as materialized (
+        select ${MOVEMENT_COLUMNS}
+        from stock_movements m
+        where m.facility_id = $1 and m.id < $2
+          and ${productId === null ? "$4::uuid is null" : "m.product_id = $4"}
+        order by m.id desc
+        limit ${ROWS_READ_MAX}
+      )
+      select p.last_id, p.read_count, f.*
+      from (
+        select (array_agg(part.id order by part.id))[1] as last_id, count(*)::integer as read_count
+        from part
+      ) as p
+      left join lateral (
+        select part.*
+        from part
+        where ($5::uuid is null or part.merchant_id = $5) and ($6::text is null or part.kind = $6)
+        order by part.id desc
+        limit $3 + 1
+      ) as f on true
+      order by f.id desc`,
+    values: [facilityId, afterId, limit, productId, merchantId, kind],
+  });
+  const movements = rows.flatMap((row) => (isFound(row) ? [toMovement(row)] : []));
+  const [first] = rows;
+  return { movements, readTo: first?.read_count === ROWS_READ_MAX ? first.last_id : null };
+}
+
+/** The join returns one row without a movement if none fits. */
+const isFound = <Row extends Partial<MovementRow>>(row: Row): row is Row & MovementRow =>
+  typeof row.id === "string";
+
+/** Deletes the oldest movements before an id, of each facility at most `limit`. Returns how many. */
+export async function deleteOldMovements(db: Queryable, beforeId: string, limit: number): Promise<number> {
+  const rows = await db.query({
+    name: "delete-old-stock-movements",
+    text: `
+      delete from stock_movements m
+      using (
+        select o.merchant_id, o.id
+        from facilities f
+        cross join lateral (
+          select old.merchant_id, old.id
+          from stock_movements old
+          where old.facility_id = f.id and old.id < $1
+          order by old.id
+          limit $2) as o
+      ) as listed
+      where m.merchant_id = listed.merchant_id and m.id = listed.id
+      returning m.id`,
+    values: [beforeId, limit],
+  });
+  return rows.length;
+}
+
+const toMovement = (row: MovementRow): StockMovement => ({
+  merchantId: row.merchant_id,
+  id: row.id,
+  facilityId: row.facility_id,
+  productId: row.product_id,
+  kind: row.kind,
+  difference: row.difference,
+  onHand: row.on_hand,
+  reason: row.reason,
+  note: row.note,
+  reference: row.reference,
+  orderId: row.order_id,
+  actor: { kind: row.actor_kind, name: row.actor_name },
+  createdAt: row.created_at,
+});
