@@ -1,4 +1,4 @@
-import { ensureDemo, welcome } from "./app/demo.ts";
+import { demoEnvironment, ensureDemo, welcome } from "./app/demo.ts";
 import { productionRisks } from "./app/production-risks.ts";
 import { type RunningService, startService } from "./app/start.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
@@ -10,7 +10,7 @@ const STOP_MS = 9_000;
 /** Starts the configured roles. With `--demo`, also creates demo data and prints a first order. */
 async function main(): Promise<void> {
   const demo = process.argv.includes("--demo");
-  const config = readConfig(process.env);
+  const config = readConfig(demo ? demoEnvironment(process.env) : process.env);
   // In demo mode a person reads the terminal, so only warnings and errors are logged below the welcome text.
   const level = demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel;
   const log = createLog(level, undefined, config.roles);
@@ -42,7 +42,14 @@ async function showDemo({
   operatorToken,
 }: RunningService): Promise<void> {
   const data = await ensureDemo(context);
-  process.stdout.write(welcome(data, partnerApiUrl ?? "", backOfficeUrl ?? "", operatorToken));
+  process.stdout.write(
+    welcome(data, {
+      partnerApiUrl: partnerApiUrl ?? "",
+      backOfficeUrl: backOfficeUrl ?? "",
+      operatorToken,
+      allowsPrivateNetworks: context.config.webhookAllowPrivateNetworks,
+    }),
+  );
 }
 
 main().catch((error: unknown) => {

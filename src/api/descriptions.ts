@@ -35,6 +35,7 @@ export const describePartnerApi = (
       "Webhook endpoints": "Webhook endpoints: the addresses that receive events.",
       Deliveries: "The delivery log of the endpoints, with each attempt.",
       Events: "The event feed, for polling and reconciliation.",
+      Reference: "This document.",
     },
     securitySchemes: {
       connectionKey: { type: "http", scheme: "bearer", description: "A key of the connection." },

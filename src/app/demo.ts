@@ -106,19 +106,37 @@ async function issueDemoKey(
   return issued.key;
 }
 
+/**
+ * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment says otherwise.
+ * Decision 0079.
+ */
+export const demoEnvironment = (environment: Readonly<Record<string, string | undefined>>) => ({
+  ...environment,
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: environment["WEBHOOK_ALLOW_PRIVATE_NETWORKS"]?.trim() || "true",
+});
+
+type Started = {
+  readonly partnerApiUrl: string;
+  readonly backOfficeUrl: string;
+  readonly operatorToken: string;
+  readonly allowsPrivateNetworks: boolean;
+};
+
 /** What `npm start` prints: the addresses, and a first order to copy and paste. */
 export function welcome(
   demo: Demo,
-  partnerApiUrl: string,
-  backOfficeUrl: string,
-  operatorToken: string,
+  { partnerApiUrl, backOfficeUrl, operatorToken, allowsPrivateNetworks }: Started,
 ): string {
+  const webhooks = allowsPrivateNetworks
+    ? "to any address, also http:// and this machine (WEBHOOK_ALLOW_PRIVATE_NETWORKS=true)"
+    : "to public https addresses only (WEBHOOK_ALLOW_PRIVATE_NETWORKS=false)";
   return `
 Partner Orders is running.
 
   Partner API    ${partnerApiUrl}/v1
   Back office    ${backOfficeUrl}/api          (operator token: ${operatorToken})
-  API reference  ${backOfficeUrl}/openapi.json
+  API reference  ${partnerApiUrl}/v1/openapi.json (with the key), ${backOfficeUrl}/openapi.json
+  Webhooks       ${webhooks}
   Demo key       ${demo.key}
   Test key       ${demo.testKey}   (test orders only)
 

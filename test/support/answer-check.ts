@@ -27,7 +27,7 @@ function createAnswerCheck(description: { paths: Record<string, Record<string, O
   ajv.addSchema({ $id: "api", ...description });
   const templates = Object.keys(description.paths).map((template) => ({
     template,
-    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`),
+    pattern: new RegExp(`^${template.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`),
   }));
   const validators = new Map<string, ValidateFunction>();
 

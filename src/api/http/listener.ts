@@ -209,7 +209,7 @@ function addRoute<Operations, Caller extends object>(
   problems: ProblemWriter,
 ): void {
   // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
-  const exactPath = new RegExp(`^${route.path.replace(/\{\w+\}/g, "[^/]+")}$`);
+  const exactPath = new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`);
 
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     request.row = route.path;

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { DatabaseUsage } from "../../platform/database/database-usage.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
+import { describePartnerApi } from "../descriptions.ts";
 import { createListener } from "../http/listener.ts";
 import { actorOf, membersOf, partnerAuthentication } from "./authentication.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
@@ -20,10 +21,15 @@ export function createPartnerApi(
   usage: DatabaseUsage = new DatabaseUsage(),
 ): FastifyInstance {
   const { config, clock, log } = context;
+  let text: string | undefined;
+  const description = () => {
+    text ??= JSON.stringify(describePartnerApi(config));
+    return text;
+  };
   return createListener({
     name: "partner-api",
     routes: partnerRoutes,
-    operationsFor: partnerOperations(context, databases, metrics, usage),
+    operationsFor: partnerOperations(context, databases, metrics, usage, description),
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },
       createRateLimiter(config.rateLimitPerMinute, clock),

@@ -18,6 +18,8 @@ export type PartnerOperations = {
   /** Of a test key: it finds no real order. */
   readonly readOrder: ReadOrder;
   readonly listProducts: ListProducts;
+  /** The OpenAPI document of the listener, as JSON text. */
+  readonly description: () => string;
 };
 
 /**
@@ -43,6 +45,7 @@ export function partnerOperations(
   databases: PartnerDatabases,
   metrics: Metrics,
   usage: DatabaseUsage,
+  description: () => string,
 ): (caller: KeyAccess, route: RouteDescription) => PartnerOperations {
   const spent: Spent = (owner, ms) => usage.spent(owner, ms);
   const calls = shareDatabase(databases.calls, CALLS_MAX, spent);
@@ -65,5 +68,6 @@ export function partnerOperations(
     createOrder,
     readOrder: caller.testOnly ? readTestOrder : readOrder,
     listProducts,
+    description,
   });
 }

@@ -4,6 +4,7 @@ import { meRoutes } from "./me-routes.ts";
 import { orderRoutes } from "./order-routes.ts";
 import type { PartnerRoute } from "./partner-route.ts";
 import { productRoutes } from "./product-routes.ts";
+import { referenceRoutes } from "./reference-routes.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
 
 /** All routes of the partner API. All of them need a connection's key. */
@@ -14,4 +15,5 @@ export const partnerRoutes: readonly PartnerRoute[] = [
   ...webhookRoutes,
   ...deliveryRoutes,
   ...eventRoutes,
+  ...referenceRoutes,
 ];

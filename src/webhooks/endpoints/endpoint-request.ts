@@ -100,11 +100,17 @@ export const changedSettings = ({
   ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
 });
 
+/** The first thing that a developer registers is often a receiver of its own machine (decision 0079). */
+const FOR_DEVELOPMENT =
+  "; a service for development accepts it if it was started with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true";
+
 /** The errors of a URL that a schema cannot find. */
 export function urlErrors(body: unknown, allowPrivateNetworks: boolean): ValidationError[] {
   const { url } = (body ?? {}) as { url?: unknown }; // The body may have any form; a missing member is undefined.
   const detail = typeof url === "string" ? endpointUrlError(url, allowPrivateNetworks) : null;
-  return detail === null ? [] : [{ pointer: "/url", detail }];
+  if (typeof url !== "string" || detail === null) return [];
+  const isLifted = !allowPrivateNetworks && endpointUrlError(url, true) === null;
+  return [{ pointer: "/url", detail: isLifted ? `${detail}${FOR_DEVELOPMENT}` : detail }];
 }
 
 /** The errors of the start of a recovery. */

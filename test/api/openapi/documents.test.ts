@@ -138,6 +138,7 @@ describe("the document of the partner API", () => {
       "redeliverDelivery",
       "listEvents",
       "getEvent",
+      "getOpenApi",
     ]);
   });
 });

@@ -128,9 +128,16 @@ describe("POST /v1/webhook-endpoints", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("reports why an address is rejected", async () => {
-    const { body } = await partner.client.post(ENDPOINTS, { url: "https://10.0.0.1/" });
-    expect(body.errors).toEqual([{ pointer: "/url", detail: "must be a public address" }]);
+  it("reports why an address is rejected, and the setting that would accept it", async () => {
+    const detailOf = async (url: string) =>
+      (await partner.client.post(ENDPOINTS, { url })).body.errors[0].detail;
+    const setting = " accepts it if it was started with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true";
+    for (const url of ["https://10.0.0.1/", "https://localhost/"])
+      expect(await detailOf(url)).toBe(`must be a public address; a service for development${setting}`);
+    for (const url of ["http://localhost:3000/", "http://partner.example/"])
+      expect(await detailOf(url)).toMatch(/^must be a URL that begins with https:\/\/; .*_NETWORKS=true$/);
+    for (const url of ["ftp://localhost/", "https://user@10.0.0.1/"])
+      expect(await detailOf(url)).not.toContain("WEBHOOK_ALLOW_PRIVATE_NETWORKS");
   });
 
   it("accepts fields at their limits", async () => {

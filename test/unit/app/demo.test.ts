@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { demoEnvironment, welcome } from "../../../src/app/demo.ts";
+import { readConfig } from "../../../src/platform/config.ts";
+
+const allows = (environment: Record<string, string>) =>
+  readConfig(demoEnvironment(environment)).webhookAllowPrivateNetworks;
+
+describe("a demo", () => {
+  it("sends webhooks to this machine, and every other start does not", () => {
+    expect(allows({})).toBe(true);
+    expect(readConfig({}).webhookAllowPrivateNetworks).toBe(false);
+  });
+
+  it("obeys an explicit setting; an empty one counts as absent", () => {
+    expect(allows({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: "false" })).toBe(false);
+    expect(allows({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true" })).toBe(true);
+    expect(allows({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: " " })).toBe(true);
+    expect(() => allows({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: "perhaps" })).toThrow("WEBHOOK_ALLOW");
+  });
+
+  it("says in its banner where it sends webhooks, and where the reference is", () => {
+    const banner = (allowsPrivateNetworks: boolean) =>
+      welcome(
+        { key: "po_1", testKey: "po_test_1", productIds: ["1"] },
+        { partnerApiUrl: "http://p", backOfficeUrl: "http://b", operatorToken: "t", allowsPrivateNetworks },
+      );
+    expect(banner(true)).toMatch(/Webhooks .*this machine \(WEBHOOK_ALLOW_PRIVATE_NETWORKS=true\)/);
+    expect(banner(false)).toMatch(/Webhooks .*public https addresses only/);
+    expect(banner(true)).toContain("http://p/v1/openapi.json");
+  });
+});
