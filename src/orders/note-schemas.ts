@@ -27,7 +27,7 @@ export const noteField = nullable(
   `${NOTE.meaning} Null if none was sent. It never changes, except that it is erased with the buyer's personal data.`,
 );
 
-export const METADATA_KEYS_MAX = 20;
+const METADATA_KEYS_MAX = 20;
 
 export const metadataRequestField = Type.Optional(
   Type.Unsafe<Metadata>({

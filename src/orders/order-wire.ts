@@ -34,7 +34,7 @@ const ShipmentStatusSchema = enumeration(
 );
 
 /** The vocabulary is open: the sandbox and the back office can place a hold for any reason (decision 0013). */
-export const HoldReasonSchema = openEnumeration(
+const HoldReasonSchema = openEnumeration(
   "HoldReason",
   HOLD_REASONS,
   "A reason for a hold. More values may be added. `payment_failed`: a charge to the merchant was declined. `out_of_stock`: no facility has all of the goods. `address_unserviceable`: no facility ships to the address. `merchant_request`: the merchant asked for the hold.",

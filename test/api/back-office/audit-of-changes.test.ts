@@ -104,6 +104,11 @@ const CHANGES: Record<string, () => Request | Promise<Request>> = {
     await operationApplied(test, id, "cancel");
     return order(id, "erase-personal-data");
   },
+  refundOrder: async () => {
+    const { id } = await placeOrder(await createPartner(test)); // The credit limit of the other merchant is changed here.
+    await processDuePayments(test);
+    return order(id, "refund", { amount: price, reason: "damaged", reference: "ticket-1" });
+  },
   retryPayment: async () => order(await declined(), "retry-payment"),
   holdOrder: async () => order(await placed(), "hold"),
   releaseOrderHold: async () => {

@@ -108,9 +108,12 @@ describe("GET /v1/orders/{orderId}", () => {
       {
         id: expect.stringMatching(/^shp_[0-9a-z]{26}$/),
         status: "pending",
+        carrier: null,
         trackingNumber: null,
         trackingUrl: null,
         createdAt: test.clock.now().toISOString(),
+        shippedAt: null,
+        deliveredAt: null,
         lineIds: [second.id],
       },
     ]);
