@@ -1,0 +1,183 @@
+import { createKey, createPartner, createProduct, type Partner, placeOrder } from "./builders.ts";
+import { acceptAll, createFacility, routeAll } from "./facilities.ts";
+import { processDuePayments, setCreditLimit } from "./payments.ts";
+import { operationApplied } from "./real-orders.ts";
+import type { TestService } from "./test-service.ts";
+import { createEndpoint, deliveryOf, endpointPath, pauseEndpoint } from "./webhooks.ts";
+
+/** Where changes are requested. The orders of `reviewed` begin in review. */
+export type AuditedWorld = { test: TestService; partner: Partner; reviewed: Partner };
+export type ChangeRequest = [method: string, path: string, body?: object | undefined];
+/** By the id of an operation, a request of it that does change something. */
+type ChangeRequests = Record<string, () => ChangeRequest | Promise<ChangeRequest>>;
+
+const price = { amount: "1.00", currency: "EUR" };
+
+const inReview = async ({ reviewed }: AuditedWorld): Promise<string> =>
+  (await placeOrder(reviewed, { lines: [{ productId: reviewed.productIds[0], quantity: 2 }] })).id;
+export const placed = async ({ partner }: AuditedWorld): Promise<string> => (await placeOrder(partner)).id;
+
+async function accepted(world: AuditedWorld): Promise<string> {
+  const id = await placed(world);
+  await acceptAll(world.test);
+  await routeAll(world.test);
+  return id;
+}
+
+const shipped = async (world: AuditedWorld) => operationApplied(world.test, await accepted(world), "ship");
+
+async function declined({ test }: AuditedWorld): Promise<string> {
+  const poor = await createPartner(test);
+  await setCreditLimit(test, poor, 0n);
+  const { id } = await placeOrder(poor);
+  await processDuePayments(test);
+  return id;
+}
+
+async function delivered(world: AuditedWorld): Promise<string> {
+  const { id } = await createEndpoint(world.partner);
+  return deliveryOf(world.partner, id, await placed(world));
+}
+
+async function endpointRequest(world: AuditedWorld, step?: string, body?: object): Promise<ChangeRequest> {
+  const { id } = await createEndpoint(world.partner);
+  return ["POST", endpointPath(id, step), body];
+}
+
+/** A request of an operation of an order. */
+export const orderRequest = (id: string, operation: string, body?: object): ChangeRequest => [
+  "POST",
+  `/api/orders/${id}/${operation}`,
+  body,
+];
+
+/** For each route of the back office that changes something. */
+export const backOfficeChanges = (world: AuditedWorld): ChangeRequests => ({
+  ...catalogChanges(world),
+  ...moneyChanges(world),
+  ...orderChanges(world),
+  ...warehouseChanges(world),
+});
+
+const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
+  createMerchant: () => ["POST", "/api/merchants", { name: "New", accountEmail: "new@example.com" }],
+  updateMerchant: () => ["PATCH", `/api/merchants/${world.partner.merchantId}`, { creditLimit: price }],
+  createConnection: () => ["POST", `/api/merchants/${world.partner.merchantId}/connections`, { name: "New" }],
+  updateConnection: () => ["PATCH", `/api/connections/${world.partner.connectionId}`, { name: "Other" }],
+  createKey: () => ["POST", `/api/connections/${world.partner.connectionId}/keys`, { name: "New" }],
+  revokeKey: async () => [
+    "POST",
+    `/api/keys/${(await createKey(world.test, world.partner.connectionId)).id}/revoke`,
+  ],
+  createProduct: () => [
+    "POST",
+    `/api/merchants/${world.partner.merchantId}/products`,
+    { sku: "S", name: "N", price },
+  ],
+  updateProduct: () => ["PATCH", `/api/products/${world.partner.productIds[0]}`, { name: "Other" }],
+  importProducts: () => ["POST", `/api/merchants/${world.partner.merchantId}/products/import`],
+  withdrawProduct: () => [
+    "DELETE",
+    `/api/connections/${world.partner.connectionId}/products/${world.partner.productIds[1]}`,
+  ],
+  exposeProduct: async () => {
+    const id = await createProduct(world.test, world.partner.merchantId);
+    return ["PUT", `/api/connections/${world.partner.connectionId}/products/${id}`];
+  },
+});
+
+const moneyChanges = (world: AuditedWorld): ChangeRequests => ({
+  recordAccountPayment: () => [
+    "POST",
+    `/api/merchants/${world.partner.merchantId}/account/payments`,
+    { amount: price, reference: "transfer-1" },
+  ],
+  setStripeMethod: () => [
+    "PUT",
+    `/api/merchants/${world.reviewed.merchantId}/stripe`,
+    { customerId: "cus_1", paymentMethodId: "pm_1" },
+  ],
+  deleteStripeMethod: () => ["DELETE", `/api/merchants/${world.reviewed.merchantId}/stripe`],
+  refundOrder: async () => {
+    const { id } = await placeOrder(await createPartner(world.test)); // The credit limit of the other merchant is changed here.
+    await processDuePayments(world.test);
+    return orderRequest(id, "refund", { amount: price, reason: "damaged", reference: "ticket-1" });
+  },
+  retryPayment: async () => orderRequest(await declined(world), "retry-payment"),
+});
+
+const orderChanges = (world: AuditedWorld): ChangeRequests => ({
+  redeliverDelivery: async () => [
+    "POST",
+    `/api/connections/${world.partner.connectionId}/deliveries/${await delivered(world)}/redeliver`,
+  ],
+  approveOrder: async () => orderRequest(await inReview(world), "approve"),
+  rejectOrder: async () => orderRequest(await inReview(world), "reject"),
+  cancelOrder: async () => orderRequest(await placed(world), "cancel"),
+  erasePersonalData: async () => {
+    const id = await placed(world);
+    await operationApplied(world.test, id, "cancel");
+    return orderRequest(id, "erase-personal-data");
+  },
+  holdOrder: async () => orderRequest(await placed(world), "hold"),
+  releaseOrderHold: async () => {
+    const id = await placed(world);
+    await operationApplied(world.test, id, "hold");
+    return orderRequest(id, "release-hold");
+  },
+  adjustStock: async () => {
+    const path = `/api/facilities/${await createFacility(world.test)}/stock/${world.reviewed.productIds[1]}`;
+    await world.test.backOffice.request("PUT", path, { body: { onHand: 5 } });
+    return ["POST", `${path}/adjust`, { difference: -1, reason: "lost" }];
+  },
+  closeFacility: async () => ["POST", `/api/facilities/${await createFacility(world.test)}/close`],
+  openFacility: async () => {
+    const path = `/api/facilities/${await createFacility(world.test)}`;
+    await world.test.backOffice.post(`${path}/close`);
+    return ["POST", `${path}/open`];
+  },
+});
+
+const warehouseChanges = (world: AuditedWorld): ChangeRequests => ({
+  shipOrder: async () => orderRequest(await accepted(world), "ship"),
+  completeOrder: async () => orderRequest((await shipped(world)).id, "complete"),
+  returnShipment: async () => orderRequest((await shipped(world)).id, "return"),
+  updateShipment: async () => [
+    "PATCH",
+    `/api/shipments/${(await shipped(world)).shipments[0].id}`,
+    { status: "shipped" },
+  ],
+  createFacility: () => ["POST", "/api/facilities", { name: "New", countryCode: "FR" }],
+  updateFacility: async () => [
+    "PATCH",
+    `/api/facilities/${await createFacility(world.test)}`,
+    { name: "Other" },
+  ],
+  setStock: async () => [
+    "PUT",
+    `/api/facilities/${await createFacility(world.test)}/stock/${world.reviewed.productIds[1]}`,
+    { onHand: 5 },
+  ],
+  setRates: async () => ["PUT", `/api/facilities/${await createFacility(world.test)}/rates`, { rates: [] }],
+});
+
+/** The same for what a partner changes of its endpoints. */
+export const partnerChanges = (world: AuditedWorld): ChangeRequests => ({
+  createWebhookEndpoint: () => ["POST", "/v1/webhook-endpoints", { url: "https://1.1.1.1/hook?token=t0ken" }],
+  updateWebhookEndpoint: async () => {
+    const [, path] = await endpointRequest(world);
+    return ["PATCH", path, { url: "https://1.1.1.1/hook?token=t0ken" }];
+  },
+  deleteWebhookEndpoint: async () => {
+    const [, path] = await endpointRequest(world);
+    return ["DELETE", path];
+  },
+  rotateWebhookSecret: () => endpointRequest(world, "rotate-secret", {}),
+  resumeWebhookEndpoint: async () => {
+    const { id } = await createEndpoint(world.partner);
+    await pauseEndpoint(world.test, id);
+    return ["POST", endpointPath(id, "resume")];
+  },
+  recoverDeliveries: () => endpointRequest(world, "recover", { since: world.test.clock.now().toISOString() }),
+  redeliverDelivery: async () => ["POST", `/v1/deliveries/${await delivered(world)}/redeliver`],
+});
