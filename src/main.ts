@@ -1,7 +1,9 @@
 import { demoEnvironment, ensureDemo, welcome } from "./app/demo.ts";
+import { ListenError } from "./app/listen.ts";
 import { productionRisks } from "./app/production-risks.ts";
 import { type RunningService, startService } from "./app/start.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
+import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
 import { createLog } from "./platform/log.ts";
 
 /** Operators and their tools send SIGKILL after ten seconds. */
@@ -10,6 +12,7 @@ const STOP_MS = 9_000;
 /** Starts the configured roles. With `--demo`, also creates demo data and prints a first order. */
 async function main(): Promise<void> {
   const demo = process.argv.includes("--demo");
+  readEnvFile();
   const config = readConfig(demo ? demoEnvironment(process.env) : process.env);
   // In demo mode a person reads the terminal, so only warnings and errors are logged below the welcome text.
   const level = demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel;
@@ -53,7 +56,12 @@ async function showDemo({
 }
 
 main().catch((error: unknown) => {
-  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
-  else createLog("fatal").fatal({ err: error }, "could not start");
+  const isExplained =
+    error instanceof ConfigError || error instanceof EnvFileError || error instanceof ListenError;
+  if (isExplained) process.stderr.write(`${error.message}\n`);
+  // A wrong configuration is for the person who wrote it; anything else also for programs that collect logs.
+  if (!isExplained) createLog("fatal").fatal({ err: error }, "could not start");
+  else if (error instanceof ListenError)
+    createLog("fatal").fatal({ reason: error.message }, "could not start");
   process.exit(1);
 });

@@ -107,12 +107,13 @@ async function issueDemoKey(
 }
 
 /**
- * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment says otherwise.
- * Decision 0079.
+ * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment says otherwise
+ * (decision 0079). No balancer sends requests to it, so it stops without a delay (decision 0101).
  */
 export const demoEnvironment = (environment: Readonly<Record<string, string | undefined>>) => ({
   ...environment,
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: environment["WEBHOOK_ALLOW_PRIVATE_NETWORKS"]?.trim() || "true",
+  SHUTDOWN_DELAY_MS: environment["SHUTDOWN_DELAY_MS"]?.trim() || "0",
 });
 
 type Started = {

@@ -7,8 +7,10 @@ import { ensureDayPartitions } from "../platform/database/day-partitions.ts";
 import { migrate, pendingMigrations } from "../platform/database/migrate.ts";
 import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
 import { newIdsFrom } from "../platform/ids.ts";
+import { atMostEvery } from "../platform/log.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
 import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
+import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
 import { createPools, type Pools } from "./pools.ts";
@@ -57,7 +59,9 @@ export async function openConfiguredDatabase(
           log: (message) => log.info(message),
         })
       : { url: config.databaseUrl, stop: async () => undefined };
-  const onIdleError = (err: Error): void => log.warn({ err }, "database connection lost, will be replaced");
+  const onIdleError = atMostEvery(SECOND_MS, (err: Error, count) =>
+    log.warn({ err, count }, "database connections lost, will be replaced"),
+  );
   const pools = createPools((options) => openDatabase({ ...options, url: postgres.url, onIdleError }));
   return {
     url: postgres.url,

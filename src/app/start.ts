@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createBackOffice } from "../api/back-office/app.ts";
 import { operatorAuthentication } from "../api/back-office/authentication.ts";
@@ -17,6 +18,7 @@ import { readOpenFilesMax } from "../webhooks/dispatch/room/open-files.ts";
 import { createSender } from "../webhooks/dispatch/send/sender.ts";
 import { connectionsMax, limitConnections } from "./connection-limits.ts";
 import { JOBS, type Job } from "./jobs.ts";
+import { closeListener, type Listener, listen } from "./listen.ts";
 import { type OpenService, openService } from "./open-service.ts";
 import { addPoolMetrics } from "./pool-metrics.ts";
 import { startWorker } from "./worker.ts";
@@ -31,8 +33,6 @@ export type RunningService = {
   stop(): Promise<void>;
 };
 
-/** When the service stops, a request that is not finished after this time is cut off. */
-const DRAIN_MS = 5_000;
 /** 128 random bits in hex. A shorter token still works, so that an update stops no deployment (decision 0038). */
 const TOKEN_LENGTH_ADVISED = 32;
 
@@ -55,14 +55,20 @@ export async function startService(
       log.warn({ characters: TOKEN_LENGTH_ADVISED }, "operator token is short, use a longer one");
     const metrics = createMetrics();
     const usage = new DatabaseUsage();
+    const stopping = new AbortController();
     addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
     addPoolMetrics(metrics.registry, pools, usage);
     if (config.roles.has("worker")) startWork(service, metrics, stops);
-    const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops);
+    const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops, stopping.signal);
     const partnerApiUrl = config.roles.has("api")
-      ? await listen(partnerApi(service, metrics, usage), config.host, config.port, stops)
+      ? await open(partnerApi(service, metrics, usage), config, "PORT", stops)
       : null;
-    return { context, operatorToken, partnerApiUrl, backOfficeUrl, stop: () => stopAll(stops) };
+    const stop = async (): Promise<void> => {
+      stopping.abort(); // Balancers see that in `/readyz`, and stop sending requests (decision 0101).
+      await setTimeout(config.shutdownDelayMs);
+      await stopAll(stops);
+    };
+    return { context, operatorToken, partnerApiUrl, backOfficeUrl, stop };
   } catch (error) {
     await stopAll(stops);
     throw error;
@@ -138,40 +144,33 @@ async function listenBackOffice(
   operatorToken: string,
   metrics: Metrics,
   stops: Stops,
+  stopping: AbortSignal,
 ): Promise<string | null> {
   const { config, log } = context;
-  const health = { ...context, db: pools.get("health") };
+  const health = { ...context, db: pools.get("health"), stopping };
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
     const authenticate = limitAttempts(operatorAuthentication(operatorToken), backOffice);
     const app = createBackOffice(backOffice, authenticate, metrics, health);
     limitConnections(app.server, connectionsMax("back-office"), log);
-    return listen(app, config.host, config.backOfficePort, stops);
+    return open(app, config, "BACK_OFFICE_PORT", stops);
   }
   try {
     const app = createHealthListener(health, metrics);
     limitConnections(app.server, connectionsMax("back-office"), log);
-    await listen(app, config.host, config.backOfficePort, stops);
+    await open(app, config, "BACK_OFFICE_PORT", stops);
   } catch (err) {
     log.warn({ err }, "health listener not started: BACK_OFFICE_PORT is in use");
   }
   return null;
 }
 
-/** The part of an HTTP listener that `src/app` uses. */
-type Listener = {
-  listen(address: { host: string; port: number }): Promise<string>;
-  close(): Promise<unknown>;
-  readonly server: { closeAllConnections(): void };
-};
-
-async function listen(app: Listener, host: string, port: number, stops: Stops): Promise<string> {
+async function open(
+  app: Listener,
+  { host, port, backOfficePort }: Config,
+  variable: "PORT" | "BACK_OFFICE_PORT",
+  stops: Stops,
+): Promise<string> {
   stops.entryPoints.push(() => closeListener(app));
-  return app.listen({ host, port });
-}
-
-async function closeListener(app: Listener): Promise<void> {
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
-  await app.close();
-  clearTimeout(cutOff);
+  return listen(app, { host, port: variable === "PORT" ? port : backOfficePort, variable });
 }

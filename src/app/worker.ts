@@ -1,5 +1,8 @@
+import { isOutOfReach } from "../platform/database/database.ts";
+import { atMostEvery } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { pause } from "../platform/pause.ts";
+import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { JOBS, type Job } from "./jobs.ts";
 
@@ -11,7 +14,8 @@ export type Worker = {
 /** Runs each job repeatedly, independently of the others. A failed run is logged, and the job runs again. */
 export function startWorker(context: WebhookContext, metrics: Metrics, jobs: readonly Job[] = JOBS): Worker {
   const stopping = new AbortController();
-  const loops = jobs.map((job) => repeat(context, metrics, job, stopping.signal));
+  const logFailure = failureLog(context);
+  const loops = jobs.map((job) => repeat(context, metrics, job, logFailure, stopping.signal));
   return {
     async stop() {
       stopping.abort();
@@ -20,10 +24,24 @@ export function startWorker(context: WebhookContext, metrics: Metrics, jobs: rea
   };
 }
 
+type LogFailure = (err: unknown, job: Job) => void;
+
+/** While the database is unavailable, all jobs fail again and again: one line in this time has their number. */
+const UNAVAILABLE_LINE_MS = 10 * SECOND_MS;
+
+function failureLog({ log }: WebhookContext): LogFailure {
+  const logUnavailable = atMostEvery<unknown>(UNAVAILABLE_LINE_MS, (err, count) =>
+    log.error({ err, count }, "database unavailable, jobs will run again"),
+  );
+  return (err, job) =>
+    isOutOfReach(err) ? logUnavailable(err) : log.error({ err, job: job.name }, "job failed, will run again");
+}
+
 async function repeat(
   context: WebhookContext,
   metrics: Metrics,
   job: Job,
+  logFailure: LogFailure,
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {
@@ -34,7 +52,7 @@ async function repeat(
       metrics.jobDone(job.name, count);
     } catch (err) {
       metrics.jobFailed(job.name);
-      context.log.error({ err, job: job.name }, "job failed, will run again");
+      logFailure(err, job);
     }
     const idleMs = count === 0 ? performance.now() - startedAt : 0;
     await pause(pauseMs(job.everyMs, idleMs), stopping);

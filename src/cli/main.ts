@@ -1,8 +1,17 @@
+import { EnvFileError, readEnvFile } from "../platform/environment/env-file.ts";
 import { runCommandLine } from "./command-line.ts";
+import { EXIT } from "./exit-codes.ts";
 import { processOutput } from "./output.ts";
 
-process.exitCode = await runCommandLine(process.argv.slice(2), {
-  environment: process.env,
-  output: processOutput(),
-  input: process.stdin,
-});
+try {
+  readEnvFile();
+  process.exitCode = await runCommandLine(process.argv.slice(2), {
+    environment: process.env,
+    output: processOutput(),
+    input: process.stdin,
+  });
+} catch (error) {
+  if (!(error instanceof EnvFileError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = EXIT.usage;
+}

@@ -95,6 +95,8 @@ export type Config = Readonly<{
   /** The sender address of mails. */
   mailFrom: string;
   logLevel: LogLevel;
+  /** How long the process still accepts requests after it has reported that it stops. */
+  shutdownDelayMs: number;
   /** The part of the requests that is logged, from 0 to 1. */
   requestLogSample: number;
 }>;
@@ -154,6 +156,7 @@ export function readConfig(environment: Environment): Config {
     smtpUrl: read.url("SMTP_URL", null, ["smtp:", "smtps:"]),
     mailFrom: read.mailAddress("MAIL_FROM", "partner-orders@localhost"),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
+    shutdownDelayMs: read.integer("SHUTDOWN_DELAY_MS", 2_000, 0, 3_000),
     requestLogSample: read.fraction("REQUEST_LOG_SAMPLE", 1),
   };
   if (read.errors.length > 0) throw new ConfigError(read.errors);

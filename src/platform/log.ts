@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { type Config, type LogLevel, readVersion } from "./config.ts";
+import { isOutOfReach } from "./database/database.ts";
 
 const VERSION = readVersion();
 const chindingsSym: typeof pino.symbols.chindingsSym = pino.symbols.chindingsSym;
@@ -85,7 +86,9 @@ function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint, table, cause } = error as Error & Record<string, unknown>;
   return {
-    ...{ type: error.name, message: error.message, code, constraint, table, stack: error.stack },
+    ...{ type: error.name, message: error.message, code, constraint, table },
+    // A database that is away is no error of the code, and many calls report it.
+    ...(!isOutOfReach(error) && { stack: error.stack }),
     ...(cause instanceof Error && { cause: describeError(cause) }),
     ...(error instanceof AggregateError && { errors: error.errors.map(describeError) }),
   };

@@ -92,6 +92,19 @@ describe("the log", () => {
     expect(main.output() + main.errors()).not.toContain("recognisable-password");
   });
 
+  it("has few lines while the database of a worker is gone, without stacks", async () => {
+    const proxy = await startDatabaseProxy(await createDatabase());
+    onTestFinished(() => proxy.close());
+    const { main } = await startService({ DATABASE_URL: proxy.url, ROLES: "worker" });
+    const before = main.log().length;
+    await proxy.cut();
+    await main.logged("database unavailable, jobs will run again");
+    await proxy.restore();
+    const since = main.log().slice(before);
+    expect(since.length).toBeLessThan(20);
+    expect(JSON.stringify(since)).not.toContain('"stack"');
+  });
+
   it("reports why when a port is in use, and the process ends", async () => {
     const first = await startService();
     const main = startMain({
@@ -101,7 +114,10 @@ describe("the log", () => {
       OPERATOR_TOKEN: TOKEN,
     });
     expect(await main.exited()).toEqual({ code: 1, signal: null });
-    expect(main.log().at(-1)).toMatchObject({ level: "fatal", msg: "could not start" });
+    const reason = `Port ${new URL(first.api).port} is in use by another program: set PORT to a free port.`;
+    expect(main.log().at(-1)).toMatchObject({ level: "fatal", msg: "could not start", reason });
+    expect(main.log().at(-1)).not.toHaveProperty("err");
+    expect(main.errors()).toBe(`${reason}\n`);
     expect((await send(`${first.api}/v1/me`, null)).status).toBe(401);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isListening, startMain } from "../support/main-process.ts";
-import { eventually, makePartner, startService, TOKEN } from "../support/running-service.ts";
+import { eventually, makePartner, send, startService, TOKEN } from "../support/running-service.ts";
 import { openConnection, requestText } from "../support/sockets.ts";
 import { createDatabase } from "../support/test-service.ts";
 
@@ -64,6 +64,21 @@ describe("SIGTERM", () => {
     main.child.kill("SIGTERM");
     expect(await main.exited()).toEqual({ code: 0, signal: null });
     expect(performance.now() - asked).toBeLessThan(10_000);
+  });
+
+  it("turns /readyz to 503 first, and still accepts requests until the delay is over", async () => {
+    const { main, api, backOffice } = await startService({ SHUTDOWN_DELAY_MS: "3000" });
+    expect((await send(`${backOffice}/readyz`, null)).status).toBe(200);
+    main.child.kill("SIGTERM");
+    await main.logged("stopping, finishing requests in flight");
+    const [ready, live, request] = await Promise.all([
+      send(`${backOffice}/readyz`, null),
+      send(`${backOffice}/livez`, null),
+      send(`${api}/v1/me`, null),
+    ]);
+    expect([ready.status, live.status, request.status]).toEqual([503, 200, 401]);
+    expect(ready.headers.get("retry-after")).toBe("5");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
   });
 
   it("SIGINT does the same", async () => {

@@ -35,6 +35,8 @@ const ALL_WRONG = {
   SMTP_URL: "imap://user:mail-password@mail.example",
   MAIL_FROM: "nobody",
   LOG_LEVEL: "loud",
+  SHUTDOWN_DELAY_MS: "5s",
+  REQUEST_LOG_SAMPLE: "all",
 };
 
 describe("several errors", () => {

@@ -260,6 +260,13 @@ export const VARIABLES: Record<string, Variable> = {
     ]),
     rejected: ["verbose", "INFO", "30"],
   },
+  SHUTDOWN_DELAY_MS: {
+    accepted: [
+      ["0", { shutdownDelayMs: 0 }],
+      ["3000", { shutdownDelayMs: 3_000 }],
+    ],
+    rejected: ["-1", "3001", "1.5", "2s"],
+  },
   REQUEST_LOG_SAMPLE: {
     accepted: [
       ["0", { requestLogSample: 0 }],

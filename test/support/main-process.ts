@@ -32,7 +32,7 @@ export function startMain(environment: Record<string, string>, args: string[] = 
   const child = spawn(process.execPath, ["src/main.ts", ...args], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env["PATH"], ...environment },
+    env: { PATH: process.env["PATH"], SHUTDOWN_DELAY_MS: "0", ...environment },
   });
   let output = "";
   let errors = "";

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../platform/config.ts";
-import type { Context } from "../../platform/context.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
 import { PROBLEMS } from "../../platform/wire/problems.ts";
@@ -9,7 +8,7 @@ import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
 import { actorOf, membersOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
-import { addHealthRoutes } from "./health.ts";
+import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { backOfficeOperations } from "./operations.ts";
 import { problemPage } from "./problem-page.ts";
@@ -26,7 +25,7 @@ export function createBackOffice(
   context: WebhookContext,
   authenticate: BackOfficeAuthentication,
   metrics: Metrics,
-  health: Context = context,
+  health: HealthContext = context,
 ): FastifyInstance {
   const { config, log } = context;
   const operations = backOfficeOperations(context);

@@ -14,13 +14,16 @@ import { problemWriter } from "../http/replies.ts";
 const READY_MS = 2_000;
 const MONITORING = { config: { isMonitoring: true } };
 
+/** What health needs. `stopping` is aborted when the process begins to stop. */
+export type HealthContext = Context & { readonly stopping?: AbortSignal };
+
 /**
- * `/livez`: the process runs. `/readyz`: it can also reach its database, so it can accept work. `/metrics`: metrics for
+ * `/livez`: the process runs. `/readyz`: it can also reach its database and is not stopping, so it can accept work. `/metrics`: metrics for
  * Prometheus. None of them needs a key, and none reveals anything about orders.
  */
 export function addHealthRoutes(
   app: FastifyInstance,
-  { db, config, log }: Context,
+  { db, config, log, stopping }: HealthContext,
   { registry }: Metrics,
 ): void {
   const problems = problemWriter(config.errorsBaseUrl);
@@ -32,6 +35,7 @@ export function addHealthRoutes(
   const readMetrics = sharedWhileRunning(() => registry.metrics());
   app.get("/livez", MONITORING, async () => ({ status: "ok" }));
   app.get("/readyz", MONITORING, async (_request, reply) => {
+    if (stopping?.aborted) return problems.send(reply, unavailable);
     try {
       await within(READY_MS, readReady());
       return { status: "ok" };
@@ -46,7 +50,7 @@ export function addHealthRoutes(
 }
 
 /** The listener of a process without the back office role. */
-export function createHealthListener(context: Context, metrics: Metrics): FastifyInstance {
+export function createHealthListener(context: HealthContext, metrics: Metrics): FastifyInstance {
   const app = createListener({
     name: "back-office",
     routes: [],

@@ -56,6 +56,7 @@ describe("the configuration without any variable", () => {
       smtpUrl: null,
       mailFrom: "partner-orders@localhost",
       logLevel: "info",
+      shutdownDelayMs: 2_000,
       requestLogSample: 1,
     });
   });

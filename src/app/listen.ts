@@ -1,0 +1,44 @@
+/** The part of an HTTP listener that `src/app` uses. */
+export type Listener = {
+  listen(address: { host: string; port: number }): Promise<string>;
+  close(): Promise<unknown>;
+  readonly server: { closeAllConnections(): void };
+};
+
+/** Where a listener listens, and the variable that says so. */
+type Address = {
+  readonly host: string;
+  readonly port: number;
+  readonly variable: "PORT" | "BACK_OFFICE_PORT";
+};
+
+/** An address that the system does not give to the service. The message says what to do. */
+export class ListenError extends Error {}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "is in use by another program",
+  EACCES: "may not be used without further rights",
+};
+
+/** Returns the address of the listener. @throws ListenError */
+export async function listen(app: Listener, { host, port, variable }: Address): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException; // Node throws errors of the system.
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new ListenError(`${host} is not an address of this machine: set HOST to one that is.`);
+    const reason = REASONS[code];
+    if (reason === undefined) throw error;
+    throw new ListenError(`Port ${port} ${reason}: set ${variable} to a free port.`);
+  }
+}
+
+/** When the service stops, a request that is not finished after this time is cut off. */
+const DRAIN_MS = 5_000;
+
+export async function closeListener(app: Listener): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+  await app.close();
+  clearTimeout(cutOff);
+}
