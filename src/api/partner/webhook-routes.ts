@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { sampleEvent } from "../../orders/sample-event.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
@@ -16,6 +17,7 @@ import {
   EndpointChangeSchema,
   EndpointRequestSchema,
   newSettings,
+  PingSchema,
   RecoveryRequestSchema,
   RotationSchema,
   sinceErrors,
@@ -187,13 +189,17 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Send a test event to a webhook endpoint",
     description:
-      "Sends a signed event of type `webhook.ping`, whatever types the endpoint receives. A body is ignored.",
+      "Sends a signed event of type `webhook.ping`, whatever types the endpoint receives. With a `type`, it sends a sample of that event: `testMode` is true, and its ids are the ids of nothing. The body may be omitted. The delivery log shows the event, the feed does not.",
     params: EndpointIdParams,
+    body: PingSchema,
     responses: { 202: { description: "The delivery to be sent.", schema: DeliverySchema } },
-    problems: ["not-found", "endpoint-paused"],
-    handle: async ({ caller, params }, { context }) => {
+    problems: ["not-found", "endpoint-paused", "validation-failed"],
+    handle: async ({ caller, params, body: { type } }, { context }) => {
       const key = endpointKey(caller, params);
-      const sent = key === null ? missing : await pingEndpoint(context, key);
+      const { clock, newId } = context;
+      const sample =
+        type === undefined ? null : sampleEvent(type, { connection: caller, newId, now: clock.now() });
+      const sent = key === null ? missing : await pingEndpoint(context, key, sample);
       if (isProblem(sent)) return sent;
       const delivery = await readWireDelivery(context.db, caller, sent.deliveryId, context.clock.now());
       return delivery === null ? missing : { status: 202, body: delivery };

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { DEFAULT_EVENT_TYPES } from "../../events/event-types.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
-import { dateTime, nullable } from "../../platform/wire/schemas.ts";
+import { dateTime, describedAs, nullable } from "../../platform/wire/schemas.ts";
 import { RECOVERY_MAX_MS } from "../recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "../secrets/rotate-secret.ts";
 import {
@@ -57,6 +57,18 @@ export const EndpointChangeSchema = Type.Object(
     title: "WebhookEndpointUpdate",
     description: "Changes of an endpoint. Absent fields keep their values.",
   },
+);
+
+export const PingSchema = Type.Object(
+  {
+    type: Type.Optional(
+      describedAs(
+        EventTypeSchema,
+        "The type to send a sample of, whatever types the endpoint receives. Without it, the event is a `webhook.ping`.",
+      ),
+    ),
+  },
+  { title: "PingRequest", description: "Which test event to send." },
 );
 
 export const RotationSchema = Type.Object(

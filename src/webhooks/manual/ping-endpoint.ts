@@ -12,10 +12,21 @@ export const ENDPOINT_PAUSED: Problem = {
   detail: "The webhook endpoint is paused. Resume it first.",
 };
 
-/** Sends a test event to one endpoint, regardless of its event types. Returns the id of the delivery. */
+/** An event that shows the form of its type. */
+type Sample = {
+  readonly type: string;
+  readonly sequence: number | null;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Sends a test event to one endpoint, regardless of its event types. Returns the id of the delivery. With a sample, the
+ * event has its content; it is stored as a ping, so the feed does not show it (decision 0097).
+ */
 export async function pingEndpoint(
   context: Context,
   { merchantId, connectionId, id }: EndpointKey,
+  sample: Sample | null = null,
 ): Promise<{ deliveryId: string } | Problem> {
   const { clock, newId } = context;
   const key = { merchantId, connectionId };
@@ -24,18 +35,15 @@ export async function pingEndpoint(
     if (endpoint === null) return notFound("webhook endpoint");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
     const now = clock.now();
-    const event = eventRow({
-      ...key,
-      id: newId(),
-      type: PING,
-      occurredAt: now,
-      testMode: false,
-      orderId: null,
-      sequence: null,
-      notAfter: null,
+    const { type, sequence, data } = sample ?? {
+      ...{ type: PING, sequence: null },
       data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
+    };
+    const event = eventRow({
+      ...{ ...key, id: newId(), type, occurredAt: now, testMode: sample !== null, orderId: null },
+      ...{ sequence, notAfter: null, data },
     });
-    await insertEvents(tx, [event], now);
+    await insertEvents(tx, [{ ...event, type: PING, sequence: null }], now);
     await endBackoff(tx, key, id);
     return { deliveryId: await insertPingDelivery(tx, endpoint, event, now) };
   });

@@ -1,0 +1,118 @@
+import type { EventType } from "../events/event-types.ts";
+import { OUT_OF_STOCK, PAYMENT_FAILED } from "../lifecycle/hold-reasons.ts";
+import { applyTransition } from "../lifecycle/lifecycle.ts";
+import type { Order } from "../lifecycle/order.ts";
+import type { Transition } from "../lifecycle/transition.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
+import type { NewId } from "../platform/ids.ts";
+import { type Product, toPartnerProduct } from "../products/product.ts";
+import { toWireOrder, toWireShipment } from "./order-wire.ts";
+
+/** The content of an event that shows its form, and about which nothing is stored. */
+export type SampleEvent = {
+  readonly type: EventType;
+  /** Null for the types whose real events have none. */
+  readonly sequence: number | null;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+type SampleContext = { readonly connection: ConnectionKey; readonly newId: NewId; readonly now: Date };
+
+/**
+ * A sample of an event (decision 0097). The real lifecycle and the real wire functions make it, so its form is that of
+ * real events. It is about a test order with new ids, which are the ids of nothing.
+ */
+export function sampleEvent(type: EventType, context: SampleContext): SampleEvent {
+  if (type === "product.published")
+    return { type, sequence: null, data: { product: toPartnerProduct(sampleProduct(context)) } };
+  const { steps, isOptIn = false, showsShipment = false } = SAMPLES[type];
+  const shipmentId = context.newId();
+  const order = steps(shipmentId).reduce(
+    (before, step) => applied(before, step, context.now),
+    sampleOrder(context),
+  );
+  const shipment = order.shipments.find(() => showsShipment);
+  return {
+    type,
+    sequence: isOptIn ? null : order.lastSequence,
+    data: {
+      order: toWireOrder(order),
+      ...(shipment !== undefined && { shipment: toWireShipment(order, shipment) }),
+    },
+  };
+}
+
+type Sample = {
+  /** What has happened to the order, last the cause of the event. */
+  readonly steps: (shipmentId: string) => readonly Transition[];
+  readonly showsShipment?: true;
+  readonly isOptIn?: true;
+};
+
+const TRACKING = {
+  carrier: "Sample Carrier",
+  trackingNumber: "SAMPLE-0001",
+  trackingUrl: "https://tracking.example/SAMPLE-0001",
+};
+const accept: Transition = { name: "accept" };
+const ship = (newShipmentId: string): Transition => ({
+  ...{ name: "ship", lineIds: null, newShipmentId },
+  tracking: TRACKING,
+});
+const hold = (reason: string): Transition => ({ name: "hold", reasons: [reason] });
+
+const SAMPLES: Readonly<Record<Exclude<EventType, "product.published">, Sample>> = {
+  "order.created": { steps: () => [] },
+  "order.canceled": { steps: () => [{ name: "cancel" }] },
+  "order.onHold": { steps: () => [accept, hold(OUT_OF_STOCK)] },
+  "order.onHoldReleased": { steps: () => [accept, hold(OUT_OF_STOCK), { name: "releaseHold" }] },
+  "order.shipmentCreated": { steps: (id) => [accept, ship(id)], showsShipment: true },
+  "order.shipmentReturned": {
+    steps: (id) => [accept, ship(id), { name: "returnShipment", shipmentId: id }],
+    showsShipment: true,
+  },
+  "order.completed": { steps: (id) => [accept, ship(id), { name: "complete" }] },
+  "order.accepted": { steps: () => [accept], isOptIn: true },
+  "order.inProgress": { steps: (id) => [accept, ship(id)], isOptIn: true },
+  "order.shipmentUpdated": {
+    steps: (id) => [
+      accept,
+      ship(id),
+      { name: "updateShipment", shipmentId: id, change: { status: "delivered" } },
+    ],
+    showsShipment: true,
+    isOptIn: true,
+  },
+  "order.paymentFailed": { steps: () => [hold(PAYMENT_FAILED)], isOptIn: true },
+};
+
+function applied(order: Order, step: Transition, now: Date): Order {
+  const result = applyTransition(order, step, now);
+  if (result.outcome === "rejected") throw new Error(`A sample order rejects ${step.name}.`);
+  return result.order;
+}
+
+function sampleOrder({ connection, newId, now }: SampleContext): Order {
+  const { merchantId, connectionId } = connection;
+  return {
+    ...{ merchantId, connectionId, id: newId(), testMode: true, externalOrderId: "sample-order" },
+    ...{ note: "A sample. This order does not exist.", metadata: { sample: "true" } },
+    ...{ status: "NEW", holdReasons: [] },
+    shippingAddress: {
+      ...{ firstName: "Sample", lastName: "Buyer", name: null, company: null, phone: null },
+      ...{ address1: "1 Sample Street", address2: null, city: "London", zip: "N1 1AA" },
+      ...{ stateCode: null, countryCode: "GB" },
+    },
+    lines: [{ id: newId(), productId: newId(), quantity: 1, shipmentId: null }],
+    ...{ shipments: [], createdAt: now, updatedAt: now },
+    ...{ acceptanceDueAt: null, routedAt: null, facilityId: null, canceledAt: null, expiresAt: null },
+    lastSequence: 1,
+  };
+}
+
+const sampleProduct = ({ connection, newId, now }: SampleContext): Product => ({
+  ...{ id: newId(), merchantId: connection.merchantId, sku: "SAMPLE-SKU" },
+  ...{ name: "Sample product", description: "A sample. This product does not exist." },
+  ...{ imageUrl: null, weightGrams: 500, priceMinor: 0n, currency: "EUR", status: "active" },
+  ...{ createdAt: now, updatedAt: now },
+});
