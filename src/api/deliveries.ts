@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Initiator } from "../audit/initiator.ts";
+import { EVENT_TYPES, PING } from "../events/event-types.ts";
 import type { KeyAccess } from "../merchants/key-mode.ts";
 import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
@@ -7,7 +8,14 @@ import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { pagePosition, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
-import { cursorField, describedAs, limitField, pageOf } from "../platform/wire/schemas.ts";
+import {
+  cursorField,
+  dateTime,
+  describedAs,
+  flagField,
+  limitField,
+  pageOf,
+} from "../platform/wire/schemas.ts";
 import { DeliverySchema, DeliveryStatusSchema } from "../webhooks/log/delivery.ts";
 import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
 import { redeliver } from "../webhooks/manual/redeliver.ts";
@@ -27,6 +35,16 @@ export const DeliveryQuery = Type.Object({
   orderId: orderIdFilter,
   eventId: Type.Optional(Type.String({ description: "Only deliveries of this event." })),
   status: Type.Optional(describedAs(DeliveryStatusSchema, "Only deliveries with this status.")),
+  eventType: Type.Optional(
+    Type.Enum([...EVENT_TYPES, PING], {
+      description: "Only deliveries of events of this type, with samples of it.",
+    }),
+  ),
+  since: Type.Optional(dateTime("Only deliveries with `createdAt` at or after this time.")),
+  until: Type.Optional(dateTime("Only deliveries with `createdAt` before this time.")),
+  hasFailedAttempts: flagField(
+    "True: only deliveries with a failed attempt, whatever their status. False: only others.",
+  ),
 });
 type DeliveryQuery = Static<typeof DeliveryQuery>;
 
@@ -48,9 +66,19 @@ export async function deliveryPageResponse(
     orderId,
     eventId: idIn("evt", query.eventId),
     status: query.status ?? null,
+    eventType: query.eventType ?? null,
+    ...{ since: timeIn(query.since), until: timeIn(query.until) },
+    hasFailedAttempts: query.hasFailedAttempts ?? null,
   };
   const page = await readDeliveryPage(db, access, filter, position, clock.now());
   return { status: 200, body: page };
+}
+
+/** A leap second passes the schema, but is no `Date`: it is the second before it. Nothing is older than 1970. */
+function timeIn(text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = Date.parse(text.replace(/:60(?=[.Zz+-])/, ":59"));
+  return new Date(Math.max(0, Number.isNaN(time) ? 0 : time));
 }
 
 export async function deliveryResponse(

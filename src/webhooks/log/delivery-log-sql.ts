@@ -1,6 +1,8 @@
 import type { KeyAccess } from "../../merchants/key-mode.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
 
@@ -21,6 +23,12 @@ export type DeliveryFilter = {
   orderId: string | null;
   eventId: string | null;
   status: DeliveryStatus | null;
+  eventType: string | null;
+  /** Only deliveries of events from this time on. */
+  since: Date | null;
+  /** Only deliveries of events before this time. */
+  until: Date | null;
+  hasFailedAttempts: boolean | null;
 };
 
 /** The columns of a delivery in the log. */
@@ -49,22 +57,51 @@ const NEXT_ATTEMPT_AT = `
 const FILTERS = `($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
                     and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
                     and (d.not_after is null or d.not_after > $9)
-                    and (not $11::boolean or d.order_id is null or d.not_after is not null)`;
+                    and (not $11::boolean or d.order_id is null or d.not_after is not null)
+                    and ($12::text is null or d.event_type = $12)`;
+
+/**
+ * Deliveries that a page with the filter `hasFailedAttempts` reads, at most. Fewer than ROWS_READ_MAX, because each of them
+ * is looked up in the attempts of every day since its event (decision 0098).
+ */
+export const FAILED_READ_MAX = 1_000;
+
+/** The id of an attempt at the time of the event, or a little before it. It excludes the partitions of earlier days. */
+const EARLIEST_ATTEMPT_ID = `
+                        (lpad(to_hex(('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint - ${CLOCK_SKEW_MAX_MS}), 12, '0')
+                         || '00000000000000000000')::uuid`;
+
+/** Whether a delivery has, or has no, failed attempt, as $13 says. */
+const FAILED_FILTER = `$13::boolean = exists (
+                      select from attempts a
+                      where a.merchant_id = $1 and a.delivery_id = d.id and a.error is not null
+                        and a.id >= ${EARLIEST_ATTEMPT_ID})`;
+
+/** Whether lists look up attempts, with what follows from it. */
+type Reading = { readonly filters: string; readonly rowsMax: number; readonly suffix: string };
+const PLAIN: Reading = { filters: `${FILTERS} and $13::boolean is null`, rowsMax: ROWS_READ_MAX, suffix: "" };
+const WITH_ATTEMPTS: Reading = {
+  filters: `${FILTERS} and ${FAILED_FILTER}`,
+  rowsMax: FAILED_READ_MAX,
+  suffix: "-by-failure",
+};
+const readingOf = ({ hasFailedAttempts }: DeliveryFilter): Reading =>
+  hasFailedAttempts === null ? PLAIN : WITH_ATTEMPTS;
 
 /**
  * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the
- * status (decision 0033), so it reads the deliveries of the scope by id, but not more than ROWS_READ_MAX. The last of
- * these is returned even if it does not fit, so that the next page can continue after it.
+ * status (decision 0033), so it reads the deliveries of the scope by id, but not more than `rowsMax`. The last of these is
+ * returned even if it does not fit, so that the next page can continue after it.
  */
-const newestIn = (scope: string): string => `
+const newestIn = (scope: string, { filters, rowsMax }: Reading): string => `
       select ${COLUMNS}, d.stream_id, d.fits, d.is_last,${NEXT_ATTEMPT_AT}
       from (
-        select ${COLUMNS}, d.stream_id, (${FILTERS}) as fits,
-               row_number() over (order by d.id desc) = ${ROWS_READ_MAX} as is_last
+        select ${COLUMNS}, d.stream_id, (${filters}) as fits,
+               row_number() over (order by d.id desc) = ${rowsMax} as is_last
         from deliveries d
         where d.merchant_id = $1 and d.connection_id = $2 and ${scope} and d.id < $3 and d.id >= $4
         order by d.id desc
-        limit ${ROWS_READ_MAX}) as d
+        limit ${rowsMax}) as d
       where d.fits or d.is_last
       order by d.id desc
       limit $10 + 1`;
@@ -83,8 +120,8 @@ export async function listDeliveries(
   now: Date,
 ): Promise<ListedDeliveries> {
   const rows = await db.query<ListedRow>({
-    name: "list-deliveries",
-    text: newestIn("true"),
+    name: `list-deliveries${readingOf(filter).suffix}`,
+    text: newestIn("true", readingOf(filter)),
     values: pageValues(access, filter, position, now),
   });
   return toListed(rows);
@@ -99,8 +136,8 @@ export async function listDeliveriesOfEndpoint(
   now: Date,
 ): Promise<ListedDeliveries> {
   const rows = await db.query<ListedRow>({
-    name: "list-deliveries-of-endpoint",
-    text: newestIn("d.endpoint_id = $8"),
+    name: `list-deliveries-of-endpoint${readingOf(filter).suffix}`,
+    text: newestIn("d.endpoint_id = $8", readingOf(filter)),
     values: pageValues(access, filter, position, now),
   });
   return toListed(rows);
@@ -115,12 +152,12 @@ export async function listDeliveriesOfOrder(
   now: Date,
 ): Promise<ListedDeliveries> {
   const rows = await db.query<ListedRow>({
-    name: "list-deliveries-of-order",
+    name: `list-deliveries-of-order${readingOf(filter).suffix}`,
     text: `
       select ${COLUMNS}, true as fits, false as is_last,${NEXT_ATTEMPT_AT}
       from deliveries d
       where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $7 and d.id < $3 and d.id >= $4
-        and ${FILTERS}
+        and ${readingOf(filter).filters}
       order by d.id desc
       limit $10 + 1`,
     values: pageValues(access, filter, position, now),
@@ -128,11 +165,11 @@ export async function listDeliveriesOfOrder(
   return toListed(rows);
 }
 
-/** Whether an order has more deliveries than `listDeliveriesOfOrder` may read. */
+/** Whether an order has more deliveries than `listDeliveriesOfOrder` may read with this filter. */
 export async function hasManyDeliveries(
   db: Queryable,
   connection: ConnectionKey,
-  orderId: string,
+  filter: DeliveryFilter,
 ): Promise<boolean> {
   const rows = await db.query({
     name: "has-many-deliveries",
@@ -140,9 +177,9 @@ export async function hasManyDeliveries(
       select 1
       from deliveries d
       where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $3
-      offset ${ROWS_READ_MAX}
+      offset $4
       limit 1`,
-    values: [connection.merchantId, connection.connectionId, orderId],
+    values: [connection.merchantId, connection.connectionId, filter.orderId, readingOf(filter).rowsMax],
   });
   return rows.length > 0;
 }
@@ -150,16 +187,25 @@ export async function hasManyDeliveries(
 /** The ids of an event's deliveries differ only in their last 32 bits, so they form a range (decision 0028). */
 function pageValues(
   { merchantId, connectionId, testOnly }: KeyAccess,
-  { eventId, status, orderId, endpointId }: DeliveryFilter,
+  filter: DeliveryFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): unknown[] {
-  const [first, last] = eventId === null ? [UUID_MIN, UUID_MAX] : rangeOfEvent(eventId);
+  const { eventId, status, orderId, endpointId, eventType, hasFailedAttempts } = filter;
+  const [first, last] = rangeOf(filter);
   const before = afterId < last ? afterId : last; // Ids compare as their text does.
-  return [
+  const values = [
     ...[merchantId, connectionId, before, first],
-    ...[eventId, status, orderId, endpointId, now, limit, testOnly],
+    ...[eventId, status, orderId, endpointId, now, limit, testOnly, eventType],
   ];
+  return [...values, hasFailedAttempts];
+}
+
+/** The ids that fit the filters by event and by time, which ids begin with. */
+function rangeOf({ eventId, since, until }: DeliveryFilter): [first: string, before: string] {
+  const [first, last] = eventId === null ? [UUID_MIN, UUID_MAX] : rangeOfEvent(eventId);
+  const [from, to] = [since === null ? UUID_MIN : uuidAt(since), until === null ? UUID_MAX : uuidAt(until)];
+  return [from > first ? from : first, to < last ? to : last];
 }
 
 function rangeOfEvent(eventId: string): [first: string, last: string] {

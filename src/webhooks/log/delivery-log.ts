@@ -71,10 +71,11 @@ function countFitting(
 async function listerFor(
   db: Queryable,
   connection: ConnectionKey,
-  { orderId, endpointId }: DeliveryFilter,
+  filter: DeliveryFilter,
 ): Promise<typeof listDeliveries> {
-  if (orderId !== null && !(await hasManyDeliveries(db, connection, orderId))) return listDeliveriesOfOrder;
-  return endpointId === null ? listDeliveries : listDeliveriesOfEndpoint;
+  if (filter.orderId !== null && !(await hasManyDeliveries(db, connection, filter)))
+    return listDeliveriesOfOrder;
+  return filter.endpointId === null ? listDeliveries : listDeliveriesOfEndpoint;
 }
 
 /** One delivery with its attempts. Null when the connection has no such delivery. */

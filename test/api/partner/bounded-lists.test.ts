@@ -5,7 +5,7 @@ import type { Queryable } from "../../../src/platform/database/database.ts";
 import { pagePosition, ROWS_READ_MAX, UUID_MAX } from "../../../src/platform/wire/cursor.ts";
 import { isProblem } from "../../../src/platform/wire/problems.ts";
 import { readDeliveryPage } from "../../../src/webhooks/log/delivery-log.ts";
-import type { DeliveryFilter } from "../../../src/webhooks/log/delivery-log-sql.ts";
+import { type DeliveryFilter, FAILED_READ_MAX } from "../../../src/webhooks/log/delivery-log-sql.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { connectionKey } from "../../support/orders.ts";
 import { countRowsRead } from "../../support/rows-read.ts";
@@ -62,7 +62,10 @@ async function pageSizes(path: string): Promise<number[]> {
   }
 }
 
-const NO_FILTER: DeliveryFilter = { endpointId: null, orderId: null, eventId: null, status: null };
+const NO_FILTER: DeliveryFilter = {
+  ...{ endpointId: null, orderId: null, eventId: null, status: null },
+  ...{ eventType: null, since: null, until: null, hasFailedAttempts: null },
+};
 
 /** Rows that a statement reads of a table to find the first page. */
 async function rowsRead(table: string, work: (db: Queryable) => Promise<unknown>): Promise<number> {
@@ -95,6 +98,24 @@ describe.each(["before there are statistics", "with statistics"])("%s", (when) =
       ["status and order", () => ({ orderId: uuidIn("ord", orderId) }), 2 * ROWS_READ_MAX + 1],
     ])("by %s reads a bounded number of rows", async (_, filter, max) => {
       expect(await deliveriesRead({ ...filter(), status: "failed" })).toBeLessThanOrEqual(max);
+    });
+
+    it.each<[string, () => Partial<DeliveryFilter>, max: number]>([
+      ["event type", () => ({ eventType: "order.canceled" }), ROWS_READ_MAX],
+      ["time", () => ({ until: new Date(0) }), 0],
+      ["failed attempts", () => ({ hasFailedAttempts: true }), FAILED_READ_MAX],
+      [
+        "failed attempts and endpoint",
+        () => ({ hasFailedAttempts: true, endpointId: uuidIn("whe", endpointId) }),
+        FAILED_READ_MAX,
+      ],
+      [
+        "failed attempts and order",
+        () => ({ hasFailedAttempts: true, orderId: uuidIn("ord", orderId) }),
+        2 * FAILED_READ_MAX + 1,
+      ],
+    ])("by %s reads a bounded number of rows as well", async (_, filter, max) => {
+      expect(await deliveriesRead(filter())).toBeLessThanOrEqual(max);
     });
 
     it("reads no more than a page if everything fits", async () => {

@@ -13,13 +13,15 @@ import {
 import { expectErrors } from "../../support/orders.ts";
 import { answering } from "../../support/receivers.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
-import { createEndpoint, pauseEndpoint, uuidIn } from "../../support/webhooks.ts";
+import { createEndpoint, endpointPath, pauseEndpoint, uuidIn } from "../../support/webhooks.ts";
 
 let test: TestService;
 beforeAll(async () => {
   test = await startTestService({ config: ONE_TRY });
 });
 afterAll(() => test.close());
+
+const newestFirst = (a: string, b: string) => (uuidIn("dlv", a) < uuidIn("dlv", b) ? 1 : -1);
 
 describe("GET /v1/deliveries", () => {
   it("lists deliveries with their attempts, the newest event first", async () => {
@@ -54,7 +56,7 @@ describe("GET /v1/deliveries", () => {
     const two = await deliveryOfOrder(sent, { ...other, ...later });
     const three = await deliveryOfOrder(sent, later);
     const event = await createdEvent(test, sent.partner, later.order.id);
-    const all = [one, two, three].sort((a, b) => (uuidIn("dlv", a) < uuidIn("dlv", b) ? 1 : -1));
+    const all = [one, two, three].sort(newestFirst);
     const expected: [query: string, ids: string[]][] = [
       ["", [one, two, three]],
       [`?endpointId=${sent.endpointId}`, [one, three]],
@@ -73,6 +75,45 @@ describe("GET /v1/deliveries", () => {
     ];
     for (const [query, ids] of expected)
       expect(await listedIds(sent.partner, query), query).toEqual(all.filter((id) => ids.includes(id)));
+  });
+
+  it("is filtered by event type, time and failed attempts, and by all of them", async () => {
+    let status = 500;
+    const sent = await aSenderTo(test, (request, response) => answering(status)(request, response));
+    await sent.send();
+    const failed = await deliveryOfOrder(sent);
+    await redeliver(sent.partner, failed);
+    status = 200;
+    await sent.send(); // It failed first, and succeeded then.
+    test.clock.advance({ seconds: 10 });
+    const later = test.clock.now().toISOString();
+    const good = await deliveryOfOrder(sent, { order: await placeOrder(sent.partner) });
+    await sent.send();
+    const ping = (await sent.partner.client.post(endpointPath(sent.endpointId, "ping"))).body.id;
+    const expected: [query: string, ids: string[]][] = [
+      ["eventType=order.created", [good, failed]],
+      ["eventType=webhook.ping", [ping]],
+      ["eventType=order.canceled", []],
+      [`since=${later}`, [ping, good]],
+      [`until=${later}`, [failed]],
+      [`since=${later}&until=${later}`, []],
+      ["since=1960-01-01T00:00:00Z", [ping, good, failed]],
+      ["until=1960-01-01T00:00:00Z", []],
+      ["until=2016-12-31T23:59:60Z", []],
+      ["since=9999-12-31T23:59:59Z", []],
+      ["hasFailedAttempts=true", [failed]],
+      ["hasFailedAttempts=false", [ping, good]],
+      ["hasFailedAttempts=true&status=succeeded", [failed]],
+      ["hasFailedAttempts=true&status=failed", []],
+      [`hasFailedAttempts=true&orderId=${sent.order.id}`, [failed]],
+      [`hasFailedAttempts=false&orderId=${sent.order.id}`, []],
+      [
+        `hasFailedAttempts=false&endpointId=${sent.endpointId}&eventType=order.created&since=${later}`,
+        [good],
+      ],
+    ];
+    for (const [query, ids] of expected)
+      expect(await listedIds(sent.partner, `?${query}`), query).toEqual(ids.toSorted(newestFirst));
   });
 
   it("is empty if a filter matches nothing, or something of another connection", async () => {
@@ -102,6 +143,10 @@ describe("GET /v1/deliveries", () => {
     `orderId=${"x".repeat(201)}`,
     "status=done",
     "status=",
+    "eventType=order.shipped",
+    "since=yesterday",
+    "until=",
+    "hasFailedAttempts=yes",
     "limit=0",
     "limit=101",
     "cursor=x",
