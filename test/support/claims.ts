@@ -42,6 +42,7 @@ export const anEndpoint = (fields: Partial<LeasedEndpoint> = {}): LeasedEndpoint
     failingSince: null,
     lastFailureAt: null,
     lastSuccessAt: NOW,
+    succeededAt: NOW,
     backoffUntil: null,
     warningsSent: 0,
   },

@@ -3,14 +3,15 @@ import { sampleEvent } from "../../orders/sample-event.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
-import { cursorField, dateTime, limitField, pageOf } from "../../platform/wire/schemas.ts";
+import { cursorField, dateTime, limitField, nullable, pageOf } from "../../platform/wire/schemas.ts";
 import { changeEndpoint } from "../../webhooks/endpoints/change-endpoint.ts";
 import { createEndpoint } from "../../webhooks/endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "../../webhooks/endpoints/delete-endpoint.ts";
 import {
   EndpointSchema,
   EndpointWithSecretSchema,
-  toWireEndpoint,
+  ResumedEndpointSchema,
+  RotatedEndpointSchema,
 } from "../../webhooks/endpoints/endpoint.ts";
 import {
   changedSettings,
@@ -24,6 +25,12 @@ import {
   urlErrors,
 } from "../../webhooks/endpoints/endpoint-request.ts";
 import { listEndpoints, readEndpoint } from "../../webhooks/endpoints/endpoints-sql.ts";
+import {
+  countFailed,
+  countPending,
+  showEndpoint,
+  showEndpoints,
+} from "../../webhooks/health/show-endpoint.ts";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
 import { readWireDelivery } from "../../webhooks/log/delivery-log.ts";
 import { pingEndpoint } from "../../webhooks/manual/ping-endpoint.ts";
@@ -41,6 +48,10 @@ const RecoverySchema = Type.Object(
     since: dateTime("Failed deliveries of events from this time on are sent again."),
     until: dateTime(
       "Only deliveries of events from before this time are sent again: the time of the request.",
+    ),
+    deliveryCount: nullable(
+      Type.Integer({ minimum: 0 }),
+      "Failed deliveries in this period, which will be sent again. Null if the endpoint has more than 5,000 deliveries in this period.",
     ),
   },
   { title: "Recovery", description: "Which failed deliveries the service sends again." },
@@ -78,7 +89,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, body, by }, { context }) => {
       const created = await createEndpoint(context, caller, newSettings(body), by);
       if (isProblem(created)) return created;
-      const shown = toWireEndpoint(created.endpoint);
+      const shown = await showEndpoint(context, created.endpoint);
       return {
         status: 201,
         headers: { location: `/v1/webhook-endpoints/${shown.id}` },
@@ -102,7 +113,10 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const position = pagePosition("webhook-endpoints", query);
       if (isProblem(position)) return position;
       const endpoints = await listEndpoints(context.db, caller, position);
-      return { status: 200, body: toPage(endpoints, position, toWireEndpoint) };
+      return {
+        status: 200,
+        body: toPage(endpoints, position, await showEndpoints(context, caller, endpoints)),
+      };
     },
   }),
   route({
@@ -117,7 +131,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
       const endpoint = key === null ? null : await readEndpoint(context.db, key, key.id);
-      return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
+      return endpoint === null ? missing : { status: 200, body: await showEndpoint(context, endpoint) };
     },
   }),
   route({
@@ -137,7 +151,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = endpointKey(caller, params);
       const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body), by);
-      return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
+      return endpoint === null ? missing : { status: 200, body: await showEndpoint(context, endpoint) };
     },
   }),
   route({
@@ -171,7 +185,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     responses: {
       200: {
         description: "The endpoint with its new secret, which is returned only here.",
-        schema: EndpointWithSecretSchema,
+        schema: RotatedEndpointSchema,
       },
     },
     problems: ["forbidden", "not-found", "validation-failed"],
@@ -179,7 +193,12 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const key = endpointKey(caller, params);
       const rotated = key === null ? null : await rotateSecret(context, key, overlapHours, by);
       if (rotated === null) return missing;
-      return { status: 200, body: { ...toWireEndpoint(rotated.endpoint), secret: rotated.secret } };
+      const { endpoint, secret, previousExpiresAt } = rotated;
+      const previousSecretExpiresAt = previousExpiresAt?.toISOString() ?? null;
+      return {
+        status: 200,
+        body: { ...(await showEndpoint(context, endpoint)), secret, previousSecretExpiresAt },
+      };
     },
   }),
   route({
@@ -215,12 +234,14 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     description:
       "Activates the endpoint and sends its pending deliveries. An active endpoint is returned unchanged. A body is ignored.",
     params: EndpointIdParams,
-    responses: { 200: { description: "The active endpoint.", schema: EndpointSchema } },
+    responses: { 200: { description: "The active endpoint.", schema: ResumedEndpointSchema } },
     problems: ["forbidden", "not-found"],
     handle: async ({ caller, params, by }, { context }) => {
       const key = endpointKey(caller, params);
       const endpoint = key === null ? null : await resumeEndpoint(context, key, by);
-      return endpoint === null ? missing : { status: 200, body: toWireEndpoint(endpoint) };
+      if (endpoint === null) return missing;
+      const deliveryCount = await countPending(context, endpoint);
+      return { status: 200, body: { ...(await showEndpoint(context, endpoint)), deliveryCount } };
     },
   }),
   route({
@@ -240,11 +261,15 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = endpointKey(caller, params);
       const recovery = key === null ? null : await recoverEndpoint(context, key, new Date(body.since), by);
-      if (recovery === null) return missing;
+      if (key === null || recovery === null) return missing;
       const { since, until } = recovery;
+      const deliveryCount = await countFailed(context, key, since);
       return {
         status: 202,
-        body: { endpointId: params.endpointId, since: since.toISOString(), until: until.toISOString() },
+        body: {
+          endpointId: params.endpointId,
+          ...{ since: since.toISOString(), until: until.toISOString(), deliveryCount },
+        },
       };
     },
   }),

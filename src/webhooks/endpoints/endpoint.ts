@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES } from "../../events/event-types.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
+import { PENDING_COUNT_MAX, type ShownHealth } from "../health/shown-health-sql.ts";
 
 /** `gone`: it returned 410. `failing`: it had no success for days. */
 const PAUSE_REASONS = ["gone", "failing"] as const;
@@ -73,6 +74,21 @@ const endpointFields = {
   ),
   pausedAt: nullableTime("When the service paused the endpoint. Null while it is active."),
   maxInFlight: Type.Integer({ description: ENDPOINT_TEXTS.maxInFlight }),
+  lastSuccessAt: nullableTime(
+    "When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.",
+  ),
+  consecutiveFailures: Type.Integer({
+    minimum: 0,
+    description:
+      "Failed attempts since the last success. From 10 on, the service backs off. Attempts that were in flight when a backoff began do not count.",
+  }),
+  backingOffUntil: nullableTime(
+    "Nothing is sent to the endpoint until this time, because it keeps failing. Null if it is not backing off. A ping or a redelivery ends the backoff.",
+  ),
+  pendingDeliveries: nullable(
+    Type.Integer({ minimum: 0 }),
+    `Deliveries that the service sends or retries, counted up to ${PENDING_COUNT_MAX.toLocaleString("en")}. Of each order, the first pending one counts. Null while the endpoint is paused: its deliveries wait in the log.`,
+  ),
   createdAt: dateTime("When the endpoint was created."),
   updatedAt: dateTime("When the endpoint was last changed, paused or resumed."),
 };
@@ -94,7 +110,32 @@ export const EndpointWithSecretSchema = Type.Object(
   },
 );
 
-export const toWireEndpoint = (endpoint: Endpoint): Static<typeof EndpointSchema> => ({
+/** An endpoint after a rotation. */
+export const RotatedEndpointSchema = Type.Object(
+  {
+    ...EndpointWithSecretSchema.properties,
+    previousSecretExpiresAt: nullableTime(
+      "Until when the secret before the new one also signs. Null if it ended at once.",
+    ),
+  },
+  { title: "RotatedWebhookEndpoint", description: "An endpoint with its new signing secret." },
+);
+export const ResumedEndpointSchema = Type.Object(
+  {
+    ...endpointFields,
+    deliveryCount: nullable(
+      Type.Integer({ minimum: 0 }),
+      "Pending deliveries of the endpoint, which will be sent. Null if it has more than 5,000 deliveries in the log.",
+    ),
+  },
+  { title: "ResumedWebhookEndpoint", description: "An active endpoint, and how much will be sent to it." },
+);
+
+export const toWireEndpoint = (
+  endpoint: Endpoint,
+  health: ShownHealth | undefined,
+  now: Date,
+): Static<typeof EndpointSchema> => ({
   id: wireEndpointId(endpoint.id),
   url: endpoint.url,
   description: endpoint.description,
@@ -103,8 +144,17 @@ export const toWireEndpoint = (endpoint: Endpoint): Static<typeof EndpointSchema
   pauseReason: endpoint.pauseReason,
   pausedAt: endpoint.pausedAt?.toISOString() ?? null,
   maxInFlight: endpoint.inFlightMax,
+  lastSuccessAt: health?.succeededAt?.toISOString() ?? null,
+  consecutiveFailures: health?.consecutiveFailures ?? 0,
+  backingOffUntil: backoffEnd(endpoint, health, now)?.toISOString() ?? null,
+  pendingDeliveries: endpoint.status === "paused" ? null : (health?.pendingCount ?? 0),
   createdAt: endpoint.createdAt.toISOString(),
   updatedAt: endpoint.updatedAt.toISOString(),
 });
+
+const backoffEnd = ({ status }: Endpoint, health: ShownHealth | undefined, now: Date): Date | null =>
+  status === "active" && health?.backoffUntil != null && health.backoffUntil > now
+    ? health.backoffUntil
+    : null;
 
 export const wireEndpointId = (endpointId: string): string => toTypeId("whe", endpointId);

@@ -10,7 +10,7 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
     text: `
       update webhook_endpoint_states
       set consecutive_failures = $5, failing_since = $6, last_failure_at = $7, last_success_at = $8,
-          backoff_until = $9, warnings_sent = $10, proven_host = coalesce($11, proven_host)
+          backoff_until = $9, warnings_sent = $10, proven_host = coalesce($11, proven_host), succeeded_at = $12
       where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and worker_id = $4`,
     values: [
       endpoint.merchantId,
@@ -24,6 +24,7 @@ export async function saveHealth(tx: Queryable, workerId: string, report: Health
       health.backoffUntil,
       health.warningsSent,
       provenHost ?? null,
+      health.succeededAt,
     ],
   });
 }

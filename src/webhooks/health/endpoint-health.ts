@@ -7,8 +7,10 @@ export type EndpointHealth = {
   /** The first failure since the last success. Null when there was none. */
   readonly failingSince: Date | null;
   readonly lastFailureAt: Date | null;
-  /** Updated at most once an hour. */
+  /** Updated at most once an hour. Initially the time of the creation, and then of each resume. */
   readonly lastSuccessAt: Date;
+  /** As partners see it: null before the first success (decision 0099). */
+  readonly succeededAt: Date | null;
   /** Nothing is sent until this time. Then a single delivery probes the endpoint. */
   readonly backoffUntil: Date | null;
   readonly warningsSent: number;
@@ -44,13 +46,18 @@ export const isOnProbation = ({ consecutiveFailures }: EndpointHealth): boolean 
 
 /** Returns null if the success changes nothing that must be stored. */
 export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth | null {
-  const isStored = at.getTime() - health.lastSuccessAt.getTime() < SUCCESS_STORED_EVERY_MS;
+  const stored =
+    health.succeededAt === null
+      ? null
+      : Math.min(health.succeededAt.getTime(), health.lastSuccessAt.getTime());
+  const isStored = stored !== null && at.getTime() - stored < SUCCESS_STORED_EVERY_MS;
   if (health.failingSince === null && isStored) return null;
   return {
     consecutiveFailures: 0,
     failingSince: null,
     lastFailureAt: health.lastFailureAt,
     lastSuccessAt: at,
+    succeededAt: at,
     backoffUntil: null,
     warningsSent: 0,
   };

@@ -12,9 +12,9 @@ import {
   NO_ATTEMPTS,
   toWireDelivery,
 } from "./delivery.ts";
+import type { DeliveryFilter } from "./delivery-conditions-sql.ts";
 import {
   countAttempts,
-  type DeliveryFilter,
   hasManyDeliveries,
   listAttempts,
   listDeliveries,

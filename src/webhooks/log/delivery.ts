@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { momentOf, toTypeId, wireOrderId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 import { wireEndpointId } from "../endpoints/endpoint.ts";
+import { AttemptErrorCodeSchema, attemptErrorCode } from "./attempt-error.ts";
 
 const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -61,8 +62,9 @@ const AttemptSchema = Type.Object(
     ),
     error: nullable(
       Type.String(),
-      "Why the attempt failed, as a fixed phrase such as `HTTP 500` or `timeout`. Null if it succeeded.",
+      "Why the attempt failed, as a fixed phrase for people, such as `HTTP 500` or `timeout`. Null if it succeeded.",
     ),
+    errorCode: nullable(AttemptErrorCodeSchema, "`error` for programs. Null if it succeeded."),
   },
   { title: "DeliveryAttempt", description: "An attempt to deliver an event to an endpoint." },
 );
@@ -118,5 +120,6 @@ export const toWireDelivery = (
     responseStatus: attempt.responseStatus,
     responseBody: attempt.responseBody,
     error: attempt.error,
+    errorCode: attempt.error === null ? null : attemptErrorCode(attempt.error),
   })),
 });

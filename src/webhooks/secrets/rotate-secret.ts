@@ -25,16 +25,17 @@ export async function rotateSecret(
   key: EndpointKey,
   overlapHours: number,
   by: Initiator,
-): Promise<{ endpoint: Endpoint; secret: string } | null> {
+): Promise<{ endpoint: Endpoint; secret: string; previousExpiresAt: Date | null } | null> {
   const rotated = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
     const now = context.clock.now();
-    await endSecrets(tx, endpoint, after(now, Math.round(overlapHours * HOUR_MS)));
+    const previousExpiresAt = after(now, Math.round(overlapHours * HOUR_MS));
+    await endSecrets(tx, endpoint, previousExpiresAt);
     await deleteOldSecrets(tx, endpoint, { now, keptMax: OLDER_SECRETS_MAX });
     const secret = await issueSecret(tx, context, endpoint, now);
     await recordAudit(tx, context, by, endpointFact(endpoint, { overlapHours }));
-    return { endpoint, secret };
+    return { endpoint, secret, previousExpiresAt: previousExpiresAt > now ? previousExpiresAt : null };
   });
   if (rotated !== null) context.signals.send("endpoints_changed", [key]);
   return rotated;

@@ -111,6 +111,7 @@ describe("the document of the partner API", () => {
       "POST /v1/webhook-endpoints",
       "PATCH /v1/webhook-endpoints/{endpointId}",
       "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
+      "POST /v1/webhook-endpoints/{endpointId}/ping",
       "POST /v1/webhook-endpoints/{endpointId}/recover",
     ]);
   });

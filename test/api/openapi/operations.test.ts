@@ -11,6 +11,7 @@ const IMPORT = "POST /api/merchants/{id}/products/import";
 const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /v1/webhook-endpoints/{endpointId}",
   "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
+  "POST /v1/webhook-endpoints/{endpointId}/ping",
   "POST /api/connections/{id}/keys",
   "PATCH /api/connections/{id}",
   "PATCH /api/products/{id}",

@@ -47,6 +47,7 @@ describe("POST /v1/webhook-endpoints", () => {
       pauseReason: null,
       pausedAt: null,
       maxInFlight: 8,
+      ...{ lastSuccessAt: null, consecutiveFailures: 0, backingOffUntil: null, pendingDeliveries: 0 },
       createdAt: now,
       updatedAt: now,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),

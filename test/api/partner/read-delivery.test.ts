@@ -74,15 +74,36 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     const unanswered = { responseStatus: null, responseBody: null };
     expect(delivery.attempts).toEqual(
       [
-        { trigger: "schedule", durationMs, responseStatus: 500, responseBody: "no", error: "HTTP 500" },
-        { trigger: "recovery", durationMs, ...unanswered, error: "connection closed" },
+        {
+          trigger: "schedule",
+          durationMs,
+          responseStatus: 500,
+          responseBody: "no",
+          error: "HTTP 500",
+          errorCode: "http_status",
+        },
+        {
+          trigger: "recovery",
+          durationMs,
+          ...unanswered,
+          error: "connection closed",
+          errorCode: "connection_closed",
+        },
         {
           trigger: "manual",
           durationMs: null,
           ...unanswered,
           error: "outcome unknown: the worker ended during the attempt",
+          errorCode: "outcome_unknown",
         },
-        { trigger: "manual", durationMs, responseStatus: 200, responseBody: "thanks", error: null },
+        {
+          trigger: "manual",
+          durationMs,
+          responseStatus: 200,
+          responseBody: "thanks",
+          error: null,
+          errorCode: null,
+        },
       ].map((attempt, index) => ({ ...attempt, number: index + 1, startedAt: times[index] })),
     );
   });

@@ -131,8 +131,10 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     const woken = watchSignals();
     const { status, body } = await post(endpoint.id, "resume");
     expect(status).toBe(200);
-    expect(body).toEqual({ ...endpoint, updatedAt: test.clock.now().toISOString() });
-    expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(body);
+    const { deliveryCount, ...shown } = body;
+    expect(deliveryCount).toBe(0);
+    expect(shown).toEqual({ ...endpoint, updatedAt: test.clock.now().toISOString() });
+    expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(shown);
     await expectHealthy(endpoint.id);
     const since = new Date(endpoint.createdAt);
     expect(await readRows(test, "webhook_recoveries", endpoint.id)).toEqual([
@@ -152,7 +154,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     test.clock.advance({ hours: 1 });
     const before = await dumpTables(test);
-    expect((await post(endpoint.id, "resume")).body).toEqual(endpoint);
+    expect((await post(endpoint.id, "resume")).body).toEqual({ ...endpoint, deliveryCount: 0 });
     expect(await dumpTables(test)).toEqual(before);
   });
 
@@ -175,6 +177,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     expect(body).toEqual({
       endpointId: id,
       since: since.toISOString(),
+      deliveryCount: 0,
       until: inMs(60_000).toISOString(),
     });
     expect(await readRows(test, "webhook_recoveries", id)).toEqual([

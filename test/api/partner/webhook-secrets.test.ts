@@ -45,8 +45,9 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     const { secret: first, ...endpoint } = await createEndpoint(partner);
     const answer = await partner.client.post(endpointPath(endpoint.id, "rotate-secret"));
     expect(answer.status).toBe(200);
-    const { secret, ...shown } = answer.body;
+    const { secret, previousSecretExpiresAt, ...shown } = answer.body;
     expect(shown).toEqual(endpoint);
+    expect(Date.parse(previousSecretExpiresAt)).toBe(test.clock.now().getTime() + 24 * 3_600_000);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(await secretsOf(endpoint.id)).toEqual([
       [secret, null],

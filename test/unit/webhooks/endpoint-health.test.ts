@@ -15,6 +15,7 @@ const HEALTHY: EndpointHealth = {
   failingSince: null,
   lastFailureAt: null,
   lastSuccessAt: START,
+  succeededAt: START,
   backoffUntil: null,
   warningsSent: 0,
 };
@@ -89,7 +90,8 @@ describe("an endpoint that fails", () => {
 describe("a success of a healthy endpoint", () => {
   it("is stored once an hour, so that not every delivery writes", () => {
     expect(afterSuccess(HEALTHY, at(0.9))).toBeNull();
-    expect(afterSuccess(HEALTHY, at(1))).toMatchObject({ lastSuccessAt: at(1) });
+    expect(afterSuccess(HEALTHY, at(1))).toMatchObject({ lastSuccessAt: at(1), succeededAt: at(1) });
+    expect(afterSuccess({ ...HEALTHY, succeededAt: null }, at(0.1))).toMatchObject({ succeededAt: at(0.1) });
   });
 });
 
@@ -101,6 +103,7 @@ describe("after a success", () => {
       ...HEALTHY,
       lastFailureAt: at(0.5),
       lastSuccessAt: at(0.6),
+      succeededAt: at(0.6),
     });
   });
 

@@ -48,6 +48,7 @@ type LeasedRow = ConnectionKeyRow & {
   failing_since: Date | null;
   last_failure_at: Date | null;
   last_success_at: Date;
+  succeeded_at: Date | null;
   backoff_until: Date | null;
   warnings_sent: number;
   proven_host: string | null;
@@ -86,7 +87,7 @@ export async function leaseEndpoints(
           order by d.due_at -- Instead of exists, so that the planner uses the index, and does not read all of the table.
           limit 1))
       returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
-                s.last_failure_at, s.last_success_at, s.backoff_until, s.warnings_sent, s.proven_host,
+                s.last_failure_at, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent, s.proven_host,
                 array(
                   select k.sealed
                   from webhook_secrets k
@@ -114,6 +115,7 @@ export async function leaseEndpoints(
       failingSince: row.failing_since,
       lastFailureAt: row.last_failure_at,
       lastSuccessAt: row.last_success_at,
+      succeededAt: row.succeeded_at,
       backoffUntil: row.backoff_until,
       warningsSent: row.warnings_sent,
     },
