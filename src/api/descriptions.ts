@@ -55,7 +55,7 @@ export const describePartnerApi = (
       RateLimit:
         "Requests that are left, and the seconds until the whole allowance is available again. Absent if there is no rate limit.",
       "RateLimit-Policy":
-        "Requests allowed in a window, and its length in seconds. Absent if there is no rate limit.",
+        "Requests allowed in a window, and its length in seconds. Up to 100 of them may come at once. Absent if there is no rate limit.",
     },
     examples: PARTNER_EXAMPLES,
     webhooks: describedWebhooks,

@@ -32,7 +32,7 @@ export function createPartnerApi(
     operationsFor: partnerOperations(context, databases, metrics, usage, description),
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },
-      createRateLimiter(config.rateLimitPerMinute, clock),
+      createRateLimiter(databases.calls, config.rateLimitPerMinute, clock),
     ),
     actorOf,
     callerMembers: membersOf,

@@ -63,7 +63,8 @@ export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: 
       logFailure({ address: request.ip, requestId: request.id, ...(keyId && { keyId }) });
       return unauthorized(request.headers);
     }
-    const allowance = rateLimiter.take(key);
+    const taken = rateLimiter.take(key);
+    const allowance = taken instanceof Promise ? await taken : taken; // Most need no promise.
     if (allowance !== null) reply.headers(allowance.headers);
     return allowance?.refusal ?? callerOf(key);
   };

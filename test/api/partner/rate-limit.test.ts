@@ -167,12 +167,15 @@ describe("what the rate limit counts", () => {
       expect((await test.backOffice.get("/api/merchants")).status).toBe(200);
   });
 
-  it("each process separately (decision 0020)", async () => {
+  it("all processes together (decision 0076)", async () => {
     const first = await startLimited(4);
     const second = await startLimited(4);
     const { key, client } = await createPartner(first);
     expect(await drain(client)).toBe(4);
-    expect(await drain(second.partner(key))).toBe(4);
+    expect(await drain(second.partner(key))).toBe(0);
+    for (const { clock } of [first, second]) clock.advance({ seconds: 16 });
+    expect(await drain(second.partner(key))).toBe(1);
+    expect(await drain(client)).toBe(0);
   });
 });
 
