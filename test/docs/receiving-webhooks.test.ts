@@ -1,15 +1,17 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openInbox } from "../../docs/examples/inbox.ts";
-import { type KnownOrders, keepOrder } from "../../docs/examples/keep-order.ts";
-import { createReceiver } from "../../docs/examples/receiver.ts";
-import { reconcile } from "../../docs/examples/reconcile.ts";
-import { isGenuine } from "../../docs/examples/verify-webhook.ts";
+import { openInbox } from "../../docs/examples/inbox.mjs";
+import { keepOrder } from "../../docs/examples/keep-order.mjs";
+import { createReceiver } from "../../docs/examples/receiver.mjs";
+import { reconcile } from "../../docs/examples/reconcile.mjs";
+import { isGenuine } from "../../docs/examples/verify-webhook.mjs";
 import { placeTestOrder } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
-import { freePort } from "../support/main-process.ts";
+import { freePort, temporaryFolder } from "../support/main-process.ts";
 import { startPartnerListener } from "../support/partner-listener.ts";
 import type { ReceivedRequest } from "../support/receivers.ts";
 import { applied } from "../support/sandbox.ts";
@@ -19,10 +21,12 @@ import { createEndpoint, endpointPath } from "../support/webhooks.ts";
 const EXAMPLES = new URL("../../docs/examples/", import.meta.url);
 const GUIDE = readFileSync(new URL("../../docs/receiving-webhooks.md", import.meta.url), "utf8");
 
+type KnownOrders = Map<string, { sequence: number; order: { id: string; status: string } }>;
+
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 it("the guide shows its examples as they are, and no other code", () => {
-  const shown = [...GUIDE.matchAll(/^```(?:ts|python)\n(.*?)^```$/gms)].map(([, code]) => code);
+  const shown = [...GUIDE.matchAll(/^```(?:js|python)\n(.*?)^```$/gms)].map(([, code]) => code);
   const examples = readdirSync(EXAMPLES).map((name) => readFileSync(new URL(name, EXAMPLES), "utf8"));
   expect(shown.toSorted()).toEqual(examples.toSorted());
 });
@@ -39,6 +43,55 @@ it("an order's events are received, each is kept once, and the order is known as
   const orders: KnownOrders = new Map();
   expect(workOff(inbox, orders)).toEqual(["next", "next"]);
   expect(orders.get(order.id)).toMatchObject({ sequence: 2, order: { status: "IN_PROGRESS" } });
+});
+
+it("the receiver runs as a program, with the command of the guide", async () => {
+  const command = /^WEBHOOK_SECRET=whsec_… PORT=3000 node (docs\/examples\/receiver\.mjs)$/m.exec(GUIDE);
+  const listener = await startPartnerListener({ config: { webhookAllowPrivateNetworks: true } });
+  onTestFinished(listener.close);
+  const { test, partner } = listener;
+  // The program has the machine's clock, and rejects what is older than five minutes.
+  test.clock.advance({ ms: Date.now() - test.clock.now().getTime() });
+  const port = await freePort();
+  const { secret } = await createEndpoint(partner, { url: `http://127.0.0.1:${port}/webhooks` });
+  const program = spawn(process.execPath, [resolve(String(command?.[1]))], {
+    cwd: await temporaryFolder(), // Its inbox is a file in the folder where it runs.
+    env: { WEBHOOK_SECRET: secret, PORT: String(port) },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(async () => {
+    program.kill();
+    await once(program, "close");
+  });
+  const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toBe(`Receiving at http://127.0.0.1:${port}`);
+  const order = await placeTestOrder(partner);
+  await applied(partner, order.id, "ship");
+  const dispatcher = startDispatcher(test);
+  await sendDue(dispatcher);
+  expect((await lines.next()).value).toBe(`order.created ${order.id}`);
+  expect((await lines.next()).value).toBe(`order.shipmentCreated ${order.id}`);
+});
+
+it("an inbox that was closed in the middle of a line continues after the last whole one", async () => {
+  const path = join(await temporaryFolder(), "inbox.jsonl");
+  const event = (id: string) => ({ id, type: "order.created", sequence: 1, data: {} });
+  const first = openInbox(path);
+  for (const id of ["evt_1", "evt_2"]) expect(first.add(event(id))).toBe(true);
+  expect(first.add(event("evt_1"))).toBe(false);
+  first.done(event("evt_1"));
+  first.keepCursor("c1");
+  first.close();
+  appendFileSync(path, '{"event":{"id":"evt_3"');
+  const second = openInbox(path);
+  expect(second.next()).toEqual(event("evt_2"));
+  expect(second.cursor()).toBe("c1");
+  expect([second.add(event("evt_1")), second.add(event("evt_3"))]).toEqual([false, true]);
+  second.done(event("evt_2"));
+  second.close();
+  const third = openInbox(path);
+  expect(third.next()).toEqual(event("evt_3"));
+  third.close();
 });
 
 it("a request that the service did not send, or that was changed on the way, is rejected and not stored", async () => {
@@ -130,10 +183,8 @@ it("a missing event shows in the sequence, and an older one changes nothing", ()
   const orders: KnownOrders = new Map();
   const event = (sequence: number | null, status?: string) =>
     keepOrder(orders, {
-      id: `evt_${sequence}`,
-      type: "",
       sequence,
-      data: status === undefined ? {} : { order: { id: "ord_1", status } },
+      data: { order: status === undefined ? undefined : { id: "ord_1", status } },
     });
   expect(event(1, "CREATED")).toBe("next");
   expect(event(3, "COMPLETED")).toBe("gap");
@@ -150,7 +201,7 @@ async function startPartner() {
   // Receivers compare a request's time with their own, so they must live in the time of the test.
   vi.useFakeTimers({ toFake: ["Date"], now: test.clock.now() });
   onTestFinished(() => void vi.useRealTimers());
-  const inbox = openInbox(":memory:");
+  const inbox = openInbox(join(await temporaryFolder(), "inbox.jsonl"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/webhooks`;
   const endpoint = await createEndpoint(partner, { url });

@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
 
 const TOLERANCE_SECONDS = 300;
 
-/** @param body the received bytes */
-export function isGenuine(secret: string, headers: IncomingHttpHeaders, body: Buffer): boolean {
+/** Whether the service has sent this request. `headers` have names in lower case; `body` is the received bytes. */
+export function isGenuine(secret, headers, body) {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   const ageSeconds = Math.abs(Date.now() / 1_000 - Number(timestamp));
   if (!(ageSeconds <= TOLERANCE_SECONDS)) return false; // Also if it is not a number.
