@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { EVENT_SCHEMAS } from "../../src/api/partner/event-schemas.ts";
+import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES, PING } from "../../src/events/event-types.ts";
+import { HOLD_REASONS } from "../../src/lifecycle/hold-reasons.ts";
+import { ORDER_STATUSES } from "../../src/lifecycle/order.ts";
+import { operationsOf, PARTNER } from "../support/openapi.ts";
+
+const read = (path: string): string => readFileSync(path, "utf8");
+const GUIDE = read("docs/partner-guide.md");
+const EVENTS = read("docs/events.md");
+
+/** The first cells of the rows of a table, without the code marks. */
+const rowsOf = (text: string, heading: string): string[][] => {
+  const [, table = ""] = text.split(`${heading} |`);
+  const rows = table.split("\n\n")[0]?.split("\n").slice(2) ?? [];
+  return rows.map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll("`", "")),
+  );
+};
+
+describe("the partner guide", () => {
+  it("explains every status and every known reason for a hold", () => {
+    expect(rowsOf(GUIDE, "| `status`").map(([status]) => status)).toEqual([...ORDER_STATUSES]);
+    expect(
+      rowsOf(GUIDE, "| Reason")
+        .map(([reason]) => reason)
+        .toSorted(),
+    ).toEqual([...HOLD_REASONS].toSorted());
+  });
+
+  it("names only routes that exist", () => {
+    const routes = operationsOf(PARTNER).map(([name]) => name);
+    const named = [GUIDE, EVENTS].flatMap((text) =>
+      [...text.matchAll(/`((?:GET|POST|PATCH|PUT|DELETE) \/v1\/[^`?]*)/g)].map(([, route]) => route),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((route) => !routes.includes(String(route)))).toEqual([]);
+  });
+});
+
+describe("the event catalog", () => {
+  const rows = rowsOf(EVENTS, "| Type");
+
+  it("has every type, when it is sent, its content, and who receives it", () => {
+    const types = [...EVENT_TYPES, PING] as const;
+    const expected = types.map((type) => {
+      const { properties } = (EVENT_SCHEMAS.get(type) as { properties: { data: { properties: object } } })
+        .properties.data;
+      const byDefault = (DEFAULT_EVENT_TYPES as readonly string[]).includes(type);
+      const received = byDefault ? "by default" : "if named";
+      const data = Object.keys(properties).join(", ");
+      return [type, EVENT_MEANINGS[type], data, type === PING ? "by request" : received];
+    });
+    expect(rows).toEqual(expected);
+  });
+
+  it("shows an example from the OpenAPI document", () => {
+    const [, code = ""] = EVENTS.match(/```json\n(.*?)```/s) ?? [];
+    const described = PARTNER.webhooks?.["product.published"]?.post.requestBody?.content["application/json"];
+    expect(JSON.parse(code)).toEqual(described?.example);
+  });
+});
