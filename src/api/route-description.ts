@@ -2,6 +2,14 @@ import type { TSchema } from "typebox";
 import type { ProblemCode } from "../platform/wire/problems.ts";
 import type { Upload } from "./http/upload.ts";
 
+type SuccessDescription = {
+  readonly description: string;
+  readonly schema?: TSchema;
+  /** Instead of `schema`: a body that is not JSON. */
+  readonly file?: { readonly mediaType: string; readonly example: string };
+  readonly headers?: Record<string, string>;
+};
+
 /** The data of a route: enough to describe the route, or to make a request for it. */
 export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -20,9 +28,7 @@ export type RouteDescription = {
   /** Instead of `body`: a body that is not JSON and is read as it arrives. */
   readonly upload?: Upload | undefined;
   /** The responses to successful requests, by status. */
-  readonly responses: Readonly<
-    Record<number, { description: string; schema?: TSchema; headers?: Record<string, string> }>
-  >;
+  readonly responses: Readonly<Record<number, SuccessDescription>>;
   /** It reads a list, and so uses the connections to the database that lists have (decision 0066). */
   readonly isList?: boolean;
   /** Problems of this route, in addition to `SHARED_PROBLEMS`. */

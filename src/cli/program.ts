@@ -62,6 +62,7 @@ export function createProgram(
 const GROUPS: Readonly<Record<string, string>> = {
   merchant: "merchants",
   account: "accounts of merchants",
+  charge: "charges and refunds of orders",
   connection: "connections of merchants to partners",
   key: "API keys of connections",
   product: "products of merchants",

@@ -7,6 +7,7 @@ import { routeOf } from "../../src/cli/requests/operations.ts";
 /** Operations without a command of their own, with the reason. */
 const WITHOUT_COMMAND = {
   importProducts: "`product import` reads a file",
+  getStatementCsv: "`account statement` shows the same; a file is downloaded over HTTP",
   getProduct: "`product list` shows every member",
   getStripeMethod: "set up together with Stripe, not at a terminal",
   setStripeMethod: "as above",

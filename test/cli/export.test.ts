@@ -2,6 +2,7 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anOrder, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { type CliTest, startCliTest } from "../support/cli.ts";
+import { processDuePayments } from "../support/payments.ts";
 
 let at: CliTest;
 beforeAll(async () => {
@@ -55,7 +56,7 @@ describe("order export", () => {
       expect(row).toContain(",'@x,");
       expect(row).toContain(',"two\nlines",');
       expect(row).toContain(",'+44 1,line_");
-      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,,'=1\+1,"\{""shop"":""7""\}"$/);
+      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,,'=1\+1,"\{""shop"":""7""\}"(,[\d.]*){4}$/);
     }
   });
 
@@ -90,6 +91,44 @@ describe("order export", () => {
         unitPrice: { amount: "10.00", currency: "EUR" },
       })),
     });
+  });
+
+  it("has what was charged and refunded, and the total on the first row of an order", async () => {
+    const buyer = await createPartner(at.test);
+    const lines = buyer.productIds.map((productId) => ({ productId, quantity: 1 }));
+    const { id } = await placeOrder(buyer, { lines });
+    await placeOrder(buyer);
+    await processDuePayments(at.test);
+    const refund = { amount: { amount: "2.50", currency: "EUR" }, reason: "late", reference: "ticket-1" };
+    expect((await at.test.backOffice.post(`/api/orders/${id}/refund`, refund)).status).toBe(201);
+    await processDuePayments(at.test);
+    await placeOrder(buyer); // Not charged yet.
+    const { output } = await cli(`order export --connection ${buyer.connectionId}`);
+    const rows: Record<string, string>[] = parse(output, { columns: true });
+    const sums = ["goodsCharged", "shippingCharged", "refunded", "total"];
+    expect(rows.map((row) => sums.map((name) => row[name]))).toEqual([
+      ["20.00", "0.00", "2.50", "17.50"],
+      ["", "", "", ""],
+      ["10.00", "0.00", "0.00", "10.00"],
+      ["0.00", "0.00", "0.00", "0.00"],
+    ]);
+    const objects = await cli(`order export --connection ${buyer.connectionId} --format ndjson`);
+    expect(JSON.parse(objects.output.split("\n")[0] ?? "")).toMatchObject({
+      total: { amount: "17.50", currency: "EUR" },
+      charges: [
+        { kind: "goods", status: "succeeded", amount: { amount: "20.00" } },
+        { kind: "refund", status: "succeeded", amount: { amount: "2.50" } },
+      ],
+    });
+    const shown = await cli(`account list --merchant ${buyer.merchantId} --order ${id}`);
+    expect(shown.output.match(/ord_\w+/g)).toEqual([id, id]);
+    const statement = await cli(
+      `account statement --merchant ${buyer.merchantId} --from 2026-01-01T00:00:00Z`,
+    );
+    expect(statement.output).toMatch(/^merchant id.*\nfrom/s);
+    expect(statement.output).toMatch(/closing +-?\d+\.\d\d EUR/);
+    const charge = await cli(`charge show ${id.replace("ord_", "chg_")}`);
+    expect(charge.output).toContain(id);
   });
 
   it("narrows by status and by time of creation", async () => {

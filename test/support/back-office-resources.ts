@@ -15,6 +15,8 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
   const { id: orderId } = await placeOrder(partner, {
     lines: [{ productId: partner.productIds[0], quantity: 2 }],
   });
+  // The first charge has the id of its order, and an order in review has none.
+  const charged = await placeOrder(partner);
   const facility = await created(
     test.backOffice.post("/api/facilities", { name: "Depot", countryCode: "GB" }),
   );
@@ -28,6 +30,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       products: partner.productIds[0],
       productId: partner.productIds[0],
       orders: orderId,
+      charges: charged.id.replace("ord_", "chg_"),
       facilities: facility.id,
       deliveryId: deliveries.body.data[0].id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",

@@ -134,6 +134,8 @@ export async function startServiceForTest(
   return started;
 }
 
+const isJson = (mediaType: unknown): boolean => /^application\/(\w+\+)?json/.test(String(mediaType));
+
 function clientOf(
   app: ReturnType<typeof createPartnerApi>,
   key: string | undefined,
@@ -159,7 +161,7 @@ function clientOf(
     return {
       status: answer.statusCode,
       headers: answer.headers as Record<string, string | undefined>,
-      body: answer.body === "" ? undefined : answer.json(),
+      body: isJson(answer.headers["content-type"]) ? answer.json() : answer.body || undefined,
     };
   }
   return {

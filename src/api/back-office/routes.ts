@@ -11,7 +11,9 @@ import { keyRoutes } from "./merchants/key-routes.ts";
 import { merchantRoutes } from "./merchants/merchant-routes.ts";
 import { usageRoutes } from "./merchants/usage-routes.ts";
 import { accountRoutes } from "./money/account-routes.ts";
+import { chargeRoutes } from "./money/charge-routes.ts";
 import { refundRoutes } from "./money/refund-routes.ts";
+import { statementRoutes } from "./money/statement-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
@@ -22,6 +24,8 @@ import { shippingRoutes } from "./orders/shipping-routes.ts";
 export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...merchantRoutes,
   ...accountRoutes,
+  ...statementRoutes,
+  ...chargeRoutes,
   ...stripeRoutes,
   ...connectionRoutes,
   ...usageRoutes,

@@ -131,12 +131,13 @@ const HEADER_NAMES: Readonly<Record<string, string>> = { "idempotency-key": "Ide
 
 const successes = (route: RouteDescription, { api, name, example }: Describing): Json =>
   Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, schema, headers }]) => [
+    Object.entries(route.responses).map(([status, { description, schema, file, headers }]) => [
       status,
       {
         description,
         headers: headersOf({ ...api.headers, ...headers }),
         ...(schema && { content: jsonContent(schema, name, example) }),
+        ...(file && { content: { [file.mediaType]: { schema: { type: "string" }, example: file.example } } }),
       },
     ]),
   );

@@ -85,9 +85,37 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
   {
     words: "account list",
     operationId: "listAccountEntries",
-    fields: [{ name: "kind", flag: "--kind <kind>", help: "only charge, refund or payment" }],
-    columns: ["id", "kind", "amount", "reference", "note", "createdAt"],
+    fields: [
+      { name: "kind", flag: "--kind <kind>", help: "only charge, refund or payment" },
+      { name: "orderId", flag: "--order <order>", help: "only entries of this order" },
+    ],
+    columns: [
+      "id",
+      "kind",
+      "amount",
+      "orderId",
+      "externalOrderId",
+      "chargeKind",
+      "reference",
+      "note",
+      "createdAt",
+    ],
   },
+  {
+    words: "account statement",
+    operationId: "getStatement",
+    help: "show the balance before and after a period, and what was booked in it",
+    fields: [
+      {
+        name: "from",
+        flag: "--from <time>",
+        help: "begin of the period, such as 2026-01-01T00:00:00Z; this month by default",
+      },
+      { name: "to", flag: "--to <time>", help: "end of the period; now by default" },
+    ],
+    columns: ["createdAt", "kind", "amount", "balance", "orderId", "chargeId", "reference"],
+  },
+  { words: "charge show", operationId: "getCharge" },
   {
     words: "account pay",
     operationId: "recordAccountPayment",

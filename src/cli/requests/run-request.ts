@@ -26,8 +26,10 @@ export async function runRequest(
     await output.write(response.text === "" ? "Done.\n" : presentObject(response.body));
     return EXIT.done;
   }
-  await output.write(presentTable(response.body["data"] as Json[], command.columns)); // As every list has it.
-  const { nextCursor } = response.body;
+  const { data, nextCursor, ...others } = response.body;
+  // What a list says about all of it, such as the balances of a statement.
+  if (Object.keys(others).length > 0) await output.write(`${presentObject(others)}\n`);
+  await output.write(presentTable(data as Json[], command.columns)); // As every list has it.
   if (nextCursor !== null) output.note(`There are more: --all, or --cursor ${nextCursor}\n`);
   return EXIT.done;
 }
@@ -52,7 +54,7 @@ async function readAll(backOffice: BackOffice, request: BackOfficeRequest): Prom
     const page = response.body as { data: unknown[]; nextCursor: string | null }; // As every list has it.
     data.push(...page.data);
     if (page.nextCursor === null) {
-      const body = { data, nextCursor: null };
+      const body = { ...response.body, data, nextCursor: null };
       return { status: 200, text: JSON.stringify(body), body };
     }
     query = { ...query, cursor: page.nextCursor };

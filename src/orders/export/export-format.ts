@@ -1,5 +1,8 @@
+import type { LedgerEntry } from "../../ledger/ledger.ts";
+import { totalsOf } from "../../ledger/totals.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
+import { CsvNumber, csvRow } from "../../platform/wire/csv.ts";
 import { toWireOrder } from "../order-wire.ts";
 import type { ExportedOrder } from "./export-orders.ts";
 
@@ -12,16 +15,10 @@ const COLUMNS = [
   ...["countryCode", "phone", "lineId", "productId", "sku", "quantity", "unitPrice", "currency"],
   ...["shipmentId", "shipmentStatus", "trackingNumber", "trackingUrl"],
   ...["note", "metadata"],
+  // Of the order, on its first row only, so that a column can be added up.
+  ...["goodsCharged", "shippingCharged", "refunded", "total"],
 ] as const;
 type Cells = Readonly<Record<(typeof COLUMNS)[number], unknown>>;
-
-/**
- * Partners write these texts, and spreadsheets run a cell that begins with one of these signs, or its wide or small
- * form, as a formula. Some read the file with semicolons or tabs between cells, and quotes then protect nothing: a cell
- * also begins behind each of those, and behind a line break. Spaces, invisible characters and quotes before a sign are
- * skipped.
- */
-const FORMULA = /(^|[;\t\r\n])(?=[\s\p{Cf}"]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/gu;
 
 /** CSV for spreadsheets (RFC 4180): one row per order line. Decision 0049. */
 export const csvFormat: ExportFormat = {
@@ -29,8 +26,8 @@ export const csvFormat: ExportFormat = {
   write: (exported) => {
     const order = toExportObject(exported);
     return order.lines
-      .map((line) => {
-        const cells = cellsOf(order, line);
+      .map((line, index) => {
+        const cells = { ...cellsOf(order, line), ...(index === 0 && totalCells(order)) };
         return csvRow(COLUMNS.map((column) => cells[column] ?? ""));
       })
       .join("");
@@ -45,10 +42,13 @@ export const ndjsonFormat: ExportFormat = {
 
 type ExportObject = ReturnType<typeof toExportObject>;
 
-/** The order as partners read it, with its owner and with the SKU and price of each line. */
-function toExportObject({ order, lines }: ExportedOrder) {
+/** The order as partners read it, with its owner, its charges, and the SKU and price of each line. */
+function toExportObject({ order, lines, charges }: ExportedOrder) {
   const details = new Map(lines.map((line) => [toTypeId("line", line.id), line]));
   const wire = toWireOrder(order);
+  const [{ currency } = NO_LINE] = lines;
+  const money = (minor: bigint) => formatMoney({ minor, currency });
+  const totals = totalsOf(charges);
   return {
     ...wire,
     merchantId: toTypeId("mer", order.merchantId),
@@ -59,10 +59,37 @@ function toExportObject({ order, lines }: ExportedOrder) {
       const unitPrice = formatMoney({ minor: found.unitPriceMinor, currency: found.currency });
       return { ...line, sku: found.sku, unitPrice };
     }),
+    charges: charges.map(toExportCharge),
+    goodsCharged: money(totals.goodsMinor),
+    shippingCharged: money(totals.shippingMinor),
+    refunded: money(totals.refundedMinor),
+    total: money(totals.totalMinor),
   };
 }
 
-function cellsOf(order: ExportObject, line: ExportObject["lines"][number]): Cells {
+/** Every order has a line. */
+const NO_LINE = { currency: "EUR" };
+
+const toExportCharge = ({ id, kind, amountMinor, currency, status, refundOf, createdAt }: LedgerEntry) => ({
+  id: toTypeId("chg", id),
+  kind,
+  amount: formatMoney({ minor: amountMinor, currency }),
+  status,
+  refundOf: refundOf === null ? null : toTypeId("chg", refundOf),
+  createdAt: createdAt.toISOString(),
+});
+
+const totalCells = ({ goodsCharged, shippingCharged, refunded, total }: ExportObject) => ({
+  goodsCharged: new CsvNumber(goodsCharged.amount),
+  shippingCharged: new CsvNumber(shippingCharged.amount),
+  refunded: new CsvNumber(refunded.amount),
+  total: new CsvNumber(total.amount),
+});
+
+function cellsOf(
+  { goodsCharged, shippingCharged, refunded, total, ...order }: ExportObject,
+  line: ExportObject["lines"][number],
+): Partial<Cells> {
   const shipment = order.shipments.find(({ id }) => id === line.shipmentId);
   return {
     ...order,
@@ -81,18 +108,4 @@ function cellsOf(order: ExportObject, line: ExportObject["lines"][number]): Cell
     trackingUrl: shipment?.trackingUrl,
     metadata: Object.keys(order.metadata).length === 0 ? "" : JSON.stringify(order.metadata),
   };
-}
-
-function csvRow(cells: readonly unknown[]): string {
-  return `${cells.map(csvCell).join(",")}\r\n`;
-}
-
-function csvCell(value: unknown): string {
-  const text = withoutFormula(String(value));
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** An apostrophe in front of a formula makes it text (decision 0049). */
-function withoutFormula(text: string): string {
-  return text.replace(/^(?=[\t\r])/, "'").replace(FORMULA, "$1'");
 }

@@ -1,3 +1,5 @@
+import type { LedgerEntry } from "../../ledger/ledger.ts";
+import { readLedgers } from "../../ledger/ledger-sql.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
 import { type Connection, keyOf } from "../../merchants/connection.ts";
@@ -22,10 +24,12 @@ export type ExportFilter = {
   readonly status: OrderStatus | null;
 };
 
-/** An order, and the SKU and price of each of its lines, in the order of `order.lines`. */
+/** An order with its charges, and the SKU and price of each of its lines, in the order of `order.lines`. */
 export type ExportedOrder = {
   readonly order: Order;
   readonly lines: readonly ExportLine[];
+  /** Charges and refunds, oldest first. */
+  readonly charges: readonly LedgerEntry[];
 };
 
 /** How many orders are in memory at a time. */
@@ -98,11 +102,15 @@ async function* ordersOf(
     const last = ids.at(-1);
     if (last === undefined) return;
     const orders = await readOrders(db, connection, ids);
-    const lines = await listExportedLines(db, connection, ids); // Afterwards: a line may be split in between.
+    // Afterwards: a line may be split in between.
+    const [lines, chargesOf] = await Promise.all([
+      listExportedLines(db, connection, ids),
+      readLedgers(db, connection, ids),
+    ]);
     const linesByOrder = Map.groupBy(lines, ({ orderId }) => orderId);
     const seen = orders.map((order) => asOf(order, clock.now())).filter((order) => fits(order, filter));
     for (const order of seen.sort((a, b) => (a.id < b.id ? -1 : 1)))
-      yield { order, lines: linesByOrder.get(order.id) ?? [] };
+      yield { order, lines: linesByOrder.get(order.id) ?? [], charges: chargesOf(order.id) };
     afterId = last;
   }
 }

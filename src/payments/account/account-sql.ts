@@ -1,6 +1,6 @@
 import type { Queryable } from "../../platform/database/database.ts";
-import type { PagePosition } from "../../platform/wire/cursor.ts";
-import { type Account, type Booking, type BookingKind, type Decision, signed } from "./bookings.ts";
+import type { AccountEntry } from "./account-entries-sql.ts";
+import { type Account, type Booking, type Decision, signed } from "./bookings.ts";
 
 type AccountRow = { merchant_id: string; balance_minor: bigint; credit_limit_minor: bigint | null };
 
@@ -163,73 +163,6 @@ export async function insertBookings(tx: Queryable, bookings: readonly Booking[]
       now,
     ],
   });
-}
-
-/** A line of a merchant's account. */
-export type AccountEntry = {
-  readonly id: string;
-  readonly kind: BookingKind;
-  /** Negative for charges. */
-  readonly amountMinor: bigint;
-  /** The operator's reference of a payment. Null for charges and refunds. */
-  readonly reference: string | null;
-  readonly note: string | null;
-  readonly createdAt: Date;
-};
-
-type AccountEntryRow = {
-  id: string;
-  kind: BookingKind;
-  amount_minor: bigint;
-  reference: string | null;
-  note: string | null;
-  created_at: Date;
-};
-
-const toAccountEntry = (row: AccountEntryRow): AccountEntry => ({
-  id: row.id,
-  kind: row.kind,
-  amountMinor: row.amount_minor,
-  reference: row.reference,
-  note: row.note,
-  createdAt: row.created_at,
-});
-
-/** The entries of one kind, or all. Newest first. Returns one row more than the page if there is one. */
-export async function listAccountEntries(
-  db: Queryable,
-  merchantId: string,
-  kind: BookingKind | null,
-  { afterId, limit }: PagePosition,
-): Promise<AccountEntry[]> {
-  const rows = await db.query<AccountEntryRow>({
-    name: "list-account-entries",
-    text: `
-      select id, kind, amount_minor, reference, note, created_at
-      from account_entries
-      where merchant_id = $1 and id < $2 and ($4::text is null or kind = $4)
-      order by id desc
-      limit $3 + 1`,
-    values: [merchantId, afterId, limit, kind],
-  });
-  return rows.map(toAccountEntry);
-}
-
-/** The payment that a merchant has made under a reference, if any. */
-export async function readPayment(
-  tx: Queryable,
-  merchantId: string,
-  reference: string,
-): Promise<AccountEntry | null> {
-  const [row] = await tx.query<AccountEntryRow>({
-    name: "read-account-payment",
-    text: `
-      select id, kind, amount_minor, reference, note, created_at
-      from account_entries
-      where merchant_id = $1 and reference = $2`,
-    values: [merchantId, reference],
-  });
-  return row === undefined ? null : toAccountEntry(row);
 }
 
 /** Stores a payment and adds it to the account, in one statement. The caller has locked the account. */

@@ -3,7 +3,8 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { retryDeclinedCharges } from "../retry/retry-declined-charges.ts";
-import { type AccountEntry, insertPayment, lockAccounts, readPayment } from "./account-sql.ts";
+import { type AccountEntry, readPayment } from "./account-entries-sql.ts";
+import { insertPayment, lockAccounts } from "./account-sql.ts";
 
 type PaymentFields = Pick<AccountEntry, "amountMinor" | "note"> & { readonly reference: string };
 
@@ -32,7 +33,13 @@ export async function recordPayment(
       return earlier.amountMinor === fields.amountMinor
         ? { outcome: "recorded", payment: earlier, replayed: true }
         : { outcome: "reference-taken" };
-    const payment = { ...fields, id: newId(), kind: "payment" as const, createdAt: clock.now() };
+    const payment = {
+      ...fields,
+      id: newId(),
+      kind: "payment" as const,
+      createdAt: clock.now(),
+      charge: null,
+    };
     await insertPayment(tx, merchantId, payment);
     const { amountMinor, reference } = fields;
     const fact = { merchantId, subject: "pay", ids: [payment.id] } as const;

@@ -153,6 +153,7 @@ export const notFound = (
     | "product"
     | "connection"
     | "merchant"
+    | "charge"
     | "Stripe method"
     | "key"
     | "webhook endpoint"

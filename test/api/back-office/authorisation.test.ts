@@ -44,6 +44,9 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "retryPayment",
   "getAccount",
   "listAccountEntries",
+  "getStatement",
+  "getStatementCsv",
+  "getCharge",
   "getStripeMethod",
 ];
 const WAREHOUSE_NOT_MERCHANTS = [
@@ -71,6 +74,7 @@ const OPERATOR_ONLY = [
   "createMerchant",
   "updateMerchant",
   "recordAccountPayment",
+  "refundOrder",
   "setStripeMethod",
   "deleteStripeMethod",
   "listAuditEntries",
@@ -144,6 +148,7 @@ const MISSING: Record<string, string> = {
   productId: UUID,
   orders: `ord_${ID}`,
   facilities: `fac_${ID}`,
+  charges: `chg_${ID}`,
   deliveryId: `dlv_${ID}`,
   shipments: `shp_${ID}`,
 };

@@ -1,7 +1,11 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import type { Merchant } from "../../../merchants/merchants-sql.ts";
-import { type AccountEntry, listAccountEntries, readAccount } from "../../../payments/account/account-sql.ts";
-import { availableCredit, BOOKING_KINDS } from "../../../payments/account/bookings.ts";
+import {
+  listAccountEntries,
+  listAccountEntriesOfOrder,
+} from "../../../payments/account/account-entries-sql.ts";
+import { readAccount } from "../../../payments/account/account-sql.ts";
+import { availableCredit } from "../../../payments/account/bookings.ts";
 import { recordPayment } from "../../../payments/account/record-payment.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
@@ -15,17 +19,17 @@ import {
 } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
-  dateTime,
   describedAs,
-  enumeration,
   idField,
   limitField,
   nullable,
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
+import { AccountEntryKindSchema, AccountEntrySchema, toWireEntry } from "./account-entry-wire.ts";
 import { minorOf, positiveAmountErrors } from "./amounts.ts";
 
 const AccountSchema = Type.Object(
@@ -44,27 +48,6 @@ const AccountSchema = Type.Object(
   { title: "Account", description: "The account of a merchant with the service." },
 );
 
-const AccountEntryKindSchema = enumeration(
-  "AccountEntryKind",
-  BOOKING_KINDS,
-  "`charge`: for an order. `refund`: the return of a charge. `payment`: by the merchant, recorded by the operator.",
-);
-
-const AccountEntrySchema = Type.Object(
-  {
-    id: idField("chg", "Id of the charge or the refund; of a payment, an id with the prefix `pay_`."),
-    kind: AccountEntryKindSchema,
-    amount: describedAs(MoneySchema, "Change of the balance. Negative for a charge."),
-    reference: nullable(
-      Type.String(),
-      "The operator's reference of a payment, such as the bank's. Null for charges and refunds.",
-    ),
-    note: nullable(Type.String(), "The operator's note about a payment. Null if there is none."),
-    createdAt: dateTime("When the entry was created."),
-  },
-  { title: "AccountEntry", description: "A change of a merchant's balance. Entries are never changed." },
-);
-
 const PaymentRequestSchema = Type.Object(
   {
     amount: describedAs(MoneyRequestSchema, "The amount paid, in the merchant's currency."),
@@ -77,18 +60,6 @@ const PaymentRequestSchema = Type.Object(
   { title: "AccountPaymentRequest", description: "A payment by a merchant." },
 );
 
-const toWireEntry =
-  (currency: string) =>
-  (entry: AccountEntry): Static<typeof AccountEntrySchema> => ({
-    id: toTypeId(entry.kind === "payment" ? "pay" : "chg", entry.id),
-    kind: entry.kind,
-    amount: formatMoney({ minor: entry.amountMinor, currency }),
-    reference: entry.reference,
-    note: entry.note,
-    createdAt: entry.createdAt.toISOString(),
-  });
-
-/** A payment is in the merchant's currency and greater than zero. */
 const paymentErrors = (body: unknown, merchant: Merchant | null): ValidationError[] =>
   merchant === null ? [] : positiveAmountErrors(body, "/amount", merchant.currency);
 
@@ -138,6 +109,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       kind: Type.Optional(describedAs(AccountEntryKindSchema, "Only entries of this kind.")),
+      orderId: Type.Optional(Type.String({ description: "Only entries of this order." })),
     }),
     responses: {
       200: {
@@ -147,11 +119,18 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query }, { context }) => {
+      const errors = idErrors("ord", "orderId", query);
+      if (errors.length > 0) return validationFailed(errors);
       const position = pagePosition("account-entries", query, UUID_MAX);
       if (isProblem(position)) return position;
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      const entries = await listAccountEntries(context.db, merchant.id, query.kind ?? null, position);
+      const { kind = null } = query;
+      const orderId = idIn("ord", query.orderId);
+      const entries =
+        orderId === null
+          ? await listAccountEntries(context.db, merchant.id, kind, position)
+          : await listAccountEntriesOfOrder(context.db, merchant.id, orderId, kind, position);
       return { status: 200, body: toPage(entries, position, toWireEntry(merchant.currency)) };
     },
   }),
