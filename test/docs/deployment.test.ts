@@ -1,0 +1,117 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { POOLS } from "../../src/app/pools.ts";
+import { readConfig } from "../../src/platform/config.ts";
+import { temporaryFolder } from "../support/main-process.ts";
+
+const read = (path: string): Promise<string> => readFile(path, "utf8");
+
+/** The variables of the service, and one of Node. */
+const known = new Set([...(await read(".env.example")).matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name));
+known.add("NODE_ENV");
+
+describe("the compose file", () => {
+  type Service = { environment: Record<string, string>; ports?: string[]; read_only?: boolean };
+
+  it("runs each role in a process of its own, with variables that exist", async () => {
+    const { services } = parse(await read("deploy/compose.yaml"), { merge: true }) as {
+      services: Record<string, Service>;
+    };
+    const { postgres, ...processes } = services;
+    expect(postgres).toBeDefined();
+    expect(Object.keys(processes).sort()).toEqual([...readConfig({}).roles].sort());
+    for (const [name, { environment, ports = [], read_only }] of Object.entries(processes)) {
+      expect(environment["ROLES"]).toBe(name);
+      expect(Object.keys(environment).filter((variable) => !known.has(variable))).toEqual([]);
+      expect(read_only).toBe(true);
+      for (const port of ports) expect(port, "only for this machine").toMatch(/^127\.0\.0\.1:/);
+    }
+  });
+
+  it("needs exactly the variables of its example", async () => {
+    const needed = [...(await read("deploy/compose.yaml")).matchAll(/\$\{([A-Z_]+):\?\}/g)];
+    const example = [...(await read("deploy/compose.env.example")).matchAll(/^([A-Z_]+)=/gm)];
+    const names = (found: RegExpExecArray[]) => [...new Set(found.map(([, name]) => name))].sort();
+    expect(names(needed)).toEqual(names(example));
+  });
+});
+
+describe("the image", () => {
+  it("contains what exists, has a health check, and does not run as root", async () => {
+    const lines = (await read("deploy/Dockerfile")).split("\n");
+    const copied = lines.filter((line) => line.startsWith("COPY ") && !line.includes("--from"));
+    const sources = copied.flatMap((line) => line.split(" ").slice(1, -1));
+    expect(sources).toEqual(expect.arrayContaining(["src", "migrations", "package.json"]));
+    for (const source of sources) expect(existsSync(source), source).toBe(true);
+    expect(lines.findLast((line) => line.startsWith("USER "))).toBe("USER node");
+    expect(lines.some((line) => line.startsWith("HEALTHCHECK "))).toBe(true);
+    const [environment = ""] = lines.filter((line) => line.startsWith("ENV "));
+    const set = [...environment.matchAll(/([A-Z_]+)=/g)].map(([, name]) => name);
+    expect(set.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe("the systemd unit", () => {
+  const UNIT = "deploy/systemd/partner-orders@.service";
+
+  it("runs one role with rights of its own, and is given the time to stop", async () => {
+    const unit = await read(UNIT);
+    expect(unit).toMatch(/^Environment=ROLES=%i /m);
+    for (const line of [
+      "DynamicUser=yes",
+      "NoNewPrivileges=yes",
+      "ProtectSystem=strict",
+      "TimeoutStopSec=12",
+    ])
+      expect(unit).toContain(`\n${line}\n`);
+  });
+
+  const analyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;
+  it.skipIf(!analyze)("is accepted by systemd-analyze (skipped where it is not installed)", async () => {
+    const file = join(await temporaryFolder(), "partner-orders@api.service");
+    await copyFile(UNIT, file);
+    const { status, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
+    // It also reports other units of the machine.
+    expect(stderr.split("\n").filter((line) => line.includes("partner-orders"))).toEqual([]);
+    expect(status).toBe(0);
+  });
+});
+
+describe("the proxy", () => {
+  it("exposes the partner API and the problem pages, and leaves the path as it was sent", async () => {
+    const text = (await read("deploy/nginx/partner-orders.conf")).replace(/#.*$/gm, "");
+    const passed = [...text.matchAll(/location ([^{]+) \{[^}]*?(?:\}[^}]*?)?proxy_pass ([^;]+);/g)];
+    expect(passed.map(([, location, target]) => [location, target])).toEqual([
+      ["/", "http://partner_orders_api"],
+      ["~ ^/errors/[a-z-]+$", "http://127.0.0.1:8081"],
+    ]);
+    expect(text).toContain("merge_slashes off;");
+  });
+});
+
+describe("the documented database connections", () => {
+  it("are those of the pools, with their sums by role", async () => {
+    const page = await read("docs/operation.md");
+    const rows = [...page.matchAll(/^\| `([a-z-]+)` \| [^|]+ \| (\d+) \| [^|]+ \| ([^|]+) \|$/gm)];
+    const documented = Object.fromEntries(rows.map(([, pool, max]) => [pool, Number(max)]));
+    const pools = Object.entries(POOLS).map(([name, { connectionsMax }]) => [name, connectionsMax]);
+    expect(documented).toEqual(Object.fromEntries(pools));
+    const sumOf = (role: string) =>
+      rows
+        .filter(([, , , roles = ""]) => roles === "all" || roles.includes(`\`${role}\``))
+        .reduce((sum, [, , max]) => sum + Number(max), 0);
+    const all = rows.reduce((sum, [, , max]) => sum + Number(max), 0);
+    const text = page.replace(/\s+/g, " ");
+    expect(text).toContain(
+      `at most ${sumOf("api")} (\`api\`), ${sumOf("back-office")} (\`back-office\`) or ${sumOf("worker")} (\`worker\`) connections, and a process with all roles ${all}.`,
+    );
+    const four = 2 * sumOf("api") + sumOf("back-office") + sumOf("worker");
+    expect(text).toContain(
+      `Two \`api\`, one \`back-office\` and one \`worker\` process have at most ${four}`,
+    );
+  });
+});
