@@ -26,7 +26,7 @@ const addresses = (...list: string[]) =>
 
 function send(url: string, lookup?: Resolve) {
   const sender = createSender({
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
     allowPrivateNetworks: false,
     ...(lookup === undefined ? {} : { lookup }),
   });

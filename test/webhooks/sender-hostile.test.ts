@@ -14,7 +14,7 @@ afterEach(async () => {
 type Hostile = { receiver: RawReceiver; outcome: SendResult; isGone: Promise<void> };
 
 /** What a sender makes of a receiver that does as it likes with the connection; also when that connection is gone. */
-async function sendTo(behave: (socket: Socket) => void, timeoutMs = 300): Promise<Hostile> {
+async function sendTo(behave: (socket: Socket) => void, timeoutMs = 1_000): Promise<Hostile> {
   let isGone: Promise<void> = Promise.resolve();
   const receiver = await startRawReceiver((socket) => {
     isGone = new Promise((resolve) => socket.once("close", () => resolve()));
@@ -101,7 +101,7 @@ describe("the deadline", () => {
       if (request.body === "late") late.push(() => response.writeHead(500).end());
       else response.end(request.body);
     });
-    const sender = createSender({ timeoutMs: 300, allowPrivateNetworks: true });
+    const sender = createSender({ timeoutMs: 2_000, allowPrivateNetworks: true });
     toClose.push(receiver, sender);
     const send = (body: string) => sender.send({ url: receiver.url, headers: {}, body });
     expect(await send("late")).toMatchObject({ responseStatus: null, error: "timeout" });

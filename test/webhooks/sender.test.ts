@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 function sender(settings: Partial<Parameters<typeof createSender>[0]> = {}): Sender {
-  const made = createSender({ timeoutMs: 5_000, allowPrivateNetworks: true, ...settings });
+  const made = createSender({ timeoutMs: 20_000, allowPrivateNetworks: true, ...settings });
   toClose.push(made);
   return made;
 }
@@ -260,7 +260,7 @@ describe("the end of a send from outside", () => {
   it("waits for requests in flight when the sender closes, and accepts no new ones", async () => {
     const answers: (() => void)[] = [];
     const { url, waitFor } = await receiver((_, response) => answers.push(() => response.end()));
-    const { send, close } = createSender({ timeoutMs: 5_000, allowPrivateNetworks: true });
+    const { send, close } = createSender({ timeoutMs: 20_000, allowPrivateNetworks: true });
     const outcome = send(post(url));
     await waitFor(1);
     const closed = Promise.all([close(), close()]);

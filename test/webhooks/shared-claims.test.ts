@@ -32,7 +32,7 @@ async function createWaiting(count: number): Promise<Partner[]> {
 /** Sends what is due with a worker whose statements count; returns their names. */
 async function sendAndCount(): Promise<string[]> {
   const { context, names } = countStatements(test.context);
-  const sender = createSender({ timeoutMs: 5_000, allowPrivateNetworks: true });
+  const sender = createSender({ timeoutMs: 20_000, allowPrivateNetworks: true });
   const dispatcher = new Dispatcher(context, sender, { random: Math.random });
   await sendDue(dispatcher);
   await dispatcher.stop();

@@ -13,14 +13,15 @@ it("a connection lost inside a transaction fails only that transaction, and the 
     await db.query({ name: "end", text: "select pg_terminate_backend($1)", values: [own?.pid] });
     // Until the server has closed the connection, and this process has learned of it while no statement was in
     // progress.
-    await vi.waitUntil(async () => {
+    const isClosed = async () => {
       const left = await db.query({
         name: "left",
         text: "select 1 from pg_stat_activity where pid = $1",
         values: [own?.pid],
       });
       return left.length === 0;
-    });
+    };
+    await vi.waitUntil(isClosed, { timeout: 20_000 });
     await tx.query({ name: "late", text: "select 1", values: [] });
   });
   await expect(lost).rejects.toSatisfy(isUnavailable);
