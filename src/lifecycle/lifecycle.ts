@@ -2,7 +2,8 @@ import { HOLD_REASONS_MAX, PAYMENT_FAILED } from "./hold-reasons.ts";
 import { LINES_MAX, splitLines } from "./lines.ts";
 import type { Order } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
-import { allShipped, changeShipment, newShipment, returnShipment } from "./shipments.ts";
+import { returnPieces, shipmentsOut } from "./returns.ts";
+import { allShipped, changeShipment, newShipment } from "./shipments.ts";
 import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
 
 type OrderEventType =
@@ -118,10 +119,8 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       return shipments === order.shipments ? nothing : apply({ shipments });
     }
     case "returnShipment": {
-      const returned = returnShipment(order, transition.shipmentId);
-      if (returned === null) return rejected("no_shipment_out");
-      const { shipments, returnedId } = returned;
-      return apply({ shipments }, { type: "order.shipmentReturned", shipmentId: returnedId });
+      const returned = afterReturn(order, transition);
+      return returned === null ? rejected("no_shipment_out") : apply(returned.change, ...returned.facts);
     }
     case "complete":
       if (order.lines.some((line) => line.shipmentId === null)) return rejected("unshipped_lines");
@@ -172,6 +171,21 @@ const union = (some: readonly string[], others: readonly string[]): string[] => 
 
 /** Settling an order clears its holds (decision 0013). */
 const settle = (order: Order): Order => (isSettled(order) ? { ...order, holdReasons: [] } : order);
+
+/** A real order is RETURNED when nothing of it is out any more; a test order at the first return (decision 0087). */
+function afterReturn(
+  order: Order,
+  transition: Extract<Transition, { name: "returnShipment" }>,
+): { readonly change: Partial<Order>; readonly facts: readonly OrderFact[] } | null {
+  const returned = returnPieces(order, transition);
+  if (returned === null) return null;
+  const { returnedIds, ...change } = returned;
+  const isAllBack = order.testMode || shipmentsOut(change).length === 0;
+  return {
+    change: isAllBack ? change : { ...change, status: order.status },
+    facts: returnedIds.map((shipmentId) => ({ type: "order.shipmentReturned", shipmentId })),
+  };
+}
 
 /** The rule, if a requested line already has a shipment, or if all lines have one (decision 0014). */
 function shipLines(

@@ -37,6 +37,8 @@ export type OrderLine = {
   readonly shipmentId: string | null;
   /** The line of the request that this line was split from (decision 0086). Null for the lines of the request. */
   readonly splitFrom: string | null;
+  /** The pieces that came back. */
+  readonly returnedQuantity: number;
 };
 
 export type Shipment = {

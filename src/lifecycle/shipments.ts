@@ -1,4 +1,4 @@
-import type { Order, Shipment, ShipmentStatus } from "./order.ts";
+import type { Shipment, ShipmentStatus } from "./order.ts";
 import type { Tracking, Transition } from "./transition.ts";
 
 const UNTRACKED: Tracking = { carrier: null, trackingNumber: null, trackingUrl: null };
@@ -73,17 +73,3 @@ export const isSameForPartners = (one: Shipment, other: Shipment): boolean =>
 
 const replace = (shipments: readonly Shipment[], changed: Shipment): Shipment[] =>
   shipments.map((shipment) => (shipment.id === changed.id ? changed : shipment));
-
-/** The shipments of an order after one of them has come back. Null if it is missing, or none is out. */
-export function returnShipment(
-  { shipments }: Pick<Order, "shipments">,
-  shipmentId: string | null,
-): { readonly shipments: readonly Shipment[]; readonly returnedId: string } | null {
-  const out = shipments.filter(({ status }) => status !== "returned");
-  const shipment = shipmentId === null ? out.at(-1) : out.find(({ id }) => id === shipmentId);
-  if (shipment === undefined) return null;
-  return {
-    shipments: replace(shipments, { ...shipment, status: "returned" }),
-    returnedId: shipment.id,
-  };
-}

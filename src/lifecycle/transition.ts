@@ -22,8 +22,12 @@ export type Transition =
       readonly tracking?: Tracking;
     }
   | { readonly name: "updateShipment"; readonly shipmentId: string; readonly change: ShipmentChange }
-  /** `shipmentId` null means the most recent shipment that has not come back. */
-  | { readonly name: "returnShipment"; readonly shipmentId: string | null }
+  /** Without `lines`, all of a shipment comes back; null means the most recent one that is out. */
+  | {
+      readonly name: "returnShipment";
+      readonly shipmentId: string | null;
+      readonly lines?: readonly { readonly lineId: string; readonly quantity: number }[];
+    }
   /** A partner's cancel. It is possible only before acceptance, or while payment has failed. */
   | { readonly name: "cancelByPartner" };
 export type TransitionName = Transition["name"];
@@ -51,6 +55,7 @@ export type TransitionRule =
   | "nothing_to_pay"
   | "nothing_to_refund"
   | "too_many_refunds"
+  | "too_many_returns"
   | "order_not_settled"
   | "already_shipped"
   | "hold_not_releasable"

@@ -57,6 +57,9 @@ const LineSchema = Type.Object(
       Type.String(),
       "Id of the shipment that contains the line. Null until the warehouse ships it.",
     ),
+    returnedQuantity: Type.Integer({
+      description: "Number of units that came back, at most `quantity`. The warehouse records it.",
+    }),
   },
   { title: "OrderLine", description: "An ordered product and its quantity." },
 );
@@ -171,6 +174,7 @@ export function toWireOrder(order: Order): WireOrder {
       productId: line.productId,
       quantity: line.quantity,
       shipmentId: line.shipmentId === null ? null : toTypeId("shp", line.shipmentId),
+      returnedQuantity: line.returnedQuantity,
     })),
     shipments: order.shipments.map((shipment) => toWireShipment(order, shipment)),
   };

@@ -69,7 +69,7 @@ const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
              o.routed_at, o.facility_id, o.canceled_at,
              (select json_agg(json_build_object(
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id,
-                       'splitFrom', l.split_from)
+                       'splitFrom', l.split_from, 'returnedQuantity', l.returned_quantity)
                      order by l.id)
               from order_lines l
               where l.merchant_id = ${merchant} and l.order_id = o.id) as lines,

@@ -103,7 +103,16 @@ function sampleOrder({ connection, newId, now }: SampleContext): Order {
       ...{ address1: "1 Sample Street", address2: null, city: "London", zip: "N1 1AA" },
       ...{ stateCode: null, countryCode: "GB" },
     },
-    lines: [{ id: newId(), productId: newId(), quantity: 1, shipmentId: null, splitFrom: null }],
+    lines: [
+      {
+        id: newId(),
+        productId: newId(),
+        quantity: 1,
+        shipmentId: null,
+        splitFrom: null,
+        returnedQuantity: 0,
+      },
+    ],
     ...{ shipments: [], createdAt: now, updatedAt: now },
     ...{ acceptanceDueAt: null, routedAt: null, facilityId: null, canceledAt: null, expiresAt: null },
     lastSequence: 1,

@@ -1,7 +1,8 @@
 import type { AppliedTransition } from "../lifecycle/applied-transition.ts";
 import { isSettled } from "../lifecycle/lifecycle.ts";
 import { splitsBetween } from "../lifecycle/lines.ts";
-import type { Order, OrderLine } from "../lifecycle/order.ts";
+import type { OrderLine } from "../lifecycle/order.ts";
+import { returnedBetween } from "../lifecycle/returns.ts";
 import type { Reservation, ReservationSplit } from "./reservations-sql.ts";
 import type { StockMove } from "./stock-sql.ts";
 
@@ -46,18 +47,10 @@ function newlyShipped({ before, after }: AppliedTransition): OrderLine[] {
 function toRestock({ before, after, restock }: AppliedTransition): StockMove[] {
   const { facilityId } = after;
   if (restock !== true || facilityId === null) return [];
-  return newlyReturned(before, after).map(({ productId, quantity }) => ({
-    ...{ facilityId, productId, orderId: after.id },
+  return returnedBetween(before, after).map(({ line, quantity }) => ({
+    ...{ facilityId, productId: line.productId, orderId: after.id },
     ...{ onHand: quantity, reserved: 0 },
   }));
-}
-
-function newlyReturned(before: Order, after: Order): OrderLine[] {
-  const out = new Set(
-    before.shipments.filter(({ status }) => status !== "returned").map((shipment) => shipment.id),
-  );
-  const returned = after.shipments.filter(({ id, status }) => status === "returned" && out.has(id));
-  return after.lines.filter((line) => returned.some(({ id }) => id === line.shipmentId));
 }
 
 const taken = (kept: Reservation): StockMove => ({

@@ -36,6 +36,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/orders/order-prices-sql.ts",
     "src/orders/orders-sql.ts",
     "src/orders/personal-data/personal-data-sql.ts",
+    "src/orders/returns/returns-sql.ts",
     "src/ledger/find-charge-sql.ts",
     "src/payments/account/account-entries-sql.ts",
     "src/payments/account/account-sql.ts",

@@ -162,6 +162,11 @@ async function applyInBackOffice(
     const { lines } = await readDetail(test, id);
     bodies.shipFirst = { lineIds: [lines[0].id] };
   }
+  if (operation === "return" || operation === "restock") {
+    const { shipments } = await readDetail(test, id);
+    const out = shipments.filter(({ status }: { status: string }) => status !== "returned");
+    bodies[operation] = { ...bodies[operation], ...(out.length > 0 && { shipmentId: out.at(-1).id }) };
+  }
   const routes: Partial<Record<typeof operation, string>> = {
     ...{ restock: "return", shipFirst: "ship", releasePayment: "release-hold" },
   };

@@ -15,8 +15,22 @@ export function anOrder(fields: Partial<Order> = {}): Order {
     holdReasons: [],
     shippingAddress: {} as Order["shippingAddress"], // The lifecycle does not read it.
     lines: [
-      { id: "line-1", productId: "product", quantity: 1, shipmentId: null, splitFrom: null },
-      { id: "line-2", productId: "product", quantity: 2, shipmentId: null, splitFrom: null },
+      {
+        id: "line-1",
+        productId: "product",
+        quantity: 1,
+        shipmentId: null,
+        splitFrom: null,
+        returnedQuantity: 0,
+      },
+      {
+        id: "line-2",
+        productId: "product",
+        quantity: 2,
+        shipmentId: null,
+        splitFrom: null,
+        returnedQuantity: 0,
+      },
     ],
     shipments: [],
     createdAt: at(-60),

@@ -94,7 +94,31 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       {
         name: "shipmentId",
         flag: "--shipment <shipment>",
-        help: "the returned shipment; the most recent one by default",
+        help: "the returned shipment; needed if several shipments are out and no quantities are named",
+      },
+      {
+        name: "lines",
+        flag: "--quantities <quantities>",
+        help: 'only these quantities of lines, such as "line_... 3", separated by commas',
+        read: lineQuantities,
+      },
+      {
+        name: "reason",
+        flag: "--reason <reason>",
+        help: "why it came back, such as undeliverable or damaged",
+      },
+      { name: "condition", flag: "--condition <condition>", help: "unopened, opened, damaged or defective" },
+      { name: "note", flag: "--note <text>", help: "explanation for the order's timeline" },
+      {
+        name: "refund.amount",
+        flag: "--refund-amount <amount>",
+        help: 'refund this amount, such as "12.50 EUR"; the price of the goods by default',
+        read: money,
+      },
+      {
+        name: "refund.reference",
+        flag: "--refund-reference <text>",
+        help: "refund the goods, under your name for the refund, such as a ticket",
       },
       { name: "restock", flag: "--restock", help: "add the returned goods to the stock" },
     ],

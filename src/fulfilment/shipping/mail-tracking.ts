@@ -13,14 +13,15 @@ export async function mailTracking(
   tx: Queryable,
   { before, after }: Pick<AppliedTransition, "before" | "after">,
   { now }: RecordContext,
-): Promise<void> {
+): Promise<null> {
   const { merchantId, connectionId } = after;
   const tracked = newlyTracked(before, after);
-  if (tracked.length === 0) return;
+  if (tracked.length === 0) return null;
   const recipient = await readAccountEmail(tx, merchantId);
   for (const shipment of tracked)
     await queueMail(tx, {
       ...{ ...trackingMail(after, shipment), merchantId, connectionId },
       ...{ id: shipment.id, recipient, now },
     });
+  return null;
 }

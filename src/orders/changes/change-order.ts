@@ -22,13 +22,25 @@ export type RequestedChange = {
   prepare?(tx: Queryable, order: Order, at: RecordContext): Promise<Order>;
   /** Applies the lifecycle, or returns a problem. `now` is read under the order's lock. */
   decide(order: Order, now: Date): Outcome | Problem;
-  /** Stores further changes in the same transaction, if the lifecycle allows the transition. */
+  /**
+   * Stores further changes in the same transaction, if the lifecycle allows the transition. A problem rolls back all of
+   * it.
+   */
   alongside?(
     tx: Queryable,
     change: Pick<AppliedTransition, "before" | "after">,
     at: RecordContext,
-  ): Promise<void>;
+  ): Promise<Problem | null>;
 };
+
+/** Rolls back the transaction of a change that a further change rejects. */
+class RejectedChange extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super("A change was rejected.");
+    this.problem = problem;
+  }
+}
 
 /**
  * Changes one order by request, in one transaction: locks it, asks the lifecycle, and stores the transition with all
@@ -43,9 +55,16 @@ export async function changeOrder(context: Context, change: RequestedChange): Pr
     const outcome = change.decide(before, at.now);
     if (isProblem(outcome)) return { connection: locked, outcome };
     await storeTransitions(tx, appliedTransitions(before, outcome, change.cause), at);
-    if (outcome.outcome === "applied") await change.alongside?.(tx, { before, after: outcome.order }, at);
+    if (outcome.outcome === "applied") {
+      const problem = await change.alongside?.(tx, { before, after: outcome.order }, at);
+      if (problem) throw new RejectedChange(problem);
+    }
     return { connection: locked, outcome };
+  }).catch((error: unknown) => {
+    if (error instanceof RejectedChange) return error;
+    throw error;
   });
+  if (changed instanceof RejectedChange) return changed.problem;
   if (changed === null) return change.missing;
   context.signals.send("deliveries_due", [changed.connection]);
   return changed.outcome;

@@ -1,6 +1,7 @@
 import type { OptInEventType } from "../../events/event-types.ts";
 import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
+import { returnedBetween } from "../../lifecycle/returns.ts";
 import { isSameForPartners } from "../../lifecycle/shipments.ts";
 
 type Change = { readonly before: Order | OrderState; readonly after: Order | OrderState };
@@ -18,11 +19,13 @@ export function optInsOf({ before, after }: Change): OptIn[] {
     optIns.push({ type: "order.inProgress" });
   if (hasFailedPayment(after) && !hasFailedPayment(before)) optIns.push({ type: "order.paymentFailed" });
   if (!isWhole(before) || !isWhole(after)) return optIns;
+  const returned = new Set(returnedBetween(before, after).map(({ line }) => line.shipmentId));
   for (const shipment of after.shipments) {
     const earlier = before.shipments.find(({ id }) => id === shipment.id);
-    // A return has an event of its own.
+    // The return of a whole shipment has an event of its own.
     if (earlier === undefined || shipment.status === "returned") continue;
-    if (!isSameForPartners(earlier, shipment)) optIns.push({ type: "order.shipmentUpdated", shipment });
+    if (returned.has(shipment.id) || !isSameForPartners(earlier, shipment))
+      optIns.push({ type: "order.shipmentUpdated", shipment });
   }
   return optIns;
 }

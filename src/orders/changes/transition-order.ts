@@ -36,8 +36,10 @@ export async function transitionOrder(
     missing: notFound("order"),
     cause: { ...cause, actor: by.actor, requestId: by.requestId },
     async alongside(tx, change, at) {
-      await alongside?.(tx, change, at);
-      if (change.after !== change.before) await recordAudit(tx, context, by, factOf(change));
+      const problem = (await alongside?.(tx, change, at)) ?? null;
+      if (problem === null && change.after !== change.before)
+        await recordAudit(tx, context, by, factOf(change));
+      return problem;
     },
     decide(order, now) {
       const requested = transition(order);

@@ -4,6 +4,7 @@ import type { Order } from "../../lifecycle/order.ts";
 import type { TransitionRule } from "../../lifecycle/transition.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
+import { RETURNS_MAX } from "../returns/order-return.ts";
 
 const DETAILS: Readonly<Record<TransitionRule, string>> = {
   order_on_hold: "An order on hold cannot be shipped.",
@@ -20,6 +21,7 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   not_routed: "The order has not been routed to a facility yet. Retry in a few seconds.",
   nothing_to_pay: "The order has no unpaid charge or refund.",
   nothing_to_refund: "Nothing of the order has been charged, or all of it has been refunded.",
+  too_many_returns: `The order has ${RETURNS_MAX} returns. Return whole shipments, without lines.`,
   too_many_refunds: "The order has 100 refunds by request. Refund all that is left, without an amount.",
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped: "Part of the order has shipped. Only the operator can cancel it.",

@@ -14,6 +14,7 @@ import { rewriteEventBodies } from "../../webhooks/publishing/rewrite-events-sql
 import { insertTimelineEntries } from "../changes/timeline-sql.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
 import { lockOrderById, readOrders } from "../orders-sql.ts";
+import { eraseReturnNotes } from "../returns/returns-sql.ts";
 import { ERASED, erasedEventBody } from "./erased-texts.ts";
 import {
   eraseAddresses,
@@ -123,6 +124,7 @@ async function eraseOrders(
   await deleteMails(tx, await eraseTracking(tx, erased)); // A tracking mail has the id of its shipment.
   await eraseTimelineDetails(tx, erased);
   await eraseRefundNotes(tx, erased, ERASED);
+  await eraseReturnNotes(tx, erased, ERASED);
   await rewriteEventBodies(tx, erased, since, erasedEventBody);
   await eraseResponses(tx, erased, since);
   const cause = { actor: by.actor, operation: OPERATION, requestId: by.requestId };

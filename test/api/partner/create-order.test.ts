@@ -105,7 +105,7 @@ describe("POST /v1/orders", () => {
     const read = await readOrder(partner, body.id);
     expect(read.shippingAddress).not.toHaveProperty("planet");
     expect(read.lines).toEqual([
-      { ...line, id: expect.stringMatching(/^line_[0-9a-z]{26}$/), shipmentId: null },
+      { ...line, id: expect.stringMatching(/^line_[0-9a-z]{26}$/), shipmentId: null, returnedQuantity: 0 },
     ]);
   });
 });

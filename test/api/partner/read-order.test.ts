@@ -68,7 +68,12 @@ describe("GET /v1/orders/{orderId}", () => {
       shippingAddress,
       note: null,
       metadata: {},
-      lines: lines.map((line) => ({ ...line, id: expect.stringMatching(/^line_/), shipmentId: null })),
+      lines: lines.map((line) => ({
+        ...line,
+        id: expect.stringMatching(/^line_/),
+        shipmentId: null,
+        returnedQuantity: 0,
+      })),
       shipments: [],
     });
   });
@@ -111,9 +116,9 @@ describe("GET /v1/orders/{orderId}", () => {
         carrier: null,
         trackingNumber: null,
         trackingUrl: null,
-        createdAt: test.clock.now().toISOString(),
         shippedAt: null,
         deliveredAt: null,
+        createdAt: test.clock.now().toISOString(),
         lineIds: [second.id],
       },
     ]);

@@ -36,9 +36,30 @@ describe("the tracking of a shipment becomes known", () => {
 
 describe("the mail to the merchant", () => {
   const lines = [
-    { id: "line-1", productId: "product", quantity: 2, shipmentId: "parcel-1", splitFrom: null },
-    { id: "line-2", productId: "product", quantity: 3, shipmentId: "parcel-1", splitFrom: null },
-    { id: "line-3", productId: "product", quantity: 7, shipmentId: null, splitFrom: null },
+    {
+      id: "line-1",
+      productId: "product",
+      quantity: 2,
+      shipmentId: "parcel-1",
+      splitFrom: null,
+      returnedQuantity: 0,
+    },
+    {
+      id: "line-2",
+      productId: "product",
+      quantity: 3,
+      shipmentId: "parcel-1",
+      splitFrom: null,
+      returnedQuantity: 0,
+    },
+    {
+      id: "line-3",
+      productId: "product",
+      quantity: 7,
+      shipmentId: null,
+      splitFrom: null,
+      returnedQuantity: 0,
+    },
   ];
   const id = wireOrderId({ id: ORDER_ID, testMode: false });
 
@@ -110,6 +131,7 @@ Order lines in this shipment: 2 of 3 (5 pieces)
       quantity: 1,
       shipmentId: "parcel-1",
       splitFrom: null,
+      returnedQuantity: 0,
     });
     const order = anOrder({ ...REAL, id: ORDER_ID, lines: lines.slice(2).map(inParcel) });
     expect(trackingMail(order, parcel()).body).toContain("Order lines in this shipment: 1 of 1 (1 piece)\n");

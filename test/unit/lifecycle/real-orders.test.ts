@@ -67,7 +67,7 @@ const STATE_TABLES: StateTable[] = [
                       NEW              PROCESSING       ACCEPTED         IN_PROGRESS      COMPLETED        CANCELED         RETURNED
       ship            not_accepted     not_accepted     nothing_to_ship  nothing_to_ship  order_settled    order_settled    order_settled
       updateShipment  no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      COMPLETED        CANCELED         RETURNED
-      returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  RETURNED         RETURNED         RETURNED         RETURNED
+      returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      COMPLETED        CANCELED         RETURNED
       complete        unshipped_lines  unshipped_lines  unshipped_lines  COMPLETED        order_settled    order_settled    order_settled
       cancel          CANCELED         CANCELED         CANCELED         CANCELED         order_settled    order_settled    order_settled`,
   },
@@ -77,7 +77,7 @@ const STATE_TABLES: StateTable[] = [
     cells: `
                       IN_PROGRESS
       updateShipment  IN_PROGRESS
-      returnShipment  RETURNED
+      returnShipment  IN_PROGRESS
       complete        COMPLETED`,
   },
   {

@@ -162,10 +162,11 @@ describe("returnShipment", () => {
     const outcome = applyTransition(order, { name: "returnShipment", shipmentId: "parcel-1" }, NOW);
     const [first, second] = order.shipments;
     const shipments = [{ ...first, status: "returned" }, second];
+    const lines = order.lines.map((line, index) => (index === 0 ? { ...line, returnedQuantity: 1 } : line));
     expect(outcome).toEqual({
       outcome: "applied",
       from: order,
-      order: { ...order, status: "RETURNED", shipments, updatedAt: NOW, lastSequence: 2 },
+      order: { ...order, lines, shipments, updatedAt: NOW, lastSequence: 2 },
       facts: [{ type: "order.shipmentReturned", shipmentId: "parcel-1" }],
     });
   });

@@ -17,6 +17,7 @@ function anOrder() {
     quantity: 1,
     shipmentId: null,
     splitFrom: null,
+    returnedQuantity: 0,
   }));
   return { order: { lines }, reads };
 }

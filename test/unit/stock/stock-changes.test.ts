@@ -75,7 +75,16 @@ describe("stock moves", () => {
   it("both ways for the orders of one batch", () => {
     const other = anOrder("nothing shipped", {
       id: "other",
-      lines: [{ id: "line-3", productId: "product", quantity: 3, shipmentId: null, splitFrom: null }],
+      lines: [
+        {
+          id: "line-3",
+          productId: "product",
+          quantity: 3,
+          shipmentId: null,
+          splitFrom: null,
+          returnedQuantity: 0,
+        },
+      ],
     });
     const transitions = [
       transitionOf(anOrder("nothing shipped"), ship(null)),

@@ -8,6 +8,7 @@ import { findOrderOwner, type OrderOwner } from "../../../orders/order-owners-sq
 import { readOrderPrices } from "../../../orders/order-prices-sql.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import { readOrderRecord } from "../../../orders/personal-data/personal-data-sql.ts";
+import { readReturns } from "../../../orders/returns/returns-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { type BackOfficeCaller, maySee } from "../access.ts";
@@ -44,12 +45,13 @@ export async function findOrder(
 
 /** The order with all its details in the back office. */
 export async function describeOrder({ db }: Context, { order, owner }: FoundOrder) {
-  const [prices, charges, refunds, timeline, record] = await Promise.all([
+  const [prices, charges, refunds, returns, timeline, record] = await Promise.all([
     readOrderPrices(db, order, order.id),
     readLedger(db, order, order.id),
     readRefunds(db, order),
+    readReturns(db, order),
     readTimeline(db, order, order.id),
     readOrderRecord(db, order),
   ]);
-  return toBackOfficeOrder(order, owner, { prices, charges, refunds, timeline, ...record });
+  return toBackOfficeOrder(order, owner, { prices, charges, refunds, returns, timeline, ...record });
 }

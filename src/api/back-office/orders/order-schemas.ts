@@ -7,6 +7,7 @@ import type { Order, Shipment } from "../../../lifecycle/order.ts";
 import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
 import type { OrderPrices } from "../../../orders/order-prices-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
+import type { OrderReturn } from "../../../orders/returns/order-return.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
@@ -14,6 +15,7 @@ import { dateTime, describedAs, idField, nullable, nullableTime } from "../../..
 import { ActorSchema } from "../actor-schema.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
 import { RefundSchema, toWireRefund } from "../money/refund-wire.ts";
+import { ReturnSchema, toWireReturn } from "./return-wire.ts";
 
 const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
 
@@ -119,6 +121,7 @@ export const BackOfficeOrderSchema = Type.Object(
     lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
     goods: describedAs(MoneySchema, "Value of the goods, without shipping."),
     charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
+    returns: Type.Array(ReturnSchema, { description: "Goods that came back, oldest first." }),
     refunds: Type.Array(RefundSchema, {
       description: "Refunds by request, oldest first. The charges with their ids show how they are paid.",
     }),
@@ -158,6 +161,7 @@ type OrderRecords = {
   readonly prices: OrderPrices;
   readonly charges: readonly LedgerEntry[];
   readonly refunds: readonly Refund[];
+  readonly returns: readonly OrderReturn[];
   readonly timeline: readonly TimelineEntry[];
   /** When the personal data of the buyer was erased; null if it was not. */
   readonly erasedAt: Date | null;
@@ -168,7 +172,7 @@ type OrderRecords = {
 export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
-  { prices, charges, refunds, timeline, erasedAt, requestId }: OrderRecords,
+  { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderRecords,
 ): Static<typeof BackOfficeOrderSchema> {
   const { currency } = prices;
   const summary = toOrderSummary(order, owner);
@@ -183,6 +187,7 @@ export function toBackOfficeOrder(
     }),
     goods: formatMoney({ minor: prices.goodsMinor, currency }),
     charges: charges.map(toWireCharge),
+    returns: returns.map(toWireReturn),
     refunds: refunds.map(toWireRefund(currency)),
     holds: holdsOf(order, timeline).map(({ reason, since, placedBy }) => ({
       reason,

@@ -3,10 +3,11 @@ import { mailTracking } from "../../../fulfilment/shipping/mail-tracking.ts";
 import { prepareShipping } from "../../../fulfilment/shipping/prepare-shipping.ts";
 import type { Order } from "../../../lifecycle/order.ts";
 import type { Transition } from "../../../lifecycle/transition.ts";
-import { namedShipment, shipmentErrors } from "../../../orders/changes/named-parts.ts";
-import { shipmentIdField } from "../../../orders/changes/request-fields.ts";
+import { readMerchant } from "../../../merchants/merchants-sql.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../../orders/order-owners-sql.ts";
+import { recordReturn } from "../../../orders/returns/record-return.ts";
+import { returnDetail, returnFacts, returnFields, toReturn } from "../../../orders/returns/return-request.ts";
 import { readShipRequest, shipFields, toShip } from "../../../orders/shipments/ship-request.ts";
 import { trackingUrlOf } from "../../../orders/shipments/tracking.ts";
 import {
@@ -15,26 +16,21 @@ import {
   trackingUrlField,
 } from "../../../orders/shipments/tracking-fields.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
-import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
+import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { valueAt } from "../money/amounts.ts";
+import { refundErrors } from "../money/refund-wire.ts";
+import { findOwner } from "./find-order.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
+import { ReturnRefundSchema, toReturnRefund } from "./return-wire.ts";
 
 const ShipBody = Type.Object(shipFields(), { title: "ShipRequest", description: "A shipment to create." });
 
 const ReturnBody = Type.Object(
-  {
-    shipmentId: Type.Optional(
-      shipmentIdField(
-        "Id of the shipment that came back. Default: the most recent one that has not come back.",
-      ),
-    ),
-    restock: Type.Optional(
-      Type.Boolean({ description: "True adds the returned goods to the stock. Default: false." }),
-    ),
-  },
-  { title: "ReturnRequest", description: "A shipment that came back." },
+  { ...returnFields, refund: Type.Optional(ReturnRefundSchema) },
+  { title: "ReturnRequest", description: "Goods that came back." },
 );
 
 const ShipmentBody = Type.Object(
@@ -103,15 +99,31 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     operationId: "returnShipment",
     admits: warehouse,
     summary: "Record a return",
-    description: "The order becomes RETURNED, even if it was settled.",
+    description:
+      "Records goods that came back, whole shipments or some pieces, also of a settled order. A shipment of which nothing is out any more is `returned`, which is published as `order.shipmentReturned`; the order is RETURNED when nothing of it is out any more. The return of some pieces is published as `order.shipmentUpdated` to endpoints that name this type. `refund`, which only the operator can request, refunds the merchant in the same transaction.",
     body: ReturnBody,
-    handle: async ({ caller, params, body, by }, { context }) =>
-      handleTransition(context, caller, params.id, {
+    bodyErrors: async ({ caller, params, body }, { context }) => {
+      if (valueAt(body, "/refund") === undefined) return [];
+      if (caller.kind !== "operator")
+        return [{ pointer: "/refund", detail: "can be requested only by the operator" }];
+      const found = await findOwner(context, caller, params.id);
+      const merchant = found === null ? null : await readMerchant(context.db, found.merchantId);
+      return merchant === null ? [] : refundErrors(body, "/refund", merchant.currency);
+    },
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const facts = returnFacts(body);
+      const restock = body.restock ?? false;
+      const refund = body.refund === undefined ? null : toReturnRefund(body.refund, facts.note);
+      const requested = { ...facts, restock, refund, namesLines: body.lines !== undefined };
+      return handleTransition(context, caller, params.id, {
         by,
         operation: "returnShipment",
-        restock: body.restock ?? false,
+        detail: returnDetail(facts),
+        restock,
         transition: (order) => toReturn(order, body),
-      }),
+        alongside: (tx, change, at) => recordReturn(tx, context, change, requested, by, at),
+      });
+    },
   }),
   route({
     method: "PATCH",
@@ -144,13 +156,6 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     },
   }),
 ];
-
-function toReturn(order: Order, { shipmentId }: Static<typeof ReturnBody>): Transition | Problem {
-  const errors = shipmentErrors(order, shipmentId);
-  return errors.length > 0
-    ? validationFailed(errors)
-    : { name: "returnShipment", shipmentId: namedShipment(shipmentId) };
-}
 
 /** Without an address in the request, a new number replaces the address, which belongs to the old number. */
 function toUpdate(order: Order, shipmentId: string, body: Static<typeof ShipmentBody>): Transition {

@@ -1,0 +1,123 @@
+import { type Static, Type } from "typebox";
+import type { Order } from "../../lifecycle/order.ts";
+import { quantityOut, shipmentsOut } from "../../lifecycle/returns.ts";
+import type { Transition } from "../../lifecycle/transition.ts";
+import { fromTypeId, toTypeId } from "../../platform/ids.ts";
+import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
+import { enumeration } from "../../platform/wire/schemas.ts";
+import { lineQuantityErrors, namedShipment, shipmentErrors } from "../changes/named-parts.ts";
+import { lineQuantitiesField, shipmentIdField } from "../changes/request-fields.ts";
+import { isUnsellable, RETURN_CONDITIONS, RETURN_REASONS, type ReturnFacts } from "./order-return.ts";
+
+export const ReturnReasonSchema = enumeration(
+  "ReturnReason",
+  RETURN_REASONS,
+  "`undeliverable`: the carrier could not deliver. `refused`: the recipient did not take it. `unwanted`: the buyer does not want it any more. `damaged`: it arrived damaged. `defective`: it does not work. `wrong_item`: other goods arrived. `not_as_described`: it is not what the buyer expected. `other`: see the note.",
+);
+export const ReturnConditionSchema = enumeration(
+  "ReturnCondition",
+  RETURN_CONDITIONS,
+  "`unopened`: as it was sent. `opened`: complete and without damage. `damaged` and `defective`: it cannot be sold again.",
+);
+
+/** The fields of a request that records a return. */
+export const returnFields = {
+  shipmentId: Type.Optional(
+    shipmentIdField(
+      "Id of the shipment that came back. It is required if several shipments are out and no lines are named.",
+    ),
+  ),
+  lines: Type.Optional(
+    lineQuantitiesField(
+      "The pieces that came back, of one or several shipments. Default: all pieces of the shipment that are still out.",
+    ),
+  ),
+  reason: Type.Optional(ReturnReasonSchema),
+  condition: Type.Optional(ReturnConditionSchema),
+  note: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      format: "text",
+      description: "Explanation for the back office and the order's timeline.",
+    }),
+  ),
+  restock: Type.Optional(
+    Type.Boolean({
+      description:
+        "True adds the returned goods to the stock of the facility that sent them. Goods that are `damaged` or `defective` cannot be restocked. Default: false.",
+    }),
+  ),
+};
+type ReturnRequest = { [Field in keyof typeof returnFields]?: Static<(typeof returnFields)[Field]> };
+
+/** The transition that a return means for this order, or why it is not valid. */
+export function toReturn(order: Order, request: ReturnRequest): Transition | Problem {
+  const errors = returnErrors(order, request);
+  if (errors.length > 0) return validationFailed(errors);
+  return {
+    ...{ name: "returnShipment", shipmentId: namedShipment(request.shipmentId) },
+    ...(request.lines && {
+      lines: request.lines.map(({ lineId, quantity }) => ({
+        lineId: fromTypeId("line", lineId) ?? "", // It was found among the lines of the order.
+        quantity,
+      })),
+    }),
+  };
+}
+
+function returnErrors(
+  order: Order,
+  { shipmentId, lines, condition, restock }: ReturnRequest,
+): ValidationError[] {
+  const unsellable: ValidationError[] =
+    restock === true && isUnsellable(condition ?? null)
+      ? [{ pointer: "/restock", detail: "must be false for goods that are damaged or defective" }]
+      : [];
+  const named = shipmentErrors(order, shipmentId);
+  if (lines !== undefined)
+    return [...unsellable, ...named, ...lineErrors(order, namedShipment(shipmentId), lines)];
+  const out = shipmentsOut(order);
+  if (shipmentId !== undefined || out.length < 2) return [...unsellable, ...named];
+  // Our choice (decision 0088): a guess would put the wrong goods back into stock.
+  const ids = out.map(({ id }) => toTypeId("shp", id)).join(", ");
+  return [
+    ...unsellable,
+    { pointer: "/shipmentId", detail: `is required, because ${out.length} shipments are out: ${ids}` },
+  ];
+}
+
+function lineErrors(
+  order: Order,
+  shipmentId: string | null,
+  lines: readonly { readonly lineId: string; readonly quantity: number }[],
+): ValidationError[] {
+  const errors = lineQuantityErrors(
+    order,
+    lines,
+    quantityOut,
+    "the pieces that have shipped and not come back",
+  );
+  if (errors.length > 0 || shipmentId === null) return errors;
+  const inShipment = new Set(
+    order.lines.filter((line) => line.shipmentId === shipmentId).map(({ id }) => toTypeId("line", id)),
+  );
+  return lines.flatMap(({ lineId }, index) =>
+    inShipment.has(lineId)
+      ? []
+      : [{ pointer: `/lines/${index}/lineId`, detail: "is not a line of this shipment" }],
+  );
+}
+
+/** What the caller says about the return. */
+export const returnFacts = ({ reason, condition, note }: ReturnRequest): ReturnFacts => ({
+  reason: reason ?? null,
+  condition: condition ?? null,
+  note: note ?? null,
+});
+
+/** The return on the order's timeline. Null if the caller says nothing about it. */
+export function returnDetail({ reason, condition, note }: ReturnFacts): string | null {
+  const facts = [reason, condition].filter((fact) => fact !== null).join(", ");
+  return [facts, note].filter((text) => text !== null && text !== "").join(": ") || null;
+}

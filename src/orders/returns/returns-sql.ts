@@ -1,0 +1,119 @@
+import type { Actor } from "../../lifecycle/applied-transition.ts";
+import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import { returnedBetween } from "../../lifecycle/returns.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { OrderReturn, ReturnCondition, ReturnReason } from "./order-return.ts";
+
+/** Stores which pieces of lines came back. The caller has locked the orders and read them under the lock. */
+export async function storeReturnedQuantities(
+  tx: Queryable,
+  changes: readonly { readonly before: Order; readonly after: Order }[],
+): Promise<void> {
+  const returned = changes.flatMap(({ before, after }) =>
+    returnedBetween(before, after).map(({ line }) => ({ order: after, line })),
+  );
+  if (returned.length === 0) return;
+  await tx.query({
+    name: "store-returned-quantities",
+    text: `
+      update order_lines l
+      set returned_quantity = returned.quantity
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[])
+        as returned (merchant_id, order_id, id, quantity)
+      where l.merchant_id = returned.merchant_id and l.order_id = returned.order_id and l.id = returned.id
+        and l.merchant_id = any($1::uuid[]) and l.order_id = any($2::uuid[])`,
+    values: [
+      returned.map(({ order }) => order.merchantId),
+      returned.map(({ order }) => order.id),
+      returned.map(({ line }) => line.id),
+      returned.map(({ line }) => line.returnedQuantity),
+    ],
+  });
+}
+
+/** Adds a return of an order that the transaction has locked. */
+export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderReturn): Promise<void> {
+  await tx.query({
+    name: "insert-return",
+    text: `
+      insert into order_returns (
+        merchant_id, order_id, id, reason, condition, note, restocked, refund_id, actor_kind, actor_name, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    values: [
+      ...[order.merchantId, order.id, added.id],
+      ...[added.reason, added.condition, added.note, added.restocked, added.refundId],
+      ...[added.actor.kind, added.actor.name, added.createdAt],
+    ],
+  });
+  await tx.query({
+    name: "insert-return-lines",
+    text: `
+      insert into order_return_lines (merchant_id, order_id, return_id, line_id, quantity)
+      select $1, $2, $3, line_id, quantity
+      from unnest($4::uuid[], $5::integer[]) as returned (line_id, quantity)`,
+    values: [
+      ...[order.merchantId, order.id, added.id],
+      added.lines.map(({ lineId }) => lineId),
+      added.lines.map(({ quantity }) => quantity),
+    ],
+  });
+}
+
+/** The returns of an order, oldest first. There are at most a few hundred. */
+export async function readReturns(db: Queryable, order: OrderKey): Promise<OrderReturn[]> {
+  const rows = await db.query<{
+    id: string;
+    reason: ReturnReason | null;
+    condition: ReturnCondition | null;
+    note: string | null;
+    restocked: boolean;
+    refund_id: string | null;
+    actor_kind: Actor["kind"];
+    actor_name: string | null;
+    created_at: Date;
+    lines: { lineId: string; quantity: number }[];
+  }>({
+    name: "read-returns",
+    text: `
+      select r.id, r.reason, r.condition, r.note, r.restocked, r.refund_id, r.actor_kind, r.actor_name, r.created_at,
+             (select json_agg(json_build_object('lineId', l.line_id, 'quantity', l.quantity) order by l.line_id)
+              from order_return_lines l
+              where l.merchant_id = $1 and l.order_id = $2 and l.return_id = r.id) as lines
+      from order_returns r
+      where r.merchant_id = $1 and r.order_id = $2
+      order by r.id`,
+    values: [order.merchantId, order.id],
+  });
+  return rows.map((row) => ({
+    ...{ id: row.id, lines: row.lines, reason: row.reason, condition: row.condition, note: row.note },
+    ...{ restocked: row.restocked, refundId: row.refund_id, createdAt: row.created_at },
+    actor: { kind: row.actor_kind, name: row.actor_name },
+  }));
+}
+
+/** How many returns an order has. */
+export async function countReturns(tx: Queryable, order: OrderKey): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-returns",
+    text: "select count(*)::integer as count from order_returns where merchant_id = $1 and order_id = $2",
+    values: [order.merchantId, order.id],
+  });
+  return row?.count ?? 0;
+}
+
+/** Erases what people wrote about returns of orders. */
+export async function eraseReturnNotes(
+  tx: Queryable,
+  orders: readonly OrderKey[],
+  erasedText: string,
+): Promise<void> {
+  await tx.query({
+    name: "erase-return-notes",
+    text: `
+      update order_returns r
+      set note = $3
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), erasedText],
+  });
+}
