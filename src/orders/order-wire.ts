@@ -33,7 +33,7 @@ const ShipmentStatusSchema = enumeration(
   "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. Tracking, or the completion of the order, makes a pending shipment `shipped`. The warehouse sets the others.",
 );
 
-/** The vocabulary is open: the sandbox and the back office can place a hold for any reason (decision 0013). */
+/** More values can occur: the sandbox and the back office can place a hold for any reason (decision 0013). */
 const HoldReasonSchema = openEnumeration(
   "HoldReason",
   HOLD_REASONS,

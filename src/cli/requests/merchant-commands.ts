@@ -122,7 +122,11 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     help: "record a payment by a merchant, once for each reference",
     fields: [
       { name: "amount", flag: "--amount <amount>", help: 'such as "250.00 EUR"', read: money },
-      { name: "reference", flag: "--reference <text>", help: "reference of the payment, such as the bank's" },
+      {
+        name: "reference",
+        flag: "--reference <text>",
+        help: "reference of the payment, such as the bank reference",
+      },
       { name: "note", flag: "--note <text>", help: "a note about the payment" },
     ],
   },

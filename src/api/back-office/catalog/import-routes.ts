@@ -13,7 +13,7 @@ const ImportedSchema = Type.Object(
     created: Type.Integer({ description: "Number of products that were created." }),
     changed: Type.Integer({ description: "Number of products that were updated." }),
   },
-  { title: "Imported", description: "The result of an import." },
+  { title: "ImportResult", description: "The result of an import." },
 );
 
 export const importRoutes: readonly BackOfficeRoute[] = [

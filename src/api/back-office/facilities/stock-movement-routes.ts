@@ -29,7 +29,7 @@ import { StockParams, StockSchema, toWireStock } from "./stock-wire.ts";
 const ReasonSchema = enumeration(
   "StockAdjustmentReason",
   ADJUSTMENT_REASONS,
-  "`received`: goods arrived. `returned`: goods came back without a return of an order. `found`, `lost`, `damaged`: as a count or a look shows. `sample`: taken for another use. `correction`: an earlier change was wrong.",
+  "`received`: goods arrived. `returned`: goods came back without a return of an order. `found`, `lost`, `damaged`: as a count or a look shows. `sample`: taken for another use. `correction`: an earlier change was wrong. `other`: see the note.",
 );
 const KindSchema = enumeration(
   "StockMovementKind",

@@ -45,7 +45,7 @@ const NewKeySchema = Type.Object(
     ...keyFields,
     key: Type.String({ description: "The key itself. It is shown only in this response." }),
   },
-  { title: "NewKey", description: "A new key of a connection." },
+  { title: "IssuedKey", description: "A new key of a connection." },
 );
 
 const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({

@@ -34,7 +34,7 @@ export const AccountEntrySchema = Type.Object(
     ),
     reference: nullable(
       Type.String(),
-      "The operator's reference of a payment, such as the bank's. Null for charges and refunds.",
+      "The operator's reference of a payment, such as the bank reference. Null for charges and refunds.",
     ),
     note: nullable(Type.String(), "The operator's note about a payment. Null if there is none."),
     createdAt: dateTime("When the entry was booked."),

@@ -52,7 +52,7 @@ const PaymentRequestSchema = Type.Object(
   {
     amount: describedAs(MoneyRequestSchema, "The amount paid, in the merchant's currency."),
     reference: shortText(
-      "Reference of the payment, such as the bank's. A payment is recorded once for each reference.",
+      "Reference of the payment, such as the bank reference. A payment is recorded once for each reference.",
       ["2026-03-02/transfer/7781"],
     ),
     note: Type.Optional(shortText("A note about the payment.")),
