@@ -60,8 +60,8 @@ async function run(args: readonly string[], { environment, output, input }: Term
         inBackOffice((backOffice) => runImport(backOffice, output, input, { ...options, file })),
       exportOrders: (options) => inBackOffice((backOffice) => runExport(backOffice, output, options)),
       exportAudit: (options) => inBackOffice(({ context }) => runAuditExport(context, output, options)),
-      doctor: async ({ json }) => {
-        exitCode = await runDoctor(environment, output, json === true);
+      doctor: async (options) => {
+        exitCode = await runDoctor(environment, output, options);
       },
       migrate: () => inBackOffice(() => reportMigrated(output), "migrate"),
     },

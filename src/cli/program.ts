@@ -31,7 +31,7 @@ export type SpecialCommands = {
   importProducts(file: string, options: { merchant: string; json?: true }): Promise<void>;
   exportOrders(options: OptionValues): Promise<void>;
   exportAudit(options: OptionValues): Promise<void>;
-  doctor(options: { json?: true }): Promise<void>;
+  doctor(options: { json?: true; strict?: true }): Promise<void>;
   migrate(): Promise<void>;
 };
 
@@ -145,6 +145,7 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
   program
     .command("doctor")
     .description("check configuration, database, clock, queues and partitions")
+    .option("--strict", "exit with 1 also if a check warns")
     .option("--json", "print JSON")
     .action((options) => special.doctor(options));
   program

@@ -41,10 +41,10 @@ describe("the checks of doctor", () => {
     [checkPartitions, 1, "warn"],
     [checkPartitions, 2 * DAY_MS - 1, "warn"],
     [checkPartitions, 2 * DAY_MS, "ok"],
-  ] as [(value: number | null) => { outcome: string }, number | null, string][])(
+  ] as [(value: number | null) => { status: string }, number | null, string][])(
     "%o of %s",
-    (check, value, outcome) => {
-      expect(check(value)).toMatchObject({ outcome, message: expect.stringMatching(/./) });
+    (check, value, status) => {
+      expect(check(value)).toMatchObject({ status, message: expect.stringMatching(/./) });
     },
   );
 
@@ -60,12 +60,12 @@ async function aPatient() {
   const test = await startServiceForTest({ databaseUrl, config: { webhookAllowPrivateNetworks: true } });
   await ensureDayPartitions(test.db, systemClock.now()); // As every start of the service does.
   const keys = Buffer.alloc(32, 1).toString("base64");
-  const examine = async (variables: Record<string, string> = {}) => {
+  const examine = async (variables: Record<string, string> = {}, ...options: string[]) => {
     const environment = { DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEYS: keys, ...variables };
-    const { code, json } = await runCli(environment, ["doctor", "--json"]);
-    const checks = json().checks as { check: string; outcome: string; message: string }[];
-    const wrong = checks.filter(({ outcome }) => outcome !== "ok");
-    return { code, checks, wrong: wrong.map(({ check, outcome }) => `${check}: ${outcome}`) };
+    const { code, json } = await runCli(environment, ["doctor", "--json", ...options]);
+    const checks = json().checks as { check: string; status: string; message: string }[];
+    const wrong = checks.filter(({ status }) => status !== "ok");
+    return { code, checks, wrong: wrong.map(({ check, status }) => `${check}: ${status}`) };
   };
   return { test, examine, databaseUrl };
 }
@@ -84,15 +84,15 @@ describe("doctor", () => {
     ]);
     expect(await dumpTables(test)).toEqual(before);
     const table = await runCli({ DATABASE_URL: databaseUrl }, ["doctor"]);
-    expect(table.output).toMatch(/^CHECK +OUTCOME +MESSAGE\nconfiguration +ok /);
+    expect(table.output).toMatch(/^CHECK +STATUS +MESSAGE\nconfiguration +ok /);
   });
 
   it("reports all errors of the configuration, and stops there", async () => {
     const { code, json } = await runCli({ PORT: "x", ROLES: "cook" }, ["doctor", "--json"]);
     expect(code).toBe(1);
     expect(json().checks).toMatchObject([
-      { check: "configuration", outcome: "fail", message: expect.stringMatching(/^PORT must/) },
-      { check: "configuration", outcome: "fail", message: expect.stringMatching(/^ROLES must/) },
+      { check: "configuration", status: "fail", message: expect.stringMatching(/^PORT must/) },
+      { check: "configuration", status: "fail", message: expect.stringMatching(/^ROLES must/) },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe("doctor", () => {
     const url = `postgres://u:secret-word@127.0.0.1:${await freePort()}/x`;
     const { code, output, json } = await runCli({ DATABASE_URL: url }, ["doctor", "--json"]);
     expect(code).toBe(1);
-    expect(json().checks).toMatchObject([{ check: "configuration" }, { check: "database", outcome: "fail" }]);
+    expect(json().checks).toMatchObject([{ check: "configuration" }, { check: "database", status: "fail" }]);
     expect(output).not.toContain("secret-word");
   });
 
@@ -139,6 +139,7 @@ describe("doctor", () => {
     const { id } = await createEndpoint(await createPartner(test));
     await pauseEndpoint(test, id);
     expect(await examine()).toMatchObject({ code: 0, wrong: ["paused endpoints: warn"] });
+    expect((await examine({}, "--strict")).code, "for a scheduled job").toBe(1);
   });
 
   it("reports missing partitions", async () => {

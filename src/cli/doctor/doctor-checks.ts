@@ -4,14 +4,14 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 /** The result of a check. Only `fail` makes the exit code 1. */
 export type Finding = {
   readonly check: string;
-  readonly outcome: "ok" | "warn" | "fail";
+  readonly status: "ok" | "warn" | "fail";
   readonly message: string;
 };
 
 type Result = Omit<Finding, "check">;
-const ok = (message: string): Result => ({ outcome: "ok", message });
-const warn = (message: string): Result => ({ outcome: "warn", message });
-const fail = (message: string): Result => ({ outcome: "fail", message });
+const ok = (message: string): Result => ({ status: "ok", message });
+const warn = (message: string): Result => ({ status: "warn", message });
+const fail = (message: string): Result => ({ status: "fail", message });
 
 const POSTGRES_MIN = 15;
 /** Deadlines and signatures depend on the clock of each machine. */

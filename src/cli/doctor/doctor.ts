@@ -34,34 +34,38 @@ import {
 } from "./doctor-checks.ts";
 import { readClockAheadMs, readVersionNumber } from "./doctor-sql.ts";
 
-/** `doctor`: checks everything and changes nothing. After a failed check it continues as far as that makes sense. */
+/**
+ * `doctor`: checks everything and changes nothing. After a failed check it continues as far as that makes sense.
+ * @param options.strict a warning is a failure, too, so that a scheduled job reports it
+ */
 export async function runDoctor(
   environment: NodeJS.ProcessEnv,
   output: Output,
-  json: boolean,
+  { json = false, strict = false }: { json?: boolean; strict?: boolean },
   clock: Clock = systemClock,
 ): Promise<ExitCode> {
   const findings = await examine(environment, clock);
   await output.write(
     json
       ? `${JSON.stringify({ checks: findings })}\n`
-      : presentTable(findings, ["check", "outcome", "message"]),
+      : presentTable(findings, ["check", "status", "message"]),
   );
-  return findings.some(({ outcome }) => outcome === "fail") ? EXIT.failed : EXIT.done;
+  const failed = findings.some(({ status }) => status === "fail" || (strict && status === "warn"));
+  return failed ? EXIT.failed : EXIT.done;
 }
 
 async function examine(environment: NodeJS.ProcessEnv, clock: Clock): Promise<Finding[]> {
   const config = configOf(environment);
   if (Array.isArray(config)) return config;
-  const valid: Finding = { check: "configuration", outcome: "ok", message: "all variables are valid" };
-  const risks = productionRisks(config).map((risk): Finding => ({ ...risk, outcome: "warn" }));
+  const valid: Finding = { check: "configuration", status: "ok", message: "all variables are valid" };
+  const risks = productionRisks(config).map((risk): Finding => ({ ...risk, status: "warn" }));
   let database: OpenDatabase;
   try {
     database = await openConfiguredDatabase(config, cliLog(environment, config), {
       mayCreate: false,
     });
   } catch (error) {
-    return [valid, ...risks, { check: "database", outcome: "fail", message: messageOf(error) }];
+    return [valid, ...risks, { check: "database", status: "fail", message: messageOf(error) }];
   }
   try {
     return [valid, ...risks, ...(await examineDatabase(database.db, config, clock))];
@@ -75,17 +79,17 @@ function configOf(environment: NodeJS.ProcessEnv): Config | Finding[] {
     return readConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.errors.map((message) => ({ check: "configuration", outcome: "fail", message }));
+    return error.errors.map((message) => ({ check: "configuration", status: "fail", message }));
   }
 }
 
 async function examineDatabase(db: Queryable, config: Config, clock: Clock): Promise<Finding[]> {
   const reached = await check("database", async () => checkVersion(await readVersionNumber(db)));
-  if (reached.outcome === "fail") return [reached];
+  if (reached.status === "fail") return [reached];
   const findings = [reached, await check("clock", async () => checkClock(await readClockAheadMs(db, clock)))];
   const migrations = await check("migrations", async () => checkMigrations(await pendingMigrations(db)));
   findings.push(migrations);
-  if (migrations.outcome === "fail") return findings; // The tables may not be there.
+  if (migrations.status === "fail") return findings; // The tables may not be there.
   const now = clock.now();
   for (const [name, since] of queues(db, now))
     findings.push(await check(name, async () => checkQueue(ageMs(await since(), now))));
@@ -119,7 +123,7 @@ async function check(name: string, run: () => Promise<Omit<Finding, "check">>): 
   try {
     return { check: name, ...(await run()) };
   } catch (error) {
-    return { check: name, outcome: "fail", message: messageOf(error) };
+    return { check: name, status: "fail", message: messageOf(error) };
   }
 }
 
