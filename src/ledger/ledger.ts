@@ -41,15 +41,35 @@ export type NewEntry = Pick<LedgerEntry, "kind" | "attempt" | "refundOf" | "refu
 type Chain = readonly [LedgerEntry, ...LedgerEntry[]];
 
 function chainsOf(entries: readonly LedgerEntry[]): Chain[] {
-  const chains = Map.groupBy(entries, chainOf);
+  const chains = Map.groupBy(entries, (entry) => chainOf(entry, entries));
   return [...chains.values()].map(
     // A group is never empty.
     (chain) => chain.toSorted((one, other) => one.attempt - other.attempt) as unknown as Chain,
   );
 }
 
-const chainOf = ({ kind, refundOf, refundId }: Pick<LedgerEntry, "kind" | "refundOf" | "refundId">): string =>
-  `${refundOf ?? kind} ${refundId ?? ""}`;
+function chainOf(entry: LedgerEntry, entries: readonly LedgerEntry[]): string {
+  const { kind, refundOf, refundId } = entry;
+  return kind === "refund"
+    ? `${refundOf} ${refundId ?? ""}`
+    : `${kind} ${endedBefore(entry, entries).length}`;
+}
+
+/**
+ * The attempts of earlier charges of the same kind. After a charge was paid or waived, a further one is a charge of its
+ * own: shipping to a corrected address can cost more (decision 0083).
+ */
+const endedBefore = (
+  { kind, attempt }: LedgerEntry,
+  entries: readonly LedgerEntry[],
+): readonly LedgerEntry[] =>
+  entries.filter(
+    (entry) =>
+      entry.kind === kind &&
+      kind !== "refund" &&
+      entry.attempt < attempt &&
+      (entry.status === "succeeded" || entry.status === "canceled"),
+  );
 
 const has = (chain: Chain, status: EntryStatus): boolean => chain.some((entry) => entry.status === status);
 const newestOf = (chain: Chain): LedgerEntry => chain.at(-1) ?? chain[0];
@@ -88,6 +108,18 @@ function refundableOf(entries: readonly LedgerEntry[]): Refundable[] {
         .reduce((left, { amountMinor }) => left - amountMinor, charge.amountMinor),
     }))
     .filter(({ leftMinor }) => leftMinor > 0n);
+}
+
+/**
+ * What the shipping of an order was priced at so far, in minor units: what was paid, and what was waived. Null while an
+ * attempt is pending.
+ */
+export function shippingChargedMinor(entries: readonly LedgerEntry[]): bigint | null {
+  const chains = chainsOf(entries.filter(({ kind }) => kind === "shipping"));
+  if (chains.some((chain) => has(chain, "pending"))) return null;
+  return chains
+    .filter((chain) => has(chain, "succeeded") || has(chain, "failed"))
+    .reduce((sum, chain) => sum + newestOf(chain).amountMinor, 0n);
 }
 
 /** How much of an order's charges can still be refunded, in minor units. */
@@ -156,10 +188,10 @@ export function attemptAfter(
     now,
   }: { canceled: boolean; payable: boolean; waitsMs: readonly number[]; now: Date },
 ): NewEntry | null {
-  const waitMs = payable ? 0 : waitsMs[declined.attempt - 1];
-  const isNewest = entries.every(
-    (entry) => chainOf(entry) !== chainOf(declined) || entry.attempt <= declined.attempt,
-  );
+  const chain = entries.filter((entry) => chainOf(entry, entries) === chainOf(declined, entries));
+  const earlier = Math.max(0, ...endedBefore(declined, entries).map(({ attempt }) => attempt));
+  const waitMs = payable ? 0 : waitsMs[declined.attempt - earlier - 1];
+  const isNewest = chain.every(({ attempt }) => attempt <= declined.attempt);
   if (waitMs === undefined || !isNewest || (canceled && declined.kind !== "refund")) return null;
   return nextAttempt(declined, new Date(now.getTime() + waitMs));
 }

@@ -1,3 +1,4 @@
+import { correctAddress } from "./corrected-address.ts";
 import { HOLD_REASONS_MAX, PAYMENT_FAILED } from "./hold-reasons.ts";
 import { LINES_MAX, splitLines } from "./lines.ts";
 import type { Order } from "./order.ts";
@@ -102,11 +103,12 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     case "releaseHold": {
       const left = order.holdReasons.filter((reason) => !isReleased(order, reason, transition.reasons));
       if (left.length === order.holdReasons.length) return nothing;
-      // If reasons remain, the order is still on hold, and the event shows the remaining reasons.
-      return apply(
-        { holdReasons: left },
-        { type: left.length === 0 ? "order.onHoldReleased" : "order.onHold" },
-      );
+      return apply({ holdReasons: left }, ...releaseFacts(order, { holdReasons: left }));
+    }
+    case "updateShippingAddress": {
+      const corrected = correctAddress(order, transition);
+      if (typeof corrected === "string") return rejected(corrected);
+      return corrected === null ? nothing : apply(corrected, ...releaseFacts(order, corrected));
     }
     case "ship": {
       const shipped = shipLines(order, transition, now);
@@ -150,6 +152,12 @@ function barredBy(order: Order, name: TransitionName): TransitionRule | null {
   // Routing charges the shipping and reserves the stock, so nothing ships before it.
   return name === "ship" && order.routedAt === null ? "not_routed" : null;
 }
+
+/** If reasons remain, the order is still on hold, and the event shows the remaining reasons. */
+const releaseFacts = (before: Order, { holdReasons = before.holdReasons }: Partial<Order>): OrderFact[] =>
+  holdReasons.length === before.holdReasons.length
+    ? []
+    : [{ type: holdReasons.length === 0 ? "order.onHoldReleased" : "order.onHold" }];
 
 /** The failed payment of a real order is released only if the request names it. */
 const isReleased = (order: Order, reason: string, named: readonly string[] | undefined): boolean =>

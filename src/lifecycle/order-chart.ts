@@ -31,6 +31,7 @@ export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
   addHold: { from: UNSETTLED, to: null, otherwise: null },
   releaseHold: { from: UNSETTLED, to: null, otherwise: null },
   ship: { from: ["ACCEPTED", "IN_PROGRESS"], to: "IN_PROGRESS", otherwise: "not_accepted" },
+  updateShippingAddress: { from: ["NEW", "PROCESSING", "ACCEPTED"], to: null, otherwise: "already_shipped" },
   updateShipment: { from: SHIPPED, to: null, otherwise: "no_shipment_out" },
   complete: { from: ["IN_PROGRESS"], to: "COMPLETED", otherwise: "unshipped_lines" },
   cancel: { from: UNSETTLED, to: "CANCELED", otherwise: null },

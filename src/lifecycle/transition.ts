@@ -1,4 +1,4 @@
-import type { Shipment, ShipmentStatus } from "./order.ts";
+import type { Shipment, ShipmentStatus, ShippingAddress } from "./order.ts";
 
 /** A requested change of an order, the input of the lifecycle (src/lifecycle/lifecycle.ts). */
 export type Transition =
@@ -27,6 +27,12 @@ export type Transition =
       readonly name: "returnShipment";
       readonly shipmentId: string | null;
       readonly lines?: readonly { readonly lineId: string; readonly quantity: number }[];
+    }
+  /** An absent field keeps its value. `isShippingPending`: the shipping was charged, and the outcome is not known yet. */
+  | {
+      readonly name: "updateShippingAddress";
+      readonly change: Partial<ShippingAddress>;
+      readonly isShippingPending: boolean;
     }
   /** A partner's cancel. It is possible only before acceptance, or while payment has failed. */
   | { readonly name: "cancelByPartner" };
@@ -58,5 +64,7 @@ export type TransitionRule =
   | "too_many_returns"
   | "order_not_settled"
   | "already_shipped"
+  | "shipping_charge_pending"
+  | "too_many_corrections"
   | "hold_not_releasable"
   | "too_many_hold_reasons";

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { COUNTRY_CODE_FORM } from "../platform/wire/countries.ts";
 import { nullable, shortText } from "../platform/wire/schemas.ts";
 
@@ -19,7 +19,7 @@ const TEXTS = {
 const nullableText = (description: string) =>
   nullable(Type.String(), `${description} Null if it was not sent.`);
 
-/** The address of an order, as it was sent. */
+/** The address of an order. */
 export const AddressSchema = Type.Object(
   {
     firstName: Type.String({ description: TEXTS.firstName }),
@@ -36,7 +36,11 @@ export const AddressSchema = Type.Object(
     countryCode: Type.String({ description: `${TEXTS.countryCode} Always in upper case.`, examples: ["US"] }),
     phone: nullableText(TEXTS.phone),
   },
-  { title: "ShippingAddress", description: "The address that the order is shipped to. It never changes." },
+  {
+    title: "ShippingAddress",
+    description:
+      "The address that the order is shipped to. The merchant and the operator can correct it until something has shipped.",
+  },
 );
 
 export const AddressRequestSchema = Type.Object(
@@ -60,3 +64,31 @@ export const AddressRequestSchema = Type.Object(
   },
   { title: "ShippingAddressRequest", description: "The address that the order is shipped to." },
 );
+
+const optionalText = (description: string) =>
+  Type.Optional(nullable(shortText(description), `${description} Null removes it.`));
+
+/** A correction of the address of an order (decision 0083). */
+export const AddressUpdateSchema = Type.Object(
+  {
+    firstName: Type.Optional(shortText(TEXTS.firstName)),
+    lastName: Type.Optional(shortText(TEXTS.lastName)),
+    address1: Type.Optional(shortText(TEXTS.address1)),
+    city: Type.Optional(shortText(TEXTS.city)),
+    zip: Type.Optional(shortText(TEXTS.zip)),
+    countryCode: Type.Optional(
+      Type.String({
+        format: "country-code",
+        description: `${TEXTS.countryCode} An assigned one, or \`XK\`. In upper or lower case.`,
+        examples: ["US"],
+      }),
+    ),
+    stateCode: optionalText(TEXTS.stateCode),
+    address2: optionalText(TEXTS.address2),
+    company: optionalText(TEXTS.company),
+    phone: optionalText(TEXTS.phone),
+    name: optionalText(TEXTS.name),
+  },
+  { title: "ShippingAddressUpdate", description: "Changes of an address. Absent fields keep their values." },
+);
+export type AddressUpdate = Static<typeof AddressUpdateSchema>;

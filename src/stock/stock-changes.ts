@@ -6,11 +6,16 @@ import { returnedBetween } from "../lifecycle/returns.ts";
 import type { Reservation, ReservationSplit } from "./reservations-sql.ts";
 import type { StockMove } from "./stock-sql.ts";
 
-/** Lines that need no reservation any more: those that ship, and all lines of an order that becomes settled. */
+/**
+ * Lines that need no reservation any more: those that ship, and all lines of an order that becomes settled or loses its
+ * route.
+ */
 export const linesToEnd = (transition: AppliedTransition): { orderId: string; lineId: string }[] => {
   const { before, after } = transition;
   // Also for a returned order, whose unshipped lines will never ship.
-  const lines = isSettled(after) && !isSettled(before) ? after.lines : newlyShipped(transition);
+  const ended =
+    (isSettled(after) && !isSettled(before)) || (before.routedAt !== null && after.routedAt === null);
+  const lines = ended ? after.lines : newlyShipped(transition);
   return lines.map(({ id }) => ({ orderId: after.id, lineId: id }));
 };
 

@@ -18,7 +18,7 @@ export async function updateStock(
   transitions: readonly AppliedTransition[],
   at: RecordContext,
 ): Promise<void> {
-  const concerning = transitions.filter(({ after }) => !after.testMode && after.facilityId !== null);
+  const concerning = transitions.filter(({ before }) => !before.testMode && before.facilityId !== null);
   const lines = concerning.flatMap((transition) =>
     linesToEnd(transition).map((line) => ({ ...line, merchantId: transition.after.merchantId })),
   );

@@ -119,6 +119,10 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
     await operationApplied(world.test, id, "cancel");
     return orderRequest(id, "erase-personal-data");
   },
+  updateShippingAddress: async () => {
+    const path = `/api/orders/${await placed(world)}/shipping-address`;
+    return ["PATCH", path, { zip: "N1" }];
+  },
   holdOrder: async () => orderRequest(await placed(world), "hold"),
   releaseOrderHold: async () => {
     const id = await placed(world);

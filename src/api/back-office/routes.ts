@@ -15,6 +15,7 @@ import { chargeRoutes } from "./money/charge-routes.ts";
 import { refundRoutes } from "./money/refund-routes.ts";
 import { statementRoutes } from "./money/statement-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
+import { addressRoutes } from "./orders/address-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
@@ -35,6 +36,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...deliveryRoutes,
   ...orderRoutes,
   ...orderOperationRoutes,
+  ...addressRoutes,
   ...refundRoutes,
   ...shippingRoutes,
   ...facilityRoutes,

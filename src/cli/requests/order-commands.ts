@@ -1,5 +1,5 @@
 import type { Field, RequestCommand } from "./command.ts";
-import { lineQuantities, list, money, yesOrNo } from "./values.ts";
+import { lineQuantities, list, money, orEmpty, yesOrNo } from "./values.ts";
 
 const reasons = (help: string): Field => ({
   name: "reasons",
@@ -16,6 +16,35 @@ const TRACKING: readonly Field[] = [
   { name: "carrier", flag: "--carrier <name>", help: "name of the carrier" },
   { name: "trackingNumber", flag: "--tracking-number <number>", help: "tracking number of the carrier" },
   { name: "trackingUrl", flag: "--tracking-url <url>", help: "address where the shipment can be tracked" },
+];
+
+const ADDRESS: readonly Field[] = [
+  { name: "firstName", flag: "--first-name <text>", help: "first name of the recipient" },
+  { name: "lastName", flag: "--last-name <text>", help: "last name of the recipient" },
+  {
+    name: "name",
+    flag: "--name <text>",
+    help: "full name to print; an empty text removes it",
+    read: orEmpty,
+  },
+  { name: "company", flag: "--company <text>", help: "company; an empty text removes it", read: orEmpty },
+  { name: "address1", flag: "--address1 <text>", help: "street and number" },
+  {
+    name: "address2",
+    flag: "--address2 <text>",
+    help: "second line; an empty text removes it",
+    read: orEmpty,
+  },
+  { name: "city", flag: "--city <text>", help: "city or town" },
+  { name: "zip", flag: "--zip <text>", help: "postal code" },
+  {
+    name: "stateCode",
+    flag: "--state <code>",
+    help: "state or province; an empty text removes it",
+    read: orEmpty,
+  },
+  { name: "countryCode", flag: "--country <code>", help: "country, such as DE; the order is routed again" },
+  { name: "phone", flag: "--phone <number>", help: "phone; an empty text removes it", read: orEmpty },
 ];
 
 /** Orders, their shipments, and what was sent about them. */
@@ -143,6 +172,7 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       { name: "note", flag: "--note <text>", help: "explanation for the order's timeline" },
     ],
   },
+  { words: "order correct-address", operationId: "updateShippingAddress", fields: ADDRESS },
   { words: "order retry-payment", operationId: "retryPayment" },
   { words: "order erase-personal-data", operationId: "erasePersonalData" },
   {

@@ -1,3 +1,4 @@
+import { adjustShipping } from "../../ledger/adjust-shipping.ts";
 import { chargeShippings } from "../../ledger/charge-shipping.ts";
 import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
@@ -64,12 +65,7 @@ async function storeRoutes(
   await insertReservations(tx, reservations);
   const moves = reservations.map((each) => ({ ...each, reserved: each.quantity }));
   await moveReserved(tx, moves, at.now);
-  const charges = routes.map(({ order, shippingMinor }) => ({
-    order,
-    amountMinor: shippingMinor,
-    currency: order.currency,
-  }));
-  await chargeShippings(tx, charges, at);
+  await chargeRoutes(tx, routes, at);
   const entries = routes.map(({ order }) => ({
     order: {
       merchantId: order.merchantId,
@@ -81,6 +77,21 @@ async function storeRoutes(
     shipmentId: null,
   }));
   await insertTimelineEntries(tx, entries, at);
+}
+
+/** Orders that were routed before are few: each had its address corrected. */
+async function chargeRoutes(tx: Queryable, routes: readonly Route[], at: RecordContext): Promise<void> {
+  const charges = routes.map(({ order, shippingMinor }) => ({
+    order,
+    amountMinor: shippingMinor,
+    currency: order.currency,
+  }));
+  await chargeShippings(
+    tx,
+    charges.filter(({ order }) => !order.wasRouted),
+    at,
+  );
+  for (const charge of charges.filter(({ order }) => order.wasRouted)) await adjustShipping(tx, charge, at);
 }
 
 /** The products of orders, each once. */

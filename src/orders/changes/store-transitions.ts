@@ -8,6 +8,7 @@ import type { Order } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { updateStock } from "../../stock/update-stock.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { saveAddresses } from "../address/corrected-addresses-sql.ts";
 import { storeReturnedQuantities } from "../returns/returns-sql.ts";
 import { storeSplits } from "../shipments/split-lines-sql.ts";
 import { isWhole } from "./opt-ins.ts";
@@ -37,6 +38,7 @@ export async function storeTransitions(
   await storeSplits(tx, changesOf(whole));
   await saveShipments(tx, changesOf(whole));
   await storeReturnedQuantities(tx, changesOf(whole));
+  await saveAddresses(tx, changesOf(whole));
   await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now, positions);
   await insertTimelineEntries(
     tx,

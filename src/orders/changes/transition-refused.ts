@@ -1,3 +1,4 @@
+import { ADDRESS_CORRECTIONS_MAX } from "../../lifecycle/corrected-address.ts";
 import { HOLD_REASONS_MAX } from "../../lifecycle/hold-reasons.ts";
 import { LINES_MAX } from "../../lifecycle/lines.ts";
 import type { Order } from "../../lifecycle/order.ts";
@@ -24,7 +25,10 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   too_many_returns: `The order has ${RETURNS_MAX} returns. Return whole shipments, without lines.`,
   too_many_refunds: "The order has 100 refunds by request. Refund all that is left, without an amount.",
   order_not_settled: "The order is not completed, canceled or returned yet.",
-  already_shipped: "Part of the order has shipped. Only the operator can cancel it.",
+  already_shipped:
+    "Part of the order has shipped. Only the operator can cancel it, and its address cannot be changed.",
+  shipping_charge_pending: "The charge for shipping is being processed. Retry when it is paid or declined.",
+  too_many_corrections: `The address of the order was corrected ${ADDRESS_CORRECTIONS_MAX} times.`,
   hold_not_releasable:
     "The order is on hold for reasons that your role cannot release, or that must be named; placedBy of each hold shows who can.",
   too_many_hold_reasons: `An order can be on hold for at most ${HOLD_REASONS_MAX} reasons.`,

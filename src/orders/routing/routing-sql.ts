@@ -15,6 +15,8 @@ export type UnroutedOrder = OrderKey & {
   /** The country of the shipping address. */
   readonly countryCode: string;
   readonly currency: string;
+  /** Whether it lost a route because its address was corrected. Its shipping may have been charged then. */
+  readonly wasRouted: boolean;
   /** `weightGrams` is the present weight of one piece of the product. */
   readonly lines: readonly {
     readonly id: string;
@@ -107,12 +109,14 @@ export async function readUnroutedOrders(tx: Queryable, keys: readonly OrderKey[
       hold_reasons: string[];
       country_code: string;
       currency: string;
+      was_routed: boolean;
       lines: UnroutedOrder["lines"];
     }
   >({
     name: "read-unrouted-orders",
     text: `
       select o.merchant_id, o.connection_id, o.id, o.hold_reasons, o.country_code, o.currency,
+             o.first_routed_at is not null as was_routed,
              (select json_agg(json_build_object(
                        'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'weightGrams', p.weight_grams)
                      order by l.id)
@@ -129,6 +133,7 @@ export async function readUnroutedOrders(tx: Queryable, keys: readonly OrderKey[
     holdReasons: row.hold_reasons,
     countryCode: row.country_code,
     currency: row.currency,
+    wasRouted: row.was_routed,
     lines: row.lines,
   }));
 }

@@ -42,6 +42,7 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "getDelivery",
   "redeliverDelivery",
   "retryPayment",
+  "updateShippingAddress",
   "getAccount",
   "listAccountEntries",
   "getStatement",

@@ -16,6 +16,7 @@ const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/connections/{id}",
   "PATCH /api/products/{id}",
   "PATCH /api/facilities/{id}",
+  "PATCH /api/orders/{id}/shipping-address",
   "PATCH /api/merchants/{id}",
   "PATCH /api/shipments/{id}",
   ...["approve", "reject", "cancel", "hold", "release-hold", "ship", "return"].map(

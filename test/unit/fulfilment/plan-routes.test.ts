@@ -11,7 +11,7 @@ type UnroutedOrder = WantedHold["order"];
 const anOrder = (id: string, fields: Partial<UnroutedOrder> = {}): UnroutedOrder => ({
   merchantId: "merchant",
   connectionId: "connection",
-  ...{ id, holdReasons: [], countryCode: "DE", currency: "EUR", lines: [] },
+  ...{ id, holdReasons: [], countryCode: "DE", currency: "EUR", wasRouted: false, lines: [] },
   ...fields,
 });
 const routedTo = (facilityId: string, shippingMinor: bigint): Choice => ({

@@ -7,6 +7,7 @@ import {
   refundsFor,
   refundsOwed,
   retriesOf,
+  shippingChargedMinor,
   waivers,
 } from "../../../src/ledger/ledger.ts";
 import { entry, ledgerOf, NOW } from "../../support/ledger-entries.ts";
@@ -23,6 +24,9 @@ describe("an order is held", () => {
     [true, ["goods 1 succeeded", "shipping 1 failed"]],
     [true, ["goods 1 failed", "goods 2 succeeded", "shipping 1 failed"]],
     [false, ["goods 1 succeeded", "refund 1 failed a"]],
+    [true, ["shipping 1 succeeded", "shipping 2 failed"]],
+    [false, ["shipping 1 succeeded", "shipping 2 failed", "shipping 3 succeeded"]],
+    [true, ["shipping 1 failed", "shipping 2 canceled", "shipping 3 failed"]],
   ])("%s with %j", (held, words) => {
     expect(hasFailedCharge(ledgerOf(...words))).toBe(held);
   });
@@ -188,5 +192,71 @@ describe("the schedule", () => {
     const [declined, waived] = [entry("goods 2 failed"), entry("goods 3 canceled")];
     const asked = { canceled: false, payable: true, waitsMs, now: NOW };
     expect(attemptAfter(declined, [declined, waived], asked)).toBeNull();
+  });
+});
+
+describe("the price of the shipping so far", () => {
+  const priced = (...parts: [string, bigint][]) =>
+    shippingChargedMinor(parts.map(([words, amountMinor]) => ({ ...entry(words), amountMinor })));
+
+  it.each<[bigint | null, [string, bigint][]]>([
+    [0n, []],
+    [0n, [["goods 1 succeeded", 900n]]],
+    [500n, [["shipping 1 succeeded", 500n]]],
+    [
+      500n,
+      [
+        ["shipping 1 failed", 500n],
+        ["shipping 2 succeeded", 500n],
+      ],
+    ],
+    [
+      800n,
+      [
+        ["shipping 1 succeeded", 500n],
+        ["shipping 2 succeeded", 300n],
+      ],
+    ],
+    [
+      500n,
+      [
+        ["shipping 1 failed", 500n],
+        ["shipping 2 canceled", 500n],
+      ],
+    ], // Waived.
+    [0n, [["shipping 1 canceled", 500n]]],
+    [null, [["shipping 1 pending", 500n]]],
+    [
+      null,
+      [
+        ["shipping 1 succeeded", 500n],
+        ["shipping 2 pending", 300n],
+      ],
+    ],
+    [
+      500n,
+      [
+        ["shipping 1 succeeded", 500n],
+        ["goods 1 pending", 300n],
+      ],
+    ],
+  ])("is %s", (price, parts) => {
+    expect(priced(...parts)).toBe(price);
+  });
+});
+
+describe("a further charge for shipping", () => {
+  const paid = entry("shipping 1 succeeded", "a");
+  const schedule = (declined: string) =>
+    attemptAfter(entry(declined, "b"), [paid, entry(declined, "b")], {
+      ...{ canceled: false, payable: false, waitsMs: [1_000, 60_000], now: NOW },
+    });
+
+  it("has a schedule of its own", () => {
+    expect(schedule("shipping 2 failed")).toMatchObject({
+      ...{ attempt: 3, dueAt: new Date(NOW.getTime() + 1_000) },
+    });
+    expect(schedule("shipping 3 failed")).toMatchObject({ dueAt: new Date(NOW.getTime() + 60_000) });
+    expect(schedule("shipping 4 failed")).toBeNull();
   });
 });

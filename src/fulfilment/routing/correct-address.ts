@@ -1,0 +1,57 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { readLedger } from "../../ledger/ledger-sql.ts";
+import { asOf } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import { ADDRESS_CORRECTION, hasCorrectionsLeft } from "../../orders/address/corrections-left.ts";
+import type { AddressUpdate } from "../../orders/address-schemas.ts";
+import { transitionOrder } from "../../orders/changes/transition-order.ts";
+import { transitionRefused } from "../../orders/changes/transition-refused.ts";
+import { readOrders } from "../../orders/orders-sql.ts";
+import type { Context } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { isProblem, type Problem } from "../../platform/wire/problems.ts";
+import { assignFacilities } from "./assign-facilities.ts";
+
+/**
+ * Corrects the address of a real order that has not shipped (decision 0083). If the country changes, the order loses its
+ * route and its reservations, and an accepted order is routed again in the same transaction: its goods go to nobody else
+ * in between. A retry is safe: it changes nothing.
+ */
+export async function correctAddress(
+  context: Context,
+  key: OrderKey,
+  update: AddressUpdate,
+  by: Initiator,
+): Promise<Order | Problem> {
+  const { countryCode, ...texts } = update;
+  const change = { ...texts, ...(countryCode !== undefined && { countryCode: countryCode.toUpperCase() }) };
+  let isShippingPending = false;
+  let isPossible = true;
+  const corrected = await transitionOrder(context, key, {
+    by,
+    cause: { operation: ADDRESS_CORRECTION, detail: Object.keys(update).sort().join(", ") },
+    async prepare(tx, order) {
+      isShippingPending = await hasPendingShipping(tx, order);
+      isPossible = await hasCorrectionsLeft(tx, order);
+      return order;
+    },
+    transition: (order) =>
+      isPossible
+        ? { name: ADDRESS_CORRECTION, change, isShippingPending }
+        : transitionRefused(ADDRESS_CORRECTION, order, "too_many_corrections"),
+    async alongside(tx, { before, after }, at) {
+      if (after !== before && after.status === "ACCEPTED" && after.routedAt === null)
+        await assignFacilities(tx, [after], at);
+      return null;
+    },
+  });
+  if (isProblem(corrected)) return corrected;
+  const [stored = corrected] = await readOrders(context.db, key, [key.id]);
+  return asOf(stored, context.clock.now());
+}
+
+/** Whether a charge for shipping waits for its outcome. Under the order's lock, so none can be recorded now. */
+async function hasPendingShipping(tx: Queryable, order: OrderKey): Promise<boolean> {
+  const ledger = await readLedger(tx, order, order.id);
+  return ledger.some(({ kind, status }) => kind === "shipping" && status === "pending");
+}

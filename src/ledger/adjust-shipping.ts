@@ -1,0 +1,70 @@
+import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
+import type { OrderKey } from "../lifecycle/order.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { type LedgerEntry, refundableMinor, refundsFor, shippingChargedMinor } from "./ledger.ts";
+import { type EntryOfOrder, insertEntries, readLedger } from "./ledger-sql.ts";
+import type { Refund } from "./refunds/refund.ts";
+import { insertRefund, readRefunds } from "./refunds/refunds-sql.ts";
+
+type NewPrice = { readonly order: OrderKey; readonly amountMinor: bigint };
+
+/**
+ * Charges or returns the difference between the shipping price of an order that is routed again and what its earlier
+ * routes cost (decision 0083). So the shipping is never charged twice. The caller has locked the order.
+ */
+export async function adjustShipping(
+  tx: Queryable,
+  { order, amountMinor }: NewPrice,
+  at: RecordContext,
+): Promise<void> {
+  const ledger = await readLedger(tx, order, order.id);
+  const charged = shippingChargedMinor(ledger);
+  if (charged === null) return; // Its outcome is open, so the price stays. It is charged once in any case.
+  const returned = (await readRefunds(tx, order))
+    .filter(({ actor }) => actor.kind === SERVICE.kind)
+    .reduce((sum, refund) => sum + refund.amountMinor, 0n);
+  const differenceMinor = amountMinor - (charged - returned);
+  if (differenceMinor > 0n) await chargeMore(tx, { order, amountMinor: differenceMinor }, ledger, at);
+  if (differenceMinor < 0n) await giveBack(tx, { order, amountMinor: -differenceMinor }, ledger, at);
+}
+
+async function chargeMore(
+  tx: Queryable,
+  { order, amountMinor }: NewPrice,
+  ledger: readonly LedgerEntry[],
+  { newId, now }: RecordContext,
+): Promise<void> {
+  const attempts = ledger.filter(({ kind }) => kind === "shipping").map(({ attempt }) => attempt);
+  const entry: EntryOfOrder = {
+    ...{ order, id: newId(), kind: "shipping", attempt: Math.max(0, ...attempts) + 1 },
+    ...{ refundOf: null, refundId: null, amountMinor, dueAt: now, gateway: null, requestId: null },
+  };
+  await insertEntries(tx, [entry], now);
+}
+
+/** At most what is left of the charges for shipping: a person may have refunded some of them. */
+async function giveBack(
+  tx: Queryable,
+  { order, amountMinor }: NewPrice,
+  ledger: readonly LedgerEntry[],
+  { newId, now }: RecordContext,
+): Promise<void> {
+  const ofShipping = ledger.filter(({ kind }) => kind !== "goods");
+  const leftMinor = refundableMinor(ofShipping);
+  const refundMinor = leftMinor < amountMinor ? leftMinor : amountMinor;
+  if (refundMinor === 0n) return;
+  const id = newId();
+  const refund: Refund = {
+    ...{ id, amountMinor: refundMinor, allLeft: false, reason: "other", actor: SERVICE, createdAt: now },
+    note: "Shipping to the corrected address costs less.",
+    reference: `shipping ${id}`,
+  };
+  await insertRefund(tx, order, refund);
+  const entries = refundsFor(ofShipping, refund, now).map((entry) => ({
+    ...entry,
+    order,
+    id: newId(),
+    requestId: null,
+  }));
+  await insertEntries(tx, entries, now);
+}

@@ -1,0 +1,68 @@
+import type { Order } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+
+/** Stores the addresses and routes of orders after a correction. The caller has locked the orders. */
+export async function saveAddresses(
+  tx: Queryable,
+  changes: readonly { readonly before: Order; readonly after: Order }[],
+): Promise<void> {
+  const corrected = changes.filter(({ before, after }) => before.shippingAddress !== after.shippingAddress);
+  if (corrected.length === 0) return;
+  await tx.query({
+    name: "save-addresses",
+    text: `
+      update orders o
+      set first_name = change.first_name, last_name = change.last_name, name = change.name, company = change.company,
+          address1 = change.address1, address2 = change.address2, city = change.city, zip = change.zip,
+          state_code = change.state_code, country_code = change.country_code, phone = change.phone,
+          routed_at = change.routed_at, facility_id = change.facility_id,
+          first_routed_at = case
+            when change.routed_at is null then coalesce(o.first_routed_at, o.routed_at)
+            else o.first_routed_at
+          end
+      from json_to_recordset($1::json) as change (
+        merchant_id uuid, id uuid, first_name text, last_name text, name text, company text, address1 text, address2 text,
+        city text, zip text, state_code text, country_code text, phone text, routed_at timestamptz, facility_id uuid)
+      where o.merchant_id = change.merchant_id and o.id = change.id`,
+    values: [JSON.stringify(corrected.map(({ after }) => toInput(after)))],
+  });
+}
+
+const toInput = ({ merchantId, id, shippingAddress: address, routedAt, facilityId }: Order) => ({
+  merchant_id: merchantId,
+  id,
+  first_name: address.firstName,
+  last_name: address.lastName,
+  name: address.name,
+  company: address.company,
+  address1: address.address1,
+  address2: address.address2,
+  city: address.city,
+  zip: address.zip,
+  state_code: address.stateCode,
+  country_code: address.countryCode,
+  phone: address.phone,
+  routed_at: routedAt,
+  facility_id: facilityId,
+});
+
+/** How often the address of an order was corrected, at most `countMax`. */
+export async function countCorrections(
+  tx: Queryable,
+  { merchantId, id }: Pick<Order, "merchantId" | "id">,
+  operation: string,
+  countMax: number,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-corrections",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from timeline_entries
+        where merchant_id = $1 and order_id = $2 and operation = $3
+        limit $4) as counted`,
+    values: [merchantId, id, operation, countMax],
+  });
+  return row?.count ?? 0;
+}
