@@ -84,6 +84,7 @@ export const describeBackOffice = (
       Orders: "Orders from review to return, with charges and timeline.",
       "Audit log": "Who changed what, and who read the addresses of buyers.",
       Facilities: "Facilities that ship orders, with stock and shipping rates.",
+      "Work list": "Orders to pick and ship, and who has taken them.",
     },
     securitySchemes: {
       operatorToken: { type: "http", scheme: "bearer", description: "The operator's token." },

@@ -5,7 +5,7 @@ import type { Upload } from "./http/upload.ts";
 type SuccessDescription = {
   readonly description: string;
   readonly schema?: TSchema;
-  /** Instead of `schema`: a body that is not JSON. */
+  /** Instead of `schema`, or as the caller chooses: a body that is not JSON. */
   readonly file?: { readonly mediaType: string; readonly example: string };
   readonly headers?: Record<string, string>;
 };

@@ -1,5 +1,6 @@
 import { purgeAuditEntries } from "../audit/purge-audit-entries.ts";
 import { routeAllOrders } from "../fulfilment/routing/route-all-orders.ts";
+import { purgePickLists } from "../fulfilment/work-list/purge-pick-lists.ts";
 import { purgeMails } from "../mail/purge-mails.ts";
 import { sendDueMails } from "../mail/send-mails.ts";
 import { dropOldPartitions } from "../maintenance/drop-partitions.ts";
@@ -47,6 +48,7 @@ export const JOBS: readonly Job[] = [
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },
   { name: "erase-personal-data", everyMs: HOUR_MS, run: eraseOldPersonalData },
+  { name: "purge-pick-lists", everyMs: HOUR_MS, run: purgePickLists },
   { name: "purge-stock-movements", everyMs: HOUR_MS, run: purgeStockMovements },
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },

@@ -8,6 +8,7 @@ export const SUBJECT_PREFIXES = [
   "key",
   "fac",
   "pay",
+  "pick",
   "ord",
   "test",
   "whe",

@@ -16,6 +16,8 @@ export type BackOfficeResponse = {
   /** As the API wrote it; empty without a body. */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Whether `text` is CSV; `body` then has only `nextCursor`. */
+  readonly isCsv?: boolean;
 };
 
 /** The back office within this process, as the operator: the same rules as over HTTP, without a listener. */
@@ -41,14 +43,23 @@ export async function openBackOffice(
   return backOfficeOf(await openService(config, cliLog(environment, config), systemClock, schema));
 }
 
+type InjectedResponse = {
+  readonly statusCode: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+};
+
 function backOfficeOf({ context, close }: OpenService): BackOffice {
   const operator = { kind: "operator", name: operatorName() } as const;
   const app = createBackOffice(context, async () => operator, createMetrics());
-  const responseOf = ({ statusCode, body }: { statusCode: number; body: string }): BackOfficeResponse => ({
-    status: statusCode,
-    text: body,
-    body: body === "" ? {} : JSON.parse(body),
-  });
+  const responseOf = ({ statusCode, body, headers }: InjectedResponse): BackOfficeResponse => {
+    const isCsv = String(headers["content-type"]).startsWith("text/csv");
+    if (isCsv) {
+      const nextCursor = headers["next-cursor"] ?? null;
+      return { status: statusCode, text: body, body: { nextCursor }, isCsv };
+    }
+    return { status: statusCode, text: body, body: body === "" ? {} : JSON.parse(body) };
+  };
   return {
     context,
     operator,

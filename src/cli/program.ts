@@ -71,6 +71,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   delivery: "webhook deliveries",
   facility: "facilities and their shipping rates",
   stock: "stock at facilities",
+  "work-list": "orders to pick and ship",
+  "pick-list": "orders that one person has taken",
   audit: "the audit log",
 };
 

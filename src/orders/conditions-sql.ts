@@ -1,4 +1,5 @@
 import { PAYMENT_FAILED, ROUTING_HOLD_REASONS } from "../lifecycle/hold-reasons.ts";
+import { UUID_MIN } from "../platform/wire/cursor.ts";
 
 // SQL conditions on the order `o`. Each repeats the condition of a partial index. Their values are literals, not
 // parameters: otherwise PostgreSQL could not use the index.
@@ -28,6 +29,18 @@ export const UNROUTED = `${ACCEPTED_WITHOUT_ROUTE}
 /** The order waits for stock or for a rate. Served by orders_routing_waiting_idx. */
 export const WAITS_FOR_SUPPLY = `${ACCEPTED_WITHOUT_ROUTE}
           and o.hold_reasons && '{${ROUTING_HOLD_REASONS.join()}}'`;
+
+/** The warehouse can ship a part of the order now. Served by orders_to_ship_idx, together with `toShipAt`. */
+export const TO_SHIP = `o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
+            and o.hold_reasons = '{}' and not o.test_mode`;
+
+/** The order has this facility; a null is that of orders without one. */
+export const toShipAt = (facility: string): string =>
+  `coalesce(o.facility_id, '${UUID_MIN}'::uuid) = coalesce(${facility}, '${UUID_MIN}'::uuid)`;
+
+/** A line has not shipped. `has_unshipped` alone could be out of date in a row that an older version has changed. */
+export const UNSHIPPED = `exists (
+            select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)`;
 
 /** The order is one that a transaction may lock, of an `OrderSelection`. */
 export const selected = (only: `$${number}`, except: `$${number}`): string =>

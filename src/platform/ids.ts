@@ -17,6 +17,7 @@ export type IdPrefix =
   | "fac"
   | "chg"
   | "pay"
+  | "pick"
   | "ret"
   | "rfd"
   | "aud";

@@ -27,6 +27,8 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/audit/audit-sql.ts",
     "src/events/feed-sql.ts",
     "src/fulfilment/facilities/facilities-sql.ts",
+    "src/fulfilment/work-list/pick-lists-sql.ts",
+    "src/fulfilment/work-list/work-list-sql.ts",
     "src/merchants/connections-sql.ts",
     "src/merchants/keys-sql.ts",
     "src/merchants/merchants-sql.ts",
@@ -70,6 +72,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/webhooks/publishing/events-sql.ts",
     "src/webhooks/publishing/wanted-types-sql.ts",
   ],
+  "Conditions of partial indexes on orders": ["src/orders/conditions-sql.ts"],
   "Part of the one statement that creates orders": ["src/webhooks/publishing/fan-out-sql.ts"],
   "Figures for `doctor`": [
     "src/mail/backlog-sql.ts",

@@ -39,6 +39,12 @@ async function delivered(world: AuditedWorld): Promise<string> {
   return deliveryOf(world.partner, id, await placed(world));
 }
 
+/** The facility of an order that can be shipped. Undefined without facilities. */
+async function facilityOfWork({ test }: AuditedWorld): Promise<string | undefined> {
+  const { data } = (await test.backOffice.get("/api/work-list?taken=false")).body;
+  return data[0].facilityId ?? undefined;
+}
+
 async function endpointRequest(world: AuditedWorld, step?: string, body?: object): Promise<ChangeRequest> {
   const { id } = await createEndpoint(world.partner);
   return ["POST", endpointPath(id, step), body];
@@ -133,6 +139,17 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
     const path = `/api/facilities/${await createFacility(world.test)}/stock/${world.reviewed.productIds[1]}`;
     await world.test.backOffice.request("PUT", path, { body: { onHand: 5 } });
     return ["POST", `${path}/adjust`, { difference: -1, reason: "lost" }];
+  },
+  takePickList: async () => {
+    await accepted(world);
+    const facilityId = await facilityOfWork(world);
+    return ["POST", "/api/pick-lists", { takenBy: "Wilma", orderLimit: 1, facilityId }];
+  },
+  releasePickList: async () => {
+    await accepted(world);
+    const body = { takenBy: "Otto", facilityId: await facilityOfWork(world) };
+    const { pickList } = (await world.test.backOffice.post("/api/pick-lists", body)).body;
+    return ["POST", `/api/pick-lists/${pickList.id}/release`];
   },
   closeFacility: async () => ["POST", `/api/facilities/${await createFacility(world.test)}/close`],
   openFacility: async () => {

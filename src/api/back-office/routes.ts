@@ -20,6 +20,7 @@ import { deliveryRoutes } from "./orders/delivery-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
+import { workListRoutes } from "./work-list/work-list-routes.ts";
 
 /** All routes of the back office API. Each names who may use it. */
 export const backOfficeRoutes: readonly BackOfficeRoute[] = [
@@ -43,5 +44,6 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...stockRoutes,
   ...stockMovementRoutes,
   ...rateRoutes,
+  ...workListRoutes,
   ...auditRoutes,
 ];

@@ -136,8 +136,12 @@ const successes = (route: RouteDescription, { api, name, example }: Describing):
       {
         description,
         headers: headersOf({ ...api.headers, ...headers }),
-        ...(schema && { content: jsonContent(schema, name, example) }),
-        ...(file && { content: { [file.mediaType]: { schema: { type: "string" }, example: file.example } } }),
+        ...((schema ?? file) && {
+          content: {
+            ...(schema && jsonContent(schema, name, example)),
+            ...(file && { [file.mediaType]: { schema: { type: "string" }, example: file.example } }),
+          },
+        }),
       },
     ]),
   );

@@ -18,6 +18,11 @@ export async function runRequest(
   const response =
     options["all"] === true ? await readAll(backOffice, request) : await backOffice.send(request);
   if (response.status >= 400) return reportProblem(output, response, options["json"] === true);
+  if (response.isCsv) {
+    await output.write(response.text);
+    noteNext(output, response);
+    return EXIT.done;
+  }
   if (options["json"] === true) {
     if (response.text !== "") await output.write(`${response.text}\n`);
     return EXIT.done;
@@ -26,12 +31,16 @@ export async function runRequest(
     await output.write(response.text === "" ? "Done.\n" : presentObject(response.body));
     return EXIT.done;
   }
-  const { data, nextCursor, ...others } = response.body;
+  const { data, nextCursor: _, ...others } = response.body;
   // What a list says about all of it, such as the balances of a statement.
   if (Object.keys(others).length > 0) await output.write(`${presentObject(others)}\n`);
   await output.write(presentTable(data as Json[], command.columns)); // As every list has it.
-  if (nextCursor !== null) output.note(`There are more: --all, or --cursor ${nextCursor}\n`);
+  noteNext(output, response);
   return EXIT.done;
+}
+
+function noteNext(output: Output, { body: { nextCursor = null } }: BackOfficeResponse): void {
+  if (nextCursor !== null) output.note(`There are more: --all, or --cursor ${nextCursor}\n`);
 }
 
 /** Writes a problem to standard error: as text, or as the problem document. */
@@ -47,10 +56,18 @@ export function reportProblem(
 /** All pages as one, or the first response that is a problem. */
 async function readAll(backOffice: BackOffice, request: BackOfficeRequest): Promise<BackOfficeResponse> {
   const data: unknown[] = [];
+  const texts: string[] = [];
   let query: Readonly<Record<string, string>> = { limit: "100", ...request.query };
   for (;;) {
     const response = await backOffice.send({ ...request, query });
     if (response.status >= 400) return response;
+    if (response.isCsv) {
+      texts.push(texts.length === 0 ? response.text : response.text.replace(/^.*\r\n/, "")); // One header row.
+      const { nextCursor } = response.body;
+      if (nextCursor === null) return { ...response, text: texts.join("") };
+      query = { ...query, cursor: String(nextCursor) };
+      continue;
+    }
     const page = response.body as { data: unknown[]; nextCursor: string | null }; // As every list has it.
     data.push(...page.data);
     if (page.nextCursor === null) {

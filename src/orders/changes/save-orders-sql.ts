@@ -1,6 +1,7 @@
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
+import { isWhole } from "./opt-ins.ts";
 
 /** An order before and after its changes. */
 export type OrderChange<Read extends OrderState = OrderState> = {
@@ -26,6 +27,7 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
       update orders o
       set status = change.status, hold_reasons = change.hold_reasons, updated_at = change.updated_at,
           canceled_at = change.canceled_at, last_sequence = change.last_sequence,
+          has_unshipped = coalesce(change.has_unshipped, o.has_unshipped),
           last_feed_position = case
             when o.last_feed_position < pg_snapshot_xmax(pg_current_snapshot())
             then greatest(o.last_feed_position, pg_current_xact_id())
@@ -35,7 +37,7 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
         select *
         from json_to_recordset($1::json) as input (
           merchant_id uuid, id uuid, status text, hold_reasons text[], updated_at timestamptz, canceled_at timestamptz,
-          last_sequence integer, sequence_before integer)
+          last_sequence integer, sequence_before integer, has_unshipped boolean)
         ${isOne ? ONE_ROW : ""}) as change
       where o.merchant_id = change.merchant_id and o.id = change.id and o.last_sequence = change.sequence_before
       returning o.id, o.last_feed_position`,
@@ -59,6 +61,7 @@ const toInput = ({ before, after }: OrderChange) => ({
   canceled_at: after.canceledAt,
   last_sequence: after.lastSequence,
   sequence_before: before.lastSequence,
+  has_unshipped: isWhole(after) ? after.lines.some((line) => line.shipmentId === null) : null,
 });
 
 /** Stores the changes of the orders' shipments and the lines that they contain. */

@@ -161,7 +161,8 @@ export const notFound = (
     | "delivery"
     | "shipment"
     | "facility"
-    | "stock record",
+    | "stock record"
+    | "pick list",
 ): Problem => ({
   code: "not-found",
   detail: `No such ${what}.`,

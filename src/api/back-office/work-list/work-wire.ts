@@ -1,0 +1,136 @@
+import { type Static, Type } from "typebox";
+import type { PickList } from "../../../fulfilment/work-list/pick-list.ts";
+import type { Work } from "../../../fulfilment/work-list/read-work.ts";
+import { OrderSchema, toWireOrder } from "../../../orders/order-wire.ts";
+import { toTypeId } from "../../../platform/ids.ts";
+import { csvRow } from "../../../platform/wire/csv.ts";
+import { dateTime, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
+
+const { externalOrderId, createdAt, shippingAddress } = OrderSchema.properties;
+
+const FACILITY_TEXT = "Id of the facility that ships. Null if there are no facilities.";
+const TAKEN_BY_TEXT = "The person or the station that has taken the orders.";
+
+const WorkLineSchema = Type.Object(
+  {
+    id: idField("line", "Id of the line."),
+    productId: Type.String({ format: "uuid", description: "Id of the product." }),
+    sku: Type.String({ description: "Present SKU of the product." }),
+    name: Type.String({ description: "Present name of the product." }),
+    quantity: Type.Integer({ description: "Units to pick." }),
+  },
+  { title: "WorkLine", description: "Units of a product to pick." },
+);
+
+export const WorkSchema = Type.Object(
+  {
+    orderId: idField("ord", "Id of the order."),
+    externalOrderId,
+    merchantId: idField("mer", "Id of the merchant whose products are ordered."),
+    facilityId: nullable(Type.String(), FACILITY_TEXT),
+    createdAt,
+    shippingAddress,
+    lines: Type.Array(WorkLineSchema, { description: "The lines that have not shipped." }),
+    pickList: nullable(
+      Type.Object(
+        {
+          id: idField("pick", "Id of the pick list."),
+          takenBy: Type.String({ description: TAKEN_BY_TEXT }),
+          expiresAt: dateTime("When others can take the order."),
+        },
+        { title: "WorkPickList", description: "The pick list that an order is on." },
+      ),
+      "The pick list that the order is on. Null if it is free.",
+    ),
+  },
+  { title: "Work", description: "An order that can be shipped now." },
+);
+
+export const toWireWork = ({ order, lines, pickList }: Work): Static<typeof WorkSchema> => {
+  const wire = toWireOrder(order);
+  return {
+    orderId: wire.id,
+    externalOrderId: wire.externalOrderId,
+    merchantId: toTypeId("mer", order.merchantId),
+    facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
+    createdAt: wire.createdAt,
+    shippingAddress: wire.shippingAddress,
+    lines: lines.map(({ id, productId, sku, name, quantity }) => ({
+      ...{ id: toTypeId("line", id), productId, sku, name, quantity },
+    })),
+    pickList: pickList && {
+      id: toTypeId("pick", pickList.id),
+      takenBy: pickList.takenBy,
+      expiresAt: pickList.expiresAt.toISOString(),
+    },
+  };
+};
+
+const ADDRESS_COLUMNS = [
+  ...([
+    "name",
+    "company",
+    "address1",
+    "address2",
+    "city",
+    "zip",
+    "stateCode",
+    "countryCode",
+    "phone",
+  ] as const),
+];
+const COLUMNS = [
+  ...["orderId", "externalOrderId", "merchantId", "facilityId", "createdAt", "lineId", "productId", "sku"],
+  ...["productName", "quantity", ...ADDRESS_COLUMNS, "pickListId", "takenBy"],
+];
+
+/** One row for each line, safe to open in a spreadsheet. */
+export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
+  [
+    csvRow(COLUMNS),
+    ...work.flatMap((order) =>
+      order.lines.map((line) =>
+        csvRow(
+          [
+            ...[order.orderId, order.externalOrderId, order.merchantId, order.facilityId, order.createdAt],
+            ...[line.id, line.productId, line.sku, line.name, line.quantity],
+            ...ADDRESS_COLUMNS.map((column) => order.shippingAddress[column]),
+            ...[order.pickList?.id, order.pickList?.takenBy],
+          ].map((cell) => cell ?? ""),
+        ),
+      ),
+    ),
+  ].join("");
+
+export const PickListSchema = Type.Object(
+  {
+    id: idField("pick", "Id of the pick list, set by the service."),
+    facilityId: nullable(Type.String(), FACILITY_TEXT),
+    takenBy: Type.String({ description: TAKEN_BY_TEXT }),
+    reference: nullable(Type.String(), "The client's own name of the request. Null if it has none."),
+    orderLimit: Type.Integer({ description: "How many orders were asked for." }),
+    takenAt: dateTime("When the orders were taken."),
+    expiresAt: dateTime("When others can take the orders that have not shipped by then."),
+    releasedAt: nullableTime("When the orders were given back. Null if they were not."),
+  },
+  { title: "PickList", description: "Orders that one person has taken. It changes only by its release." },
+);
+
+export const toWirePickList = (pickList: PickList): Static<typeof PickListSchema> => ({
+  id: toTypeId("pick", pickList.id),
+  facilityId: pickList.facilityId === null ? null : toTypeId("fac", pickList.facilityId),
+  takenBy: pickList.takenBy,
+  reference: pickList.reference,
+  orderLimit: pickList.orderLimit,
+  takenAt: pickList.takenAt.toISOString(),
+  expiresAt: pickList.expiresAt.toISOString(),
+  releasedAt: pickList.releasedAt?.toISOString() ?? null,
+});
+
+export const PickListWorkSchema = Type.Object(
+  {
+    pickList: nullable(PickListSchema, "The pick list. Null if no order was free."),
+    orders: Type.Array(WorkSchema, { description: "Its orders that can still be shipped, oldest first." }),
+  },
+  { title: "PickListWork", description: "A pick list with its orders." },
+);

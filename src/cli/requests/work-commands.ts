@@ -1,0 +1,70 @@
+import type { Field, RequestCommand } from "./command.ts";
+import { wholeNumber, yesOrNo } from "./values.ts";
+
+const facility = (help: string): Field => ({ name: "facilityId", flag: "--facility <facility>", help });
+
+const FORMAT: Field = {
+  name: "format",
+  flag: "--format <format>",
+  help: "json, or csv for one row for each line; json by default",
+};
+
+/** What the warehouse picks and ships next. */
+export const WORK_COMMANDS: readonly RequestCommand[] = [
+  {
+    words: "work-list list",
+    operationId: "listWork",
+    fields: [
+      facility("only orders of this facility"),
+      {
+        name: "taken",
+        flag: "--taken <yes|no>",
+        help: "only orders on a pick list, or only those that are free",
+        read: yesOrNo,
+      },
+      FORMAT,
+    ],
+    columns: ["orderId", "createdAt", "facilityId", "lines", "pickList"],
+  },
+  {
+    words: "pick-list take",
+    operationId: "takePickList",
+    fields: [
+      facility("the facility whose orders are taken"),
+      { name: "takenBy", flag: "--by <name>", help: "the person or the station that takes the orders" },
+      {
+        name: "orderLimit",
+        flag: "--orders <number>",
+        help: "maximum number of orders; 10 by default",
+        read: wholeNumber,
+      },
+      {
+        name: "leaseMinutes",
+        flag: "--minutes <number>",
+        help: "after how many minutes others can take them; 60 by default",
+        read: wholeNumber,
+      },
+      {
+        name: "reference",
+        flag: "--reference <text>",
+        help: "your own name of the request, so that a retry takes nothing more",
+      },
+    ],
+  },
+  {
+    words: "pick-list list",
+    operationId: "listPickLists",
+    fields: [
+      facility("only pick lists of this facility"),
+      {
+        name: "open",
+        flag: "--open <yes|no>",
+        help: "only those that have not expired and were not released, or only others",
+        read: yesOrNo,
+      },
+    ],
+    columns: ["id", "takenBy", "facilityId", "takenAt", "expiresAt", "releasedAt"],
+  },
+  { words: "pick-list show", operationId: "getPickList", fields: [FORMAT] },
+  { words: "pick-list release", operationId: "releasePickList" },
+];

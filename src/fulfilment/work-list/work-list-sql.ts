@@ -1,0 +1,185 @@
+import type { OrderKey } from "../../lifecycle/order.ts";
+import { TO_SHIP, toShipAt, UNSHIPPED } from "../../orders/conditions-sql.ts";
+import type { ConnectionKeyRow } from "../../platform/connection-key.ts";
+import { toConnectionKey } from "../../platform/connection-key.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { type PagePosition, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
+import type { PickList, WorkItem } from "./pick-list.ts";
+
+type WorkItemRow = ConnectionKeyRow & {
+  id: string;
+  pick_list_id: string | null;
+  taken_by: string | null;
+  expires_at: Date | null;
+};
+
+/** Which orders are listed. A null restricts nothing. */
+export type WorkFilter = {
+  readonly facilityId: string | null;
+  /** Whether a person has taken the order. */
+  readonly taken: boolean | null;
+};
+
+type WorkPage = {
+  readonly items: readonly WorkItem[];
+  /** The last order that was read, if reading ended before the page was full. Null if all were read. */
+  readonly readTo: string | null;
+};
+
+/**
+ * Orders that can be shipped, oldest first over all merchants. Returns one more than the page if there is one. Reads at
+ * most ROWS_READ_MAX of a facility, by orders_to_ship_idx.
+ */
+export async function listWork(
+  db: Queryable,
+  { facilityId, taken }: WorkFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): Promise<WorkPage> {
+  const rows = await db.query<Partial<WorkItemRow> & { last_id: string | null; read_count: number }>({
+    name: "list-work",
+    text: `
+      with site as (
+        select f.id
+        from facilities f
+        where $5::uuid is null or f.id = $5
+        union all
+        select null
+        where $5::uuid is null
+      ), part as materialized (
+        select found.*
+        from site
+        cross join lateral (
+          select o.merchant_id, o.connection_id, o.id
+          from orders o
+          where ${TO_SHIP} and ${toShipAt("site.id")} and o.id > $1
+          order by o.id
+          limit ${ROWS_READ_MAX}) as found
+        order by found.id
+        limit ${ROWS_READ_MAX}
+      )
+      select p.last_id, p.read_count, f.*
+      from (
+        select (array_agg(part.id order by part.id desc))[1] as last_id, count(*)::integer as read_count
+        from part
+      ) as p
+      left join lateral (
+        select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, l.taken_by
+        from part o
+        left join pick_list_orders c on c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $4
+        left join pick_lists l on l.id = c.pick_list_id
+        where ${UNSHIPPED} and ($3::boolean is null or $3 = (c.order_id is not null))
+        order by o.id
+        limit $2 + 1
+      ) as f on true
+      order by f.id`,
+    values: [afterId, limit, taken, now, facilityId],
+  });
+  const items = rows.flatMap((row) => (isFound(row) ? [toWorkItem(row)] : []));
+  const [first] = rows;
+  return { items, readTo: first?.read_count === ROWS_READ_MAX ? first.last_id : null };
+}
+
+/** The join returns one row without an order if none fits. */
+const isFound = <Row extends Partial<WorkItemRow>>(row: Row): row is Row & WorkItemRow =>
+  typeof row.id === "string";
+
+/** The orders on a pick list that can still be shipped, oldest first. */
+export async function listPickListWork(db: Queryable, pickListId: string, now: Date): Promise<WorkItem[]> {
+  const rows = await db.query<WorkItemRow>({
+    name: "list-pick-list-work",
+    text: `
+      select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, l.taken_by
+      from pick_list_orders c
+      join pick_lists l on l.id = c.pick_list_id
+      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
+      where c.pick_list_id = $1 and c.expires_at > $2 and ${TO_SHIP} and ${UNSHIPPED}
+      order by o.id`,
+    values: [pickListId, now],
+  });
+  return rows.map(toWorkItem);
+}
+
+/** Names of what is in an order's unshipped lines. */
+export type WorkLine = {
+  readonly orderId: string;
+  readonly id: string;
+  readonly productId: string;
+  readonly quantity: number;
+  readonly sku: string;
+  readonly name: string;
+};
+
+/** The unshipped lines of orders, with the present SKU and name of their products. */
+export async function listWorkLines(
+  db: Queryable,
+  orders: readonly Pick<WorkItem, "merchantId" | "id">[],
+): Promise<WorkLine[]> {
+  if (orders.length === 0) return [];
+  return db.query<WorkLine>({
+    name: "list-work-lines",
+    text: `
+      select l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity, p.sku, p.name
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
+      join order_lines l on l.merchant_id = listed.merchant_id and l.order_id = listed.order_id
+      join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
+      where l.shipment_id is null
+      order by l.order_id, l.id`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
+  });
+}
+
+/**
+ * Puts the oldest orders of a facility that can be shipped, and are free, on a pick list. The primary key decides
+ * between two that want the same order, and the condition is checked again on the row that is there by then. Returns
+ * them. It goes through the orders by their ids, so that two of these cannot deadlock.
+ */
+export async function claimWork(
+  tx: Queryable,
+  { id, facilityId, orderLimit, takenAt, expiresAt }: PickList,
+): Promise<OrderKey[]> {
+  const rows = await tx.query<ConnectionKeyRow & { order_id: string }>({
+    name: "claim-work",
+    text: `
+      insert into pick_list_orders (merchant_id, order_id, connection_id, pick_list_id, expires_at)
+      select free.merchant_id, free.id, free.connection_id, $1, $2
+      from (
+        select o.merchant_id, o.connection_id, o.id
+        from orders o
+        where ${TO_SHIP} and ${toShipAt("$3::uuid")} and ${UNSHIPPED}
+          and not exists (
+            select from pick_list_orders c
+            where c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $4)
+        order by o.id
+        limit $5) as free
+      order by free.id
+      on conflict (merchant_id, order_id) do update
+      set pick_list_id = excluded.pick_list_id, expires_at = excluded.expires_at
+      where pick_list_orders.expires_at <= $4
+      returning merchant_id, connection_id, order_id`,
+    values: [id, expiresAt, facilityId, takenAt, orderLimit],
+  });
+  return rows.map((row) => ({ ...toConnectionKey(row), id: row.order_id }));
+}
+
+/** Gives the orders of a pick list back. Returns how many. */
+export async function deleteClaims(tx: Queryable, pickListId: string): Promise<number> {
+  const rows = await tx.query({
+    name: "delete-claims",
+    text: `
+      delete from pick_list_orders c
+      where c.pick_list_id = $1 and c.merchant_id is not null
+      returning c.order_id`,
+    values: [pickListId],
+  });
+  return rows.length;
+}
+
+const toWorkItem = (row: WorkItemRow): WorkItem => ({
+  ...toConnectionKey(row),
+  id: row.id,
+  pickList:
+    row.pick_list_id === null || row.expires_at === null
+      ? null
+      : { id: row.pick_list_id, takenBy: row.taken_by ?? "", expiresAt: row.expires_at },
+});
