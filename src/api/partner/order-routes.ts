@@ -13,8 +13,11 @@ import {
   toWireCreatedOrder,
   toWireOrder,
 } from "../../orders/order-wire.ts";
+import { OrderSearchSchema, toOrderSearch } from "../../orders/search/order-search.ts";
+import { searchOrders } from "../../orders/search/search-orders.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { isProblem } from "../../platform/wire/problems.ts";
+import { pageOf } from "../../platform/wire/schemas.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
 /** Orders and test orders. Specification, part 4. */
@@ -57,6 +60,24 @@ export const orderRoutes: readonly PartnerRoute[] = [
       return replayed
         ? { status: 200, headers: { "idempotent-replayed": "true" }, body: shown }
         : { status: 201, headers: { location: `/v1/orders/${wireOrderId(order)}` }, body: shown };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/orders/search",
+    operationId: "searchOrders",
+    isList: true,
+    tag: "Orders",
+    summary: "Search orders",
+    description:
+      "The connection's orders that fit all fields of the body, as they are now, newest first. A test order is not found after its erasure. A page may have fewer orders than `limit`, or none, before the end of the list: continue until `nextCursor` is null. An order that changes while you page may be missing, or be on two pages.",
+    body: OrderSearchSchema,
+    responses: { 200: { description: "A page of orders.", schema: pageOf(OrderSchema, "OrderPage") } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, body }, { context }) => {
+      const page = await searchOrders(context, caller, toOrderSearch(body, caller.testOnly), body);
+      if (isProblem(page)) return page;
+      return { status: 200, body: { data: page.orders.map(toWireOrder), nextCursor: page.nextCursor } };
     },
   }),
   route({

@@ -49,6 +49,7 @@ afterAll(() => test.close());
 /** What a test key gets for each route: with ids of a real order, and with those of a test order. */
 const EXPECTED: Record<string, { real: number; test: number }> = {
   createOrder: { real: 422, test: 201 },
+  searchOrders: { real: 200, test: 200 },
   getOrder: { real: 404, test: 200 },
   cancelOrder: { real: 404, test: 200 },
   transitionTestOrder: { real: 404, test: 200 },
