@@ -107,6 +107,7 @@ describe("the document of the partner API", () => {
     const withBody = operationsOf(PARTNER).flatMap(([name, { requestBody }]) => (requestBody ? [name] : []));
     expect(withBody).toEqual([
       "POST /v1/orders",
+      "POST /v1/orders/search",
       "POST /v1/test/orders/{orderId}/transitions",
       "POST /v1/webhook-endpoints",
       "PATCH /v1/webhook-endpoints/{endpointId}",
@@ -119,6 +120,7 @@ describe("the document of the partner API", () => {
   it("has these operation ids", () => {
     expect(operationsOf(PARTNER).map(([, { operationId }]) => operationId)).toEqual([
       "createOrder",
+      "searchOrders",
       "getOrder",
       "cancelOrder",
       "transitionTestOrder",

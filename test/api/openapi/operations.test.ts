@@ -9,6 +9,7 @@ const operationOf = (name: string): Operation => {
 
 const IMPORT = "POST /api/merchants/{id}/products/import";
 const BODIES_OF_OPTIONAL_FIELDS = [
+  "POST /v1/orders/search",
   "PATCH /v1/webhook-endpoints/{endpointId}",
   "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
   "POST /v1/webhook-endpoints/{endpointId}/ping",
