@@ -26,7 +26,7 @@ const FITS = `(o.expires_at is null or o.expires_at > $6)
 /**
  * The newest orders of a connection that a search finds, one more than the page if there is one. Reads at most
  * ROWS_READ_MAX of them by their ids. The last of these is returned even if it does not fit, so that the next page can
- * continue after it. Uses orders_connection_idx.
+ * continue after it. Uses orders_search_idx, whose condition the statement names.
  */
 export async function listFoundOrders(
   db: Queryable,
@@ -42,7 +42,7 @@ export async function listFoundOrders(
       from (
         select o.id, (${FITS}) as fits, row_number() over (order by o.id desc) = ${ROWS_READ_MAX} as is_last
         from orders o
-        where o.merchant_id = $1 and o.connection_id = $2 and o.id < $3 and o.id >= $4
+        where o.merchant_id = $1 and o.connection_id = $2 and o.id < $3 and o.id >= $4 and o.created_at > '-infinity'
         order by o.id desc
         limit ${ROWS_READ_MAX}) as o
       where o.fits or o.is_last
