@@ -7,8 +7,8 @@ import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embe
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** A superuser's address of the run's PostgreSQL. */
-    databaseUrl: string;
+    /** A superuser's address of the PostgreSQL of each process that runs tests. */
+    databaseUrls: string[];
   }
 }
 
@@ -21,16 +21,31 @@ export const TEMPLATE = "partner_orders";
  */
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum: "off" };
 
-/** One real PostgreSQL for the whole run, with a migrated template that each test file copies. */
+/**
+ * A real PostgreSQL for each process that runs tests, with a migrated template that each test file copies. They do not
+ * share one: the feed waits for the transactions of the whole server (decision 0027), also for those of another test.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["TEST_DATABASE_URL"];
-  const dataDir = await mkdtemp(join(tmpdir(), "partner-orders-test-"));
-  const postgres = given === undefined ? await startEmbeddedPostgres({ dataDir, settings: SETTINGS }) : null;
-  const url = postgres?.url ?? given ?? "";
-  await migrate(url, () => undefined);
-  project.provide("databaseUrl", url);
+  const servers = given === undefined ? await startServers(project.vitest.config.maxWorkers) : [];
+  const urls = given === undefined ? servers.map(({ url }) => url) : [given];
+  for (const url of urls) await migrate(url, () => undefined);
+  project.provide("databaseUrls", urls);
   return async () => {
-    await postgres?.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await Promise.all(servers.map(({ stop }) => stop()));
+  };
+}
+
+const startServers = (count: number) => Promise.all(Array.from({ length: count }, startServer));
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-orders-test-"));
+  const postgres = await startEmbeddedPostgres({ dataDir, settings: SETTINGS });
+  return {
+    url: postgres.url,
+    stop: async () => {
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
   };
 }

@@ -57,9 +57,16 @@ const testAuthentication: BackOfficeAuthentication = async (request) => {
   return caller === undefined ? operator(request) : JSON.parse(decodeURIComponent(caller));
 };
 
+/** The server of this process. */
+function serverUrl(): URL {
+  const urls = provided("databaseUrls");
+  const processNumber = Number(process.env["VITEST_POOL_ID"]); // From 1 on.
+  return new URL(urls[(processNumber - 1) % urls.length] ?? "");
+}
+
 /** A new, empty, migrated database; returns its address. */
 export async function createDatabase(): Promise<string> {
-  const url = new URL(provided("databaseUrl"));
+  const url = serverUrl();
   const admin = openDatabase({
     url: withDatabase(url, "postgres"),
     connectionsMax: 1,
