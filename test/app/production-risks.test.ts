@@ -48,7 +48,7 @@ it("doctor warns of them, and does not fail", async () => {
   };
   const { json } = await runCli(environment, ["doctor", "--json"]);
   expect(json().checks).toContainEqual(
-    expect.objectContaining({ check: "connection to the mail server", outcome: "warn" }),
+    expect.objectContaining({ check: "connection to the mail server", status: "warn" }),
   );
 });
 

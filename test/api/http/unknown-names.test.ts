@@ -17,19 +17,26 @@ afterAll(() => test.close());
 const ID = "01m7y7np16fe68bxp4h91tdmdn";
 /** The ids need not name anything: a query is validated before they are looked up. */
 const filled = (path: string): string => path.replace(/\{(\w+)\}/g, `mer_${ID}`);
+/** The schema of a query is that of an object. */
+const namesOf = (query: object = {}): string[] =>
+  "properties" in query ? Object.keys(query.properties ?? {}) : [];
 const lists = [...partnerRoutes, ...backOfficeRoutes].filter(({ query }) => query !== undefined);
 
 describe("an unknown parameter of a query", () => {
-  it.each(lists.map(({ path }) => path))("of GET %s", async (path) => {
-    const client = path.startsWith("/v1/") ? partner.client : test.backOffice;
-    const { status, body } = await client.get(`${filled(path)}?limit=1&unknwon=x&Limit=2`);
-    if (path === "/v1/products") return expect(status).toBe(200);
-    expect(status).toBe(422);
-    expect(body.errors).toEqual([
-      { parameter: "unknwon", detail: expect.stringMatching(/^is not a known parameter; use (\w+, )*limit/) },
-      { parameter: "Limit", detail: "is not a known parameter; use limit" },
-    ]);
-  });
+  it.each(lists.map(({ path, query }) => [path, namesOf(query)] as const))(
+    "of GET %s",
+    async (path, known) => {
+      const [name = ""] = known;
+      const client = path.startsWith("/v1/") ? partner.client : test.backOffice;
+      const { status, body } = await client.get(`${filled(path)}?unknwon=x&${name.toUpperCase()}=2`);
+      if (path === "/v1/products") return expect(status).toBe(200);
+      expect(status).toBe(422);
+      expect(body.errors).toEqual([
+        { parameter: "unknwon", detail: `is not a known parameter; use ${known.join(", ")}` },
+        { parameter: name.toUpperCase(), detail: `is not a known parameter; use ${name}` },
+      ]);
+    },
+  );
 
   it("is ignored by the products of a partner, as before", async () => {
     const { body } = await partner.client.get("/v1/products?sort=sku&Limit=1");

@@ -36,6 +36,7 @@ async function openTransaction(
 }
 
 async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: string): Promise<string> {
+  const [published] = await readEvents(test, partner.connectionId);
   const event = eventRow({
     ...connectionKey(partner),
     id: test.context.newId(),
@@ -45,7 +46,7 @@ async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: 
     orderId: null,
     sequence: null,
     notAfter: null,
-    data: {},
+    data: published?.data ?? {},
   });
   await client.query(
     `insert into events (merchant_id, connection_id, id, type, body, feed_position)

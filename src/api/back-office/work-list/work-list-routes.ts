@@ -213,7 +213,7 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
     params: PickListIdParams,
     query: Type.Object({ format: formatField }),
     responses: { 200: { description: "The pick list.", schema: PickListWorkSchema, file: CSV_FILE } },
-    problems: ["not-found"],
+    problems: ["not-found", "validation-failed"],
     handle: async ({ params, query, by }, { context }) => {
       const pickList = await findPickList(context, params.id);
       if (pickList === null) return notFound("pick list");

@@ -35,7 +35,7 @@ describe("the log line of an attempt", () => {
   it("has the ids, the attempt's number, trigger, status, outcome and duration, and nothing of the body", () => {
     const [line, ...others] = linesOf(retry);
     expect(others).toEqual([]);
-    const { time, ...fields } = line ?? {};
+    const { time, version, pid, hostname, ...fields } = line ?? {};
     expect(fields).toEqual({
       level: "info",
       service: "partner-orders",
