@@ -131,8 +131,9 @@ async function executeReal(orders: RealModel[], command: RealCommand): Promise<v
     case "failPayment":
       if (model.status === "CANCELED") return;
       await transitionOrder(test, partner, model.id, { name: "hold", reasons: ["payment_failed"] });
+      // Placed again, the hold has its reason already, and nothing is published (decision 0093).
+      if (!model.paymentFailed) model.events.push("order.onHold");
       model.paymentFailed = true;
-      model.events.push("order.onHold");
       return;
     case "pay":
       if (!model.paymentFailed) return;
