@@ -19,7 +19,7 @@ export type BacklogGauges = {
 const READ_MS = 800;
 
 /**
- * A gauge that cannot be read in time is left out, and the other metrics are still reported. A read that is late goes on,
+ * A gauge that cannot be read in time is left out, and the other metrics are still reported. A read that is late continues,
  * and the next scrape waits for it instead of starting another: a database that hangs has one read for each gauge.
  */
 export function backlogGauges(

@@ -12,7 +12,7 @@ export function pause(ms: number, stopping: AbortSignal): Promise<void> {
   });
 }
 
-/** The result of `work`, or an error after `ms`. The work itself goes on. */
+/** The result of `work`, or an error after `ms`. The work itself continues. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -14,7 +14,7 @@ import { assignFacilities } from "./assign-facilities.ts";
 
 /**
  * Corrects the address of a real order that has not shipped (decision 0083). If the country changes, the order loses its
- * route and its reservations, and an accepted order is routed again in the same transaction: its goods go to nobody else
+ * route and its reservations, and an accepted order is routed again in the same transaction: no other order gets its goods
  * in between. A retry is safe: it changes nothing.
  */
 export async function correctAddress(

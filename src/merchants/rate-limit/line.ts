@@ -51,7 +51,7 @@ export function takeFrom(line: Line, nowUs: number, { intervalUs, windowUs, late
   return ALLOWED;
 }
 
-/** The end of what is not free: of the requests if nobody else has got a part, otherwise of all parts. */
+/** The end of what is not free: of the requests if no other process has a part, otherwise of all parts. */
 export const endOf = ({ usedTo, heldTo, grantedTo }: Line, nowUs: number): number =>
   Math.max(heldTo === grantedTo ? usedTo : grantedTo, nowUs);
 
