@@ -6,6 +6,7 @@ import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
+import { parseTime } from "../platform/time.ts";
 import { pagePosition, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import {
@@ -74,10 +75,10 @@ export async function deliveryPageResponse(
   return { status: 200, body: page };
 }
 
-/** A leap second passes the schema, but is no `Date`: it is the second before it. Nothing is older than 1970. */
+/** Nothing is older than 1970. */
 function timeIn(text: string | undefined): Date | null {
   if (text === undefined) return null;
-  const time = Date.parse(text.replace(/:60(?=[.Zz+-])/, ":59"));
+  const time = parseTime(text).getTime();
   return new Date(Math.max(0, Number.isNaN(time) ? 0 : time));
 }
 

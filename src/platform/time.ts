@@ -8,3 +8,6 @@ export const CLOCK_SKEW_MAX_MS = HOUR_MS;
 
 export const before = (moment: Date, ms: number): Date => new Date(moment.getTime() - ms);
 export const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms);
+
+/** The moment that a valid date-time names. A leap second, which is valid but no `Date`, is the second before it. */
+export const parseTime = (text: string): Date => new Date(text.replace(/:60(?=[.Zz+-])/, ":59"));

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { isExpired } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
+import { parseTime } from "../../platform/time.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../platform/wire/cursor.ts";
 import { describedAs } from "../../platform/wire/schemas.ts";
 import { OrderStatusSchema } from "../order-wire.ts";
@@ -85,9 +86,7 @@ export function toOrderSearch(body: Static<typeof OrderSearchSchema>, testOnly: 
   };
 }
 
-/** A leap second, which the format permits, is read as the second before it. */
-const timeOf = (text: string | undefined): Date | null =>
-  text === undefined ? null : new Date(text.replace(/:60(?=[.Zz+-])/, ":59"));
+const timeOf = (text: string | undefined): Date | null => (text === undefined ? null : parseTime(text));
 
 /** The name of the list that a search pages through. A cursor of another search is not valid for it. */
 export function listNameOf({ statuses, externalOrderIds, ...others }: OrderSearch): string {

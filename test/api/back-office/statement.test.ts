@@ -212,6 +212,17 @@ describe("GET /api/merchants/{id}/statement", () => {
     expect((await statement(partner, {})).from).toBe("2026-03-01T00:00:00.000Z");
   });
 
+  it.each(["2016-12-31T23:59:60Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59"])(
+    "begins at any time that is valid: %s",
+    async (from) => {
+      const { merchantId } = await createPartner(test);
+      const { status } = await test.backOffice.get(
+        `/api/merchants/${merchantId}/statement?from=${encodeURIComponent(from)}`,
+      );
+      expect(status).toBe(200);
+    },
+  );
+
   it("rejects a period that ends before it begins, and a cursor of another list", async () => {
     const partner = await createPartner(test);
     for (const fields of [{ from: "2026-02-01" }, { from: "2026-02-01T00:00:00Z", to: START }])

@@ -6,6 +6,7 @@ import { KeyModeSchema } from "../../../merchants/key-mode.ts";
 import { listKeys, readKey } from "../../../merchants/keys-sql.ts";
 import { revokeKey } from "../../../merchants/revoke-key.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
+import { parseTime } from "../../../platform/time.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
@@ -88,14 +89,14 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     bodyErrors: async ({ body }, { context }) => {
       const expiresAt = valueAt(body, "/expiresAt");
       if (expiresAt === undefined) return [];
-      const moment = new Date(String(expiresAt));
+      const moment = parseTime(String(expiresAt));
       if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must be before the year 10000" }];
       return moment > context.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must be in the future" }];
     },
     handle: async ({ caller, params, body, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
+      const expiresAt = body.expiresAt === undefined ? null : parseTime(body.expiresAt);
       const { name = null, mode = "live" } = body;
       const made = await issueKey(context, { ...keyOf(connection), name, mode, expiresAt }, by);
       return isProblem(made) ? made : { status: 201, body: { ...toWireKey(made.issued), key: made.key } };

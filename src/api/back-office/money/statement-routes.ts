@@ -16,6 +16,7 @@ import {
 import type { Context } from "../../../platform/context.ts";
 import { bytesOf, toTypeId, uuidOf } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
+import { parseTime } from "../../../platform/time.ts";
 import { badCursor, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from "../../../platform/wire/cursor.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
@@ -137,8 +138,8 @@ async function findPeriod(
 ): Promise<MerchantPeriod | Problem> {
   if (merchant === null) return notFound("merchant");
   const now = context.clock.now();
-  const from = query.from === undefined ? beginOfMonth(now) : new Date(query.from);
-  const to = query.to === undefined ? now : new Date(query.to);
+  const from = query.from === undefined ? beginOfMonth(now) : parseTime(query.from);
+  const to = query.to === undefined ? now : parseTime(query.to);
   if (to < from)
     return validationFailed([{ parameter: "from", detail: "must not be after `to`, or after now" }]);
   return { merchant, period: await closePeriod(context, merchant.id, { from, to }) };
