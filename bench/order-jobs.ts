@@ -42,8 +42,12 @@ export async function countJobs({ db }: Pick<Site, "db">): Promise<Counts> {
   if (row === undefined) throw new Error("A count has a row.");
   const { orders, due, accepted, unrouted, unpaid, paid } = row;
   return {
-    ...{ orders: Number(orders), due: Number(due), accepted: Number(accepted) },
-    ...{ unrouted: Number(unrouted), unpaid: Number(unpaid), paid: Number(paid) },
+    orders: Number(orders),
+    due: Number(due),
+    accepted: Number(accepted),
+    unrouted: Number(unrouted),
+    unpaid: Number(unpaid),
+    paid: Number(paid),
   };
 }
 

@@ -30,7 +30,9 @@ export async function preloadOrders(
         productIds[0],
         productIds[1],
         Math.min(CHUNK, count - done),
-        ...[STATES[state].status, STATES[state].dueIn, STATES[state].routed],
+        STATES[state].status,
+        STATES[state].dueIn,
+        STATES[state].routed,
         connection.merchantId,
       ]);
       progress(Math.min(count, done + CHUNK));

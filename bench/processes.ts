@@ -128,14 +128,12 @@ export async function runPgbench(
   seconds: number,
 ): Promise<number> {
   const { stdout } = await execute("pgbench", [
-    ...[
-      "--no-vacuum",
-      "--protocol=prepared",
-      "--client=32",
-      "--jobs=1",
-      `--time=${seconds}`,
-      `--file=${script}`,
-    ],
+    "--no-vacuum",
+    "--protocol=prepared",
+    "--client=32",
+    "--jobs=1",
+    `--time=${seconds}`,
+    `--file=${script}`,
     ...Object.entries(variables).map(([name, value]) => `--define=${name}=${value}`),
     databaseUrl,
   ]);

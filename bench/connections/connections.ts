@@ -111,8 +111,10 @@ export async function countFinished({ db }: Pick<Site, "db">): Promise<Counts> {
   });
   if (row === undefined) throw new Error("A count has a row.");
   return {
-    ...{ delivered: Number(row.delivered), accepted: Number(row.accepted) },
-    ...{ routed: Number(row.routed), charged: Number(row.charged) },
+    delivered: Number(row.delivered),
+    accepted: Number(row.accepted),
+    routed: Number(row.routed),
+    charged: Number(row.charged),
   };
 }
 

@@ -68,7 +68,8 @@ export async function deliveryPageResponse(
     eventId: idIn("evt", query.eventId),
     status: query.status ?? null,
     eventType: query.eventType ?? null,
-    ...{ since: timeIn(query.since), until: timeIn(query.until) },
+    since: timeIn(query.since),
+    until: timeIn(query.until),
     hasFailedAttempts: query.hasFailedAttempts ?? null,
   };
   const page = await readDeliveryPage(db, access, filter, position, clock.now());

@@ -129,8 +129,15 @@ export async function listAuditEntries(
       ) as f on true
       order by f.id desc`,
     values: [
-      ...[beforeId, fromId, limit, ENTRIES_READ_MAX, filter.subjectId, filter.merchantId],
-      ...[filter.connectionId, filter.action, filter.actor],
+      beforeId,
+      fromId,
+      limit,
+      ENTRIES_READ_MAX,
+      filter.subjectId,
+      filter.merchantId,
+      filter.connectionId,
+      filter.action,
+      filter.actor,
     ],
   });
   const entries = rows.flatMap((row) => (isFound(row) ? [toEntry(row)] : []));

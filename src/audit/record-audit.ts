@@ -27,8 +27,13 @@ export async function recordAudit(
   await insertAuditEntries(
     tx,
     facts.map(({ merchantId, connectionId = null, subject, ids, details = {} }) => ({
-      ...{ ...common, id: newId(), merchantId, connectionId },
-      ...{ subjectType: subject, subjectIds: ids, details: boundedDetails(details) },
+      ...common,
+      id: newId(),
+      merchantId,
+      connectionId,
+      subjectType: subject,
+      subjectIds: ids,
+      details: boundedDetails(details),
     })),
   );
 }

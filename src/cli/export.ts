@@ -36,7 +36,10 @@ async function recordExport(context: Context, actor: Actor, filter: ExportFilter
     connectionId === null ? (["mer", merchantId] as const) : (["con", connectionId] as const);
   const by = { actor, requestId: null, action: "exportOrders" };
   await recordAudit(context.db, context, by, {
-    ...{ merchantId, connectionId, subject, ids: id === null ? [] : [id] },
+    merchantId,
+    connectionId,
+    subject,
+    ids: id === null ? [] : [id],
     details: { since: since ?? undefined, until: until ?? undefined, status: status ?? undefined },
   });
 }

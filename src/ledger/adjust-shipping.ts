@@ -36,8 +36,16 @@ async function chargeMore(
 ): Promise<void> {
   const attempts = ledger.filter(({ kind }) => kind === "shipping").map(({ attempt }) => attempt);
   const entry: EntryOfOrder = {
-    ...{ order, id: newId(), kind: "shipping", attempt: Math.max(0, ...attempts) + 1 },
-    ...{ refundOf: null, refundId: null, amountMinor, dueAt: now, gateway: null, requestId: null },
+    order,
+    id: newId(),
+    kind: "shipping",
+    attempt: Math.max(0, ...attempts) + 1,
+    refundOf: null,
+    refundId: null,
+    amountMinor,
+    dueAt: now,
+    gateway: null,
+    requestId: null,
   };
   await insertEntries(tx, [entry], now);
 }
@@ -55,7 +63,12 @@ async function giveBack(
   if (refundMinor === 0n) return;
   const id = newId();
   const refund: Refund = {
-    ...{ id, amountMinor: refundMinor, allLeft: false, reason: "other", actor: SERVICE, createdAt: now },
+    id,
+    amountMinor: refundMinor,
+    allLeft: false,
+    reason: "other",
+    actor: SERVICE,
+    createdAt: now,
     note: "Shipping to the corrected address costs less.",
     reference: `shipping ${id}`,
   };

@@ -16,8 +16,12 @@ export function newShipment(
   now: Date,
 ): Shipment {
   const pending: Shipment = {
-    ...{ id, status: "pending", ...tracking },
-    ...{ createdAt: now, shippedAt: null, deliveredAt: null },
+    id,
+    status: "pending",
+    ...tracking,
+    createdAt: now,
+    shippedAt: null,
+    deliveredAt: null,
   };
   return isTracked(tracking) ? withStatus(pending, "shipped", now) : pending;
 }
@@ -54,8 +58,10 @@ function withStatus(shipment: Shipment, status: ShipmentStatus, now: Date): Ship
       return { ...shipment, status, shippedAt: shipment.shippedAt ?? now, deliveredAt: null };
     case "delivered":
       return {
-        ...{ ...shipment, status },
-        ...{ shippedAt: shipment.shippedAt ?? now, deliveredAt: shipment.deliveredAt ?? now },
+        ...shipment,
+        status,
+        shippedAt: shipment.shippedAt ?? now,
+        deliveredAt: shipment.deliveredAt ?? now,
       };
     case "returned":
       return { ...shipment, status };

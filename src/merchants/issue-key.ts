@@ -27,7 +27,10 @@ export async function issueKey(
     await insertKey(tx, issued, hash);
     const { merchantId, connectionId, name, mode, expiresAt } = issued;
     await recordAudit(tx, context, by, {
-      ...{ merchantId, connectionId, subject: "key", ids: [issued.id] },
+      merchantId,
+      connectionId,
+      subject: "key",
+      ids: [issued.id],
       details: { name, mode, prefix, expiresAt },
     });
     return { key, issued };

@@ -11,7 +11,10 @@ export async function revokeKey(context: Context, keyId: string, by: Initiator):
     if (revoked === null) return null;
     const { merchantId, connectionId, name, prefix } = revoked;
     await recordAudit(tx, context, by, {
-      ...{ merchantId, connectionId, subject: "key", ids: [keyId] },
+      merchantId,
+      connectionId,
+      subject: "key",
+      ids: [keyId],
       details: { name, prefix },
     });
     return revoked;

@@ -50,7 +50,10 @@ export function backlogGauges(
       }
     }
     new Gauge({
-      ...{ name, help, labelNames, registers: [registry] },
+      name,
+      help,
+      labelNames,
+      registers: [registry],
       async collect() {
         const done = collect.call(this);
         reads.add(done);
@@ -78,7 +81,9 @@ export function backlogGauges(
       }),
     readable: (name, help) =>
       void new Gauge({
-        ...{ name, help, registers: [registry] },
+        name,
+        help,
+        registers: [registry],
         async collect() {
           // A scrape starts all reads before it waits for one, and this comes last.
           const outcomes = await Promise.all(reads);

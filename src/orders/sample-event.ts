@@ -56,7 +56,9 @@ const TRACKING = {
 };
 const accept: Transition = { name: "accept" };
 const ship = (newShipmentId: string): Transition => ({
-  ...{ name: "ship", lineIds: null, newShipmentId },
+  name: "ship",
+  lineIds: null,
+  newShipmentId,
   tracking: TRACKING,
 });
 const hold = (reason: string): Transition => ({ name: "hold", reasons: [reason] });
@@ -95,13 +97,27 @@ function applied(order: Order, step: Transition, now: Date): Order {
 function sampleOrder({ connection, newId, now }: SampleContext): Order {
   const { merchantId, connectionId } = connection;
   return {
-    ...{ merchantId, connectionId, id: newId(), testMode: true, externalOrderId: "sample-order" },
-    ...{ note: "A sample. This order does not exist.", metadata: { sample: "true" } },
-    ...{ status: "NEW", holdReasons: [] },
+    merchantId,
+    connectionId,
+    id: newId(),
+    testMode: true,
+    externalOrderId: "sample-order",
+    note: "A sample. This order does not exist.",
+    metadata: { sample: "true" },
+    status: "NEW",
+    holdReasons: [],
     shippingAddress: {
-      ...{ firstName: "Sample", lastName: "Buyer", name: null, company: null, phone: null },
-      ...{ address1: "1 Sample Street", address2: null, city: "London", zip: "N1 1AA" },
-      ...{ stateCode: null, countryCode: "GB" },
+      firstName: "Sample",
+      lastName: "Buyer",
+      name: null,
+      company: null,
+      phone: null,
+      address1: "1 Sample Street",
+      address2: null,
+      city: "London",
+      zip: "N1 1AA",
+      stateCode: null,
+      countryCode: "GB",
     },
     lines: [
       {
@@ -113,15 +129,29 @@ function sampleOrder({ connection, newId, now }: SampleContext): Order {
         returnedQuantity: 0,
       },
     ],
-    ...{ shipments: [], createdAt: now, updatedAt: now },
-    ...{ acceptanceDueAt: null, routedAt: null, facilityId: null, canceledAt: null, expiresAt: null },
+    shipments: [],
+    createdAt: now,
+    updatedAt: now,
+    acceptanceDueAt: null,
+    routedAt: null,
+    facilityId: null,
+    canceledAt: null,
+    expiresAt: null,
     lastSequence: 1,
   };
 }
 
 const sampleProduct = ({ connection, newId, now }: SampleContext): Product => ({
-  ...{ id: newId(), merchantId: connection.merchantId, sku: "SAMPLE-SKU" },
-  ...{ name: "Sample product", description: "A sample. This product does not exist." },
-  ...{ imageUrl: null, weightGrams: 500, priceMinor: 0n, currency: "EUR", status: "active" },
-  ...{ createdAt: now, updatedAt: now },
+  id: newId(),
+  merchantId: connection.merchantId,
+  sku: "SAMPLE-SKU",
+  name: "Sample product",
+  description: "A sample. This product does not exist.",
+  imageUrl: null,
+  weightGrams: 500,
+  priceMinor: 0n,
+  currency: "EUR",
+  status: "active",
+  createdAt: now,
+  updatedAt: now,
 });

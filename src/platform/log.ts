@@ -86,7 +86,11 @@ function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint, table, cause } = error as Error & Record<string, unknown>;
   return {
-    ...{ type: error.name, message: error.message, code, constraint, table },
+    type: error.name,
+    message: error.message,
+    code,
+    constraint,
+    table,
     // A database that is away is no error of the code, and many calls report it.
     ...(!isOutOfReach(error) && { stack: error.stack }),
     ...(cause instanceof Error && { cause: describeError(cause) }),

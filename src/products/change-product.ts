@@ -17,7 +17,13 @@ export async function changeProduct(
     const { sku, name, description, imageUrl, weightGrams, priceMinor, status } = { ...product, ...change };
     const changed: Product = {
       ...product,
-      ...{ sku, name, description, imageUrl, weightGrams, priceMinor, status },
+      sku,
+      name,
+      description,
+      imageUrl,
+      weightGrams,
+      priceMinor,
+      status,
       updatedAt: context.clock.now(),
     };
     await updateProduct(tx, changed);

@@ -22,8 +22,11 @@ export const linesToEnd = (transition: AppliedTransition): { orderId: string; li
 /** The reservations that a transition splits, because it splits lines. */
 export const reservationSplits = ({ before, after }: AppliedTransition): ReservationSplit[] =>
   splitsBetween(before, after).map(({ line, rest }) => ({
-    ...{ merchantId: after.merchantId, orderId: after.id },
-    ...{ lineId: line.id, restId: rest.id, quantity: rest.quantity },
+    merchantId: after.merchantId,
+    orderId: after.id,
+    lineId: line.id,
+    restId: rest.id,
+    quantity: rest.quantity,
   }));
 
 /**
@@ -53,8 +56,11 @@ function toRestock({ before, after, restock }: AppliedTransition): StockMove[] {
   const { facilityId } = after;
   if (restock !== true || facilityId === null) return [];
   return returnedBetween(before, after).map(({ line, quantity }) => ({
-    ...{ facilityId, productId: line.productId, orderId: after.id },
-    ...{ onHand: quantity, reserved: 0 },
+    facilityId,
+    productId: line.productId,
+    orderId: after.id,
+    onHand: quantity,
+    reserved: 0,
   }));
 }
 

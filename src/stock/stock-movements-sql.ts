@@ -34,9 +34,20 @@ export async function insertMovement(tx: Queryable, movement: StockMovement): Pr
                                    reference, order_id, actor_kind, actor_name, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
-      ...[movement.merchantId, movement.id, movement.facilityId, movement.productId, movement.kind],
-      ...[movement.difference, movement.onHand, movement.reason, movement.note, movement.reference],
-      ...[movement.orderId, movement.actor.kind, movement.actor.name, movement.createdAt],
+      movement.merchantId,
+      movement.id,
+      movement.facilityId,
+      movement.productId,
+      movement.kind,
+      movement.difference,
+      movement.onHand,
+      movement.reason,
+      movement.note,
+      movement.reference,
+      movement.orderId,
+      movement.actor.kind,
+      movement.actor.name,
+      movement.createdAt,
     ],
   });
 }

@@ -30,7 +30,10 @@ async function findCitations(): Promise<Citation[]> {
       for (const part of [first, second])
         if (part !== undefined)
           found.push({
-            ...{ path, cited, part: Number(part), quoted: heading ?? notes },
+            path,
+            cited,
+            part: Number(part),
+            quoted: heading ?? notes,
             rules: [rule, secondRule].flatMap((number) => (number === undefined ? [] : [Number(number)])),
           });
   }

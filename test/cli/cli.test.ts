@@ -38,7 +38,8 @@ describe("the command line", () => {
     const made = await cli(`connection create --merchant ${merchant.id} --name Shop ${limits} --json`);
     const connection = made.json();
     expect(connection.reviewPolicy).toEqual({
-      ...{ maxQuantity: 5, countries: ["DE", "AT"] },
+      maxQuantity: 5,
+      countries: ["DE", "AT"],
       maxOrderValue: { amount: "99.50", currency: "EUR" },
     });
     const without = await cli(`connection change ${connection.id} --max-quantity none --json`);

@@ -77,10 +77,21 @@ describe("doctor", () => {
     const { code, checks, wrong } = await examine();
     expect([code, wrong]).toEqual([0, []]);
     expect(checks.map(({ check }) => check)).toEqual([
-      ...["configuration", "database", "clock", "migrations", "orders to accept"],
-      ...["orders to route", "payments to process", "test orders to erase"],
-      ...["webhooks to send", "recoveries", "mails to send", "paused endpoints"],
-      ...["partitions of events", "partitions of attempts", "secret keys"],
+      "configuration",
+      "database",
+      "clock",
+      "migrations",
+      "orders to accept",
+      "orders to route",
+      "payments to process",
+      "test orders to erase",
+      "webhooks to send",
+      "recoveries",
+      "mails to send",
+      "paused endpoints",
+      "partitions of events",
+      "partitions of attempts",
+      "secret keys",
     ]);
     expect(await dumpTables(test)).toEqual(before);
     const table = await runCli({ DATABASE_URL: databaseUrl }, ["doctor"]);
@@ -129,8 +140,11 @@ describe("doctor", () => {
     clock.advance({ hours: 3 });
     await acceptDueOrders(context, [connectionKey(partner)], []);
     expect((await examine()).wrong).toEqual([
-      ...["orders to route: fail", "payments to process: fail", "test orders to erase: fail"],
-      ...["mails to send: fail", "paused endpoints: warn"],
+      "orders to route: fail",
+      "payments to process: fail",
+      "test orders to erase: fail",
+      "mails to send: fail",
+      "paused endpoints: warn",
     ]);
   });
 

@@ -14,9 +14,30 @@ const cli = (args: string, input?: string) => at.cli(args, input);
 
 /** Each is a formula to some spreadsheet. */
 const FORMULAS = [
-  ...["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1+1", "\u00a0=1", "\ufeff=1", "\u200b=1"],
-  ...["x;=cmd|' /C calc'!A0;y", "x\t=1+1\ty", "x; =1", "x\n=1", 'x\n"=1', 'x;"=1"', "x;;=1", "a,b;@SUM(1)"],
-  ...["＝1+1", "＋1", "－1", "＠SUM(1)", "x;＝1"],
+  "=1+1",
+  "+1",
+  "-1",
+  "@SUM(1)",
+  "\t=1",
+  "\r=1",
+  "\n=1",
+  " =1+1",
+  "\u00a0=1",
+  "\ufeff=1",
+  "\u200b=1",
+  "x;=cmd|' /C calc'!A0;y",
+  "x\t=1+1\ty",
+  "x; =1",
+  "x\n=1",
+  'x\n"=1',
+  'x;"=1"',
+  "x;;=1",
+  "a,b;@SUM(1)",
+  "＝1+1",
+  "＋1",
+  "－1",
+  "＠SUM(1)",
+  "x;＝1",
 ];
 
 describe("order export", () => {
@@ -84,7 +105,9 @@ describe("order export", () => {
     expect(orders.map(({ externalOrderId }) => externalOrderId)).toEqual(["-0", "-1", "-2"]);
     const { body } = await shop.client.get(`/v1/orders/${orders[0].id}`);
     expect(orders[0]).toMatchObject({
-      ...{ ...body, merchantId: shop.merchantId, connectionId: shop.connectionId },
+      ...body,
+      merchantId: shop.merchantId,
+      connectionId: shop.connectionId,
       lines: body.lines.map((line: object) => ({
         ...line,
         sku: "SKU-1",

@@ -50,7 +50,9 @@ describe("node src/cli/main.ts", () => {
     const rows = "P,piped,1.00\n".repeat(2_500);
     const args = ["product", "import", "-", "--merchant", partner.merchantId];
     expect(await run(args, environment, `sku,name,price\n${rows}`)).toMatchObject({
-      ...{ code: 0, errors: "", output: "created  2500\nchanged  0\n" },
+      code: 0,
+      errors: "",
+      output: "created  2500\nchanged  0\n",
     });
   });
 

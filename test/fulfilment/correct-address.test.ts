@@ -63,18 +63,18 @@ describe("a correction of the address", () => {
     const body = await corrected(id, { zip: "N1 9GU", company: null, firstName: "Augusta" });
     const shippingAddress = {
       ...before.shippingAddress,
-      ...{
-        zip: "N1 9GU",
-        company: null,
-        firstName: "Augusta",
-        name: `Augusta ${before.shippingAddress.lastName}`,
-      },
+
+      zip: "N1 9GU",
+      company: null,
+      firstName: "Augusta",
+      name: `Augusta ${before.shippingAddress.lastName}`,
     };
     expect(body.shippingAddress).toEqual(shippingAddress);
     const updatedAt = test.clock.now().toISOString();
     expect(await readOrder(partner, id)).toEqual({ ...before, shippingAddress, updatedAt });
     expect(body.timeline.at(-1)).toMatchObject({
-      ...{ operation: "updateShippingAddress", detail: "company, firstName, zip" },
+      operation: "updateShippingAddress",
+      detail: "company, firstName, zip",
       actor: { kind: "operator" },
     });
     expect(await readOrderEventTypes(test, partner)).toEqual(["order.created"]);
@@ -227,7 +227,9 @@ describe("routing after a correction", () => {
     test.clock.advance({ hours: 2 });
     const after = await corrected(id, { countryCode: "FR" });
     expect(operationsOf(after).slice(1)).toEqual([
-      ...["accept by service", "updateShippingAddress by operator", "route by service"],
+      "accept by service",
+      "updateShippingAddress by operator",
+      "route by service",
     ]);
     expect(await paid(1_000n)).toBe(800n);
   });
@@ -277,9 +279,9 @@ describe("routing after a correction", () => {
     const [shipped, canceled] = ids as [string, string];
     const answers = await Promise.all([
       ...times(4, () => correct(shipped, { countryCode: "FR" })),
-      ...[test.backOffice.post(`/api/orders/${shipped}/ship`, {})],
+      test.backOffice.post(`/api/orders/${shipped}/ship`, {}),
       ...times(4, () => correct(canceled, { countryCode: "FR" })),
-      ...[test.backOffice.post(`/api/orders/${canceled}/cancel`, {})],
+      test.backOffice.post(`/api/orders/${canceled}/cancel`, {}),
     ]);
     expect(Object.keys(tally(answers)).every((status) => ["200", "409"].includes(status))).toBe(true);
     const [one, other] = [await readDetail(test, shipped), await readDetail(test, canceled)];

@@ -37,8 +37,11 @@ const SAID = { note: "Ring at Quaxnote", metadata: { giftFor: "Quaxmeta", shippi
 /** All texts by which the buyer, or the buyer's parcel, can be found. */
 const TEXTS = [
   ...Object.values(PERSONAL),
-  ...[SAID.note, ...Object.keys(SAID.metadata).slice(0, 1), ...Object.values(SAID.metadata)],
-  ...["TRACK-QX", "track.example"],
+  SAID.note,
+  ...Object.keys(SAID.metadata).slice(0, 1),
+  ...Object.values(SAID.metadata),
+  "TRACK-QX",
+  "track.example",
 ];
 
 const erase = (test: TestService, id: string) =>

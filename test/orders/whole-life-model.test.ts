@@ -168,7 +168,9 @@ async function applyInBackOffice(
     bodies[operation] = { ...bodies[operation], ...(out.length > 0 && { shipmentId: out.at(-1).id }) };
   }
   const routes: Partial<Record<typeof operation, string>> = {
-    ...{ restock: "return", shipFirst: "ship", releasePayment: "release-hold" },
+    restock: "return",
+    shipFirst: "ship",
+    releasePayment: "release-hold",
   };
   const route = routes[operation] ?? operation;
   const { status } = await requestOperation(test, id, route, bodies[operation] ?? {});

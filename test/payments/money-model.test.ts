@@ -169,7 +169,8 @@ async function refundAtOnce(
     tickets += 1;
     return test.backOffice.post(`/api/orders/${id}/refund`, {
       ...(amount !== null && { amount: { amount, currency: "EUR" } }),
-      ...{ reason: "other", reference: `ticket-${tickets}` },
+      reason: "other",
+      reference: `ticket-${tickets}`,
     });
   };
   if (name === "refundTwice") await Promise.all([refund(), refund()]);

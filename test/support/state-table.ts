@@ -64,8 +64,10 @@ export function testStateTables(
         outcome: "applied",
         from: order,
         order: {
-          ...{ status: result, holdReasons: heldAfter(name, result, holdReasons, testMode) },
-          ...{ updatedAt: NOW, lastSequence: 1 + events.length },
+          status: result,
+          holdReasons: heldAfter(name, result, holdReasons, testMode),
+          updatedAt: NOW,
+          lastSequence: 1 + events.length,
         },
       });
       expect(outcome.outcome === "applied" && outcome.facts.map(({ type }) => type)).toEqual(events);

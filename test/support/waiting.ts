@@ -30,7 +30,12 @@ export async function openWaitingRoom(): Promise<WaitingRoom> {
   const isRouted: WaitingRoom["isRouted"] = async (...ids) =>
     (await readRoutes(test, ids)).map(({ routedAt }) => routedAt !== null);
   return {
-    ...{ test, partner, product, facility, place, isRouted },
+    test,
+    partner,
+    product,
+    facility,
+    place,
+    isRouted,
     async placeWaiting(...quantities) {
       await setStock(test, facility, product, 0);
       const ids: string[] = [];

@@ -268,7 +268,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
         status: 202,
         body: {
           endpointId: params.endpointId,
-          ...{ since: since.toISOString(), until: until.toISOString(), deliveryCount },
+          since: since.toISOString(),
+          until: until.toISOString(),
+          deliveryCount,
         },
       };
     },

@@ -51,9 +51,19 @@ export async function adjustStock(
     await saveOnHand(tx, stock);
     const { merchantId, id: productId } = product;
     await insertMovement(tx, {
-      ...{ merchantId, id: context.newId(), facilityId, productId, kind: "adjusted" },
-      ...{ difference, onHand: stock.onHand, reason, note, reference, orderId: null },
-      ...{ actor: by.actor, createdAt: now },
+      merchantId,
+      id: context.newId(),
+      facilityId,
+      productId,
+      kind: "adjusted",
+      difference,
+      onHand: stock.onHand,
+      reason,
+      note,
+      reference,
+      orderId: null,
+      actor: by.actor,
+      createdAt: now,
     });
     if (difference > 0) await markStockChanged(tx, merchantId, [productId], context.newId());
     const details = { facilityId: toTypeId("fac", facilityId), difference, onHand: stock.onHand, reason };

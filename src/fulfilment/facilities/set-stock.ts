@@ -50,8 +50,19 @@ export async function setStock(
     const difference = onHand - onHandBefore;
     if (difference !== 0)
       await insertMovement(tx, {
-        ...{ merchantId, id: context.newId(), facilityId, productId, kind: "set", difference, onHand },
-        ...{ reason: null, note: null, reference: null, orderId: null, actor: by.actor, createdAt: now },
+        merchantId,
+        id: context.newId(),
+        facilityId,
+        productId,
+        kind: "set",
+        difference,
+        onHand,
+        reason: null,
+        note: null,
+        reference: null,
+        orderId: null,
+        actor: by.actor,
+        createdAt: now,
       });
     if (difference > 0) await markStockChanged(tx, merchantId, [productId], context.newId());
     const details = { facilityId: toTypeId("fac", facilityId), onHand, onHandBefore: before?.onHand };

@@ -20,8 +20,12 @@ export async function mailTracking(
   const recipient = await readAccountEmail(tx, merchantId);
   for (const shipment of tracked)
     await queueMail(tx, {
-      ...{ ...trackingMail(after, shipment), merchantId, connectionId },
-      ...{ id: shipment.id, recipient, now },
+      ...trackingMail(after, shipment),
+      merchantId,
+      connectionId,
+      id: shipment.id,
+      recipient,
+      now,
     });
   return null;
 }

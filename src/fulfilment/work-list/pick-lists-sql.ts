@@ -35,8 +35,13 @@ export async function insertPickList(tx: Queryable, list: PickList): Promise<boo
       on conflict (reference, taken_by) do nothing
       returning id`,
     values: [
-      ...[list.id, list.facilityId, list.takenBy, list.reference, list.orderLimit],
-      ...[list.takenAt, list.expiresAt],
+      list.id,
+      list.facilityId,
+      list.takenBy,
+      list.reference,
+      list.orderLimit,
+      list.takenAt,
+      list.expiresAt,
     ],
   });
   return rows.length > 0;

@@ -71,7 +71,9 @@ export async function releasePickList(
       return { ...pickList, releasedAt: pickList.releasedAt ?? now };
     const orders = await deleteClaims(tx, pickList.id);
     await recordAudit(tx, context, by, {
-      ...{ merchantId: null, subject: "pick", ids: [pickList.id] },
+      merchantId: null,
+      subject: "pick",
+      ids: [pickList.id],
       details: { orders },
     });
     return { ...pickList, releasedAt: now };

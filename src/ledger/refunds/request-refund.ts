@@ -33,8 +33,14 @@ export async function requestRefund(
   if (request.amountMinor !== null && earlier.length >= REFUNDS_MAX) return { outcome: "too-many" };
   const { reason, note, reference } = request;
   const refund: Refund = {
-    ...{ id: newId(), amountMinor, allLeft: request.amountMinor === null },
-    ...{ reason, note, reference, actor, createdAt: now },
+    id: newId(),
+    amountMinor,
+    allLeft: request.amountMinor === null,
+    reason,
+    note,
+    reference,
+    actor,
+    createdAt: now,
   };
   await insertRefund(tx, order, refund);
   const entries = refundsFor(ledger, refund, now).map((entry) => ({

@@ -31,13 +31,13 @@ type KnownLine = ConnectionKey & Line & { waiting: number; asking: Promise<void>
  * for many requests, and asks for the next part when it is used. If the database does not respond, the request fails.
  */
 export function createAllowances(db: Queryable, clock: Clock, terms: LineTerms): TakeRequest {
-  const lines = new Map<string, KnownLine>();
   const nowUs = (): number => clock.now().getTime() * 1_000;
-  let sweptAtUs = nowUs();
+  const lineOf = keepLines(nowUs);
   const ask = groupCalls<KnownLine, Grant>({
     run: async (asking) => {
       const requests = asking.map(({ merchantId, connectionId, waiting }) => ({
-        ...{ merchantId, connectionId },
+        merchantId,
+        connectionId,
         neededUs: neededFor(waiting, terms),
       }));
       return grantRequests(db, requests, { ...terms, nowUs: nowUs() });
@@ -45,20 +45,6 @@ export function createAllowances(db: Queryable, clock: Clock, terms: LineTerms):
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: 1,
   });
-
-  function lineOf({ merchantId, connectionId }: ConnectionKey): KnownLine {
-    const now = nowUs();
-    if (Math.abs(now - sweptAtUs) > MINUTE_MS * 1_000) {
-      sweptAtUs = now;
-      removeEnded(lines, now);
-    }
-    const line = lines.get(connectionId) ?? {
-      ...newLine(),
-      ...{ merchantId, connectionId, waiting: 0, asking: null },
-    };
-    lines.set(connectionId, line);
-    return line;
-  }
 
   function takeKnown(line: KnownLine): Allowance | null {
     const now = nowUs();
@@ -107,6 +93,24 @@ const allowanceOf = (
   const fullInUs = endOf(line, nowUs) - nowUs;
   return { waitUs, fullInUs, left: Math.max(0, Math.floor((windowUs - fullInUs) / intervalUs)) };
 };
+
+/** The lines that this process knows. A look-up makes the line of a connection that it does not know. */
+function keepLines(nowUs: () => number): (connection: ConnectionKey) => KnownLine {
+  const lines = new Map<string, KnownLine>();
+  let sweptAtUs = nowUs();
+  return ({ merchantId, connectionId }) => {
+    const now = nowUs();
+    if (Math.abs(now - sweptAtUs) > MINUTE_MS * 1_000) {
+      sweptAtUs = now;
+      removeEnded(lines, now);
+    }
+    const known = lines.get(connectionId);
+    if (known !== undefined) return known;
+    const line: KnownLine = { ...newLine(), merchantId, connectionId, waiting: 0, asking: null };
+    lines.set(connectionId, line);
+    return line;
+  };
+}
 
 /** A line that ended a minute ago holds nothing. */
 function removeEnded(lines: Map<string, KnownLine>, nowUs: number): void {

@@ -52,7 +52,10 @@ export async function grantRequests(
     values: [
       ...connectionColumns(requests),
       requests.map(({ neededUs }) => neededUs),
-      ...[nowUs, windowUs, horizonUs, latestUs],
+      nowUs,
+      windowUs,
+      horizonUs,
+      latestUs,
     ],
   });
   const grants = new Map(

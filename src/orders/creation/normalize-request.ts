@@ -53,7 +53,17 @@ export function hashOrderRequest(request: OrderRequest): Buffer {
   const { zip, stateCode, countryCode, phone, ...othersOfAddress } = ofAddress;
   const content = [
     [
-      ...[firstName, lastName, name, company, address1, address2, city, zip, stateCode, countryCode, phone],
+      firstName,
+      lastName,
+      name,
+      company,
+      address1,
+      address2,
+      city,
+      zip,
+      stateCode,
+      countryCode,
+      phone,
       ...present(othersOfAddress),
     ],
     lines.map(({ productId, quantity, ...othersOfLine }) => [productId, quantity, ...present(othersOfLine)]),

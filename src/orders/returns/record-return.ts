@@ -44,9 +44,13 @@ export async function recordReturn(
     refund === null ? null : await refundReturn(tx, context, { before, after }, refund, by, at);
   if (refunded !== null && isProblem(refunded)) return refunded;
   await insertReturn(tx, after, {
-    ...{ ...facts, id: at.newId(), restocked: restock, refundId: refunded?.refundId ?? null },
+    ...facts,
+    id: at.newId(),
+    restocked: restock,
+    refundId: refunded?.refundId ?? null,
     lines: returnedBetween(before, after).map(({ line, quantity }) => ({ lineId: line.id, quantity })),
-    ...{ actor: by.actor, createdAt: at.now },
+    actor: by.actor,
+    createdAt: at.now,
   });
   return null;
 }

@@ -56,7 +56,8 @@ export function toReturn(order: Order, request: ReturnRequest): Transition | Pro
   const errors = returnErrors(order, request);
   if (errors.length > 0) return validationFailed(errors);
   return {
-    ...{ name: "returnShipment", shipmentId: namedShipment(request.shipmentId) },
+    name: "returnShipment",
+    shipmentId: namedShipment(request.shipmentId),
     ...(request.lines && {
       lines: request.lines.map(({ lineId, quantity }) => ({
         lineId: fromTypeId("line", lineId) ?? "", // It was found among the lines of the order.

@@ -40,9 +40,17 @@ export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderR
         merchant_id, order_id, id, reason, condition, note, restocked, refund_id, actor_kind, actor_name, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
-      ...[order.merchantId, order.id, added.id],
-      ...[added.reason, added.condition, added.note, added.restocked, added.refundId],
-      ...[added.actor.kind, added.actor.name, added.createdAt],
+      order.merchantId,
+      order.id,
+      added.id,
+      added.reason,
+      added.condition,
+      added.note,
+      added.restocked,
+      added.refundId,
+      added.actor.kind,
+      added.actor.name,
+      added.createdAt,
     ],
   });
   await tx.query({
@@ -52,7 +60,9 @@ export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderR
       select $1, $2, $3, line_id, quantity
       from unnest($4::uuid[], $5::integer[]) as returned (line_id, quantity)`,
     values: [
-      ...[order.merchantId, order.id, added.id],
+      order.merchantId,
+      order.id,
+      added.id,
       added.lines.map(({ lineId }) => lineId),
       added.lines.map(({ quantity }) => quantity),
     ],
@@ -85,8 +95,14 @@ export async function readReturns(db: Queryable, order: OrderKey): Promise<Order
     values: [order.merchantId, order.id],
   });
   return rows.map((row) => ({
-    ...{ id: row.id, lines: row.lines, reason: row.reason, condition: row.condition, note: row.note },
-    ...{ restocked: row.restocked, refundId: row.refund_id, createdAt: row.created_at },
+    id: row.id,
+    lines: row.lines,
+    reason: row.reason,
+    condition: row.condition,
+    note: row.note,
+    restocked: row.restocked,
+    refundId: row.refund_id,
+    createdAt: row.created_at,
     actor: { kind: row.actor_kind, name: row.actor_name },
   }));
 }

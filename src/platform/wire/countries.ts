@@ -16,8 +16,22 @@ const ASSIGNED: ReadonlySet<string> = new Set(CODES.trim().split(/\s+/));
 
 /** What is meant by codes that are often sent by mistake: codes of languages, of cars, of the EU, and withdrawn ones. */
 const MEANT: Readonly<Record<string, string>> = {
-  ...{ UK: "GB", EN: "GB", EL: "GR", SP: "ES", DA: "DK", JA: "JP", KO: "KR", ZH: "CN" },
-  ...{ KS: "XK", KV: "XK", DD: "DE", FX: "FR", TP: "TL", ZR: "CD", BU: "MM", AN: "CW, BQ or SX" },
+  UK: "GB",
+  EN: "GB",
+  EL: "GR",
+  SP: "ES",
+  DA: "DK",
+  JA: "JP",
+  KO: "KR",
+  ZH: "CN",
+  KS: "XK",
+  KV: "XK",
+  DD: "DE",
+  FX: "FR",
+  TP: "TL",
+  ZR: "CD",
+  BU: "MM",
+  AN: "CW, BQ or SX",
 };
 
 export const COUNTRY_CODE_FORM = "^[A-Za-z]{2}$";

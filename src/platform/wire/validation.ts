@@ -41,7 +41,10 @@ const NO_ERRORS: readonly ErrorObject[] = [];
 
 function createAjv(): Ajv {
   const ajv = new Ajv({
-    ...{ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true },
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    allowUnionTypes: true,
     verbose: true, // An error then has the value that is wrong.
   });
   addFormats(ajv, ["date-time", "email"]);

@@ -46,7 +46,9 @@ export function readHeader({ line, cells }: CsvRow): ImportHeader | { errors: Im
     .filter((name, index) => isColumn(name) && names.indexOf(name) !== index)
     .map((column) => ({ line, column, detail: "is a duplicate column" }));
   const missing = REQUIRED.filter((name) => !names.includes(name)).map((column) => ({
-    ...{ line, column, detail: "is required, but is missing in the first row" },
+    line,
+    column,
+    detail: "is required, but is missing in the first row",
   }));
   const errors = [...unknown, ...twice, ...missing];
   return errors.length > 0 ? { errors } : names.filter(isColumn);

@@ -14,6 +14,8 @@ export const auditedSettings = ({
   inFlightMax,
   description,
 }: Partial<EndpointSettings>) => ({
-  ...{ host: url === undefined ? undefined : new URL(url).host, eventTypes, inFlightMax },
+  host: url === undefined ? undefined : new URL(url).host,
+  eventTypes,
+  inFlightMax,
   description: description ?? undefined,
 });

@@ -143,8 +143,18 @@ function pageValues(
   const [first, last] = rangeOf(filter);
   const before = afterId < last ? afterId : last; // Ids compare as their text does.
   const values = [
-    ...[merchantId, connectionId, before, first],
-    ...[eventId, status, orderId, endpointId, now, limit, testOnly, eventType],
+    merchantId,
+    connectionId,
+    before,
+    first,
+    eventId,
+    status,
+    orderId,
+    endpointId,
+    now,
+    limit,
+    testOnly,
+    eventType,
   ];
   return [...values, hasFailedAttempts];
 }

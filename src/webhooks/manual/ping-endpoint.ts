@@ -36,12 +36,20 @@ export async function pingEndpoint(
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
     const now = clock.now();
     const { type, sequence, data } = sample ?? {
-      ...{ type: PING, sequence: null },
+      type: PING,
+      sequence: null,
       data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
     };
     const event = eventRow({
-      ...{ ...key, id: newId(), type, occurredAt: now, testMode: sample !== null, orderId: null },
-      ...{ sequence, notAfter: null, data },
+      ...key,
+      id: newId(),
+      type,
+      occurredAt: now,
+      testMode: sample !== null,
+      orderId: null,
+      sequence,
+      notAfter: null,
+      data,
     });
     await insertEvents(tx, [{ ...event, type: PING, sequence: null }], now);
     await endBackoff(tx, key, id);

@@ -59,7 +59,9 @@ describe("PUT and DELETE /api/connections/{id}/products/{productId}", () => {
     expect([answer.status, answer.body]).toEqual([204, undefined]);
     expect(await seenByPartner(id)).toBe(404);
     const rejected = await partner.client.post("/v1/orders", {
-      ...{ externalOrderId: "withdrawn", lines, shippingAddress: anAddress() },
+      externalOrderId: "withdrawn",
+      lines,
+      shippingAddress: anAddress(),
     });
     expect(rejected.status).toBe(422);
     expect(await readOrder(partner, placed.id)).toEqual(before);

@@ -147,7 +147,8 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     const warehouse = test.backOfficeFor({ kind: "warehouse", name: "Willem" });
     expectProblem(await importInto(merchantId, HEADER, { client: warehouse }), 403, "forbidden");
     const person = test.backOfficeFor({
-      ...{ kind: "merchant", name: "Mia" },
+      kind: "merchant",
+      name: "Mia",
       merchantId: fromTypeId("mer", await aMerchant()) ?? "",
     });
     for (const merchant of [merchantId, "mer_01m7y7np16fe68bxp4h91tdmdn", "x"]) {
@@ -165,13 +166,25 @@ describe("POST /api/merchants/{id}/products/import", () => {
     const [first, second, ...others] = await listProducts();
     expect(others).toEqual([]);
     expect(first).toMatchObject({
-      ...{ sku: "A", name: "First", weightGrams: 20, description: "Words", status: "discontinued" },
-      ...{ imageUrl: "https://x.example/a.png", price: { amount: "1.50", currency: "EUR" }, merchantId },
+      sku: "A",
+      name: "First",
+      weightGrams: 20,
+      description: "Words",
+      status: "discontinued",
+      imageUrl: "https://x.example/a.png",
+      price: { amount: "1.50", currency: "EUR" },
+      merchantId,
     });
     const now = test.clock.now().toISOString();
     expect(second).toMatchObject({
-      ...{ sku: "B", weightGrams: null, description: null, imageUrl: null, status: "active" },
-      ...{ price: { amount: "0.00", currency: "EUR" }, createdAt: now, updatedAt: now },
+      sku: "B",
+      weightGrams: null,
+      description: null,
+      imageUrl: null,
+      status: "active",
+      price: { amount: "0.00", currency: "EUR" },
+      createdAt: now,
+      updatedAt: now,
     });
   });
 
@@ -232,7 +245,10 @@ describe("POST /api/merchants/{id}/products/import", () => {
     const [changed, added] = await listProducts();
     expect(changed).toEqual({
       ...before,
-      ...{ sku: "NEW", name: "New", price: { amount: "2.00", currency: "EUR" }, description: null },
+      sku: "NEW",
+      name: "New",
+      price: { amount: "2.00", currency: "EUR" },
+      description: null,
       updatedAt: test.clock.now().toISOString(),
     });
     expect(added).toMatchObject({ sku: "A", description: "Words" });

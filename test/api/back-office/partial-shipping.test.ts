@@ -101,7 +101,8 @@ describe("shipping some pieces of a line", () => {
     await operationApplied(test, id, "ship", some(lineOf(lines, 0), 1));
     await operationApplied(test, id, "cancel");
     expect(await readStock(test, facility, partner.productIds[0])).toEqual({
-      ...{ onHand: before.onHand - 1, reserved: before.reserved },
+      onHand: before.onHand - 1,
+      reserved: before.reserved,
     });
     await expectStockAddsUp(test);
   });

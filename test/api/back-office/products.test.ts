@@ -61,7 +61,9 @@ describe("POST /api/merchants/{id}/products", () => {
       merchantId: partner.merchantId,
       ...aProduct(),
       status: "active",
-      ...{ description: null, imageUrl: null, weightGrams: null },
+      description: null,
+      imageUrl: null,
+      weightGrams: null,
       createdAt: test.clock.now().toISOString(),
       updatedAt: test.clock.now().toISOString(),
     });

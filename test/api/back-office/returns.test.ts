@@ -141,7 +141,10 @@ describe("a return", () => {
   it("is rejected with an unknown reason or condition, and with an empty or long note", async () => {
     const { id, shipments } = await twoParcels();
     const answer = await requestOperation(test, id, "return", {
-      ...{ shipmentId: shipments[0], reason: "late", condition: "new", note: "x".repeat(1_001) },
+      shipmentId: shipments[0],
+      reason: "late",
+      condition: "new",
+      note: "x".repeat(1_001),
     });
     expect(errorsOf(answer).map((error) => error.split(" ")[0])).toEqual(["/reason", "/condition", "/note"]);
   });

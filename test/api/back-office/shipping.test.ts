@@ -139,8 +139,12 @@ describe("tracking", () => {
     expect(shipments).toMatchObject([{ carrier: "U.P.S.", trackingNumber: "1Z 999", trackingUrl }]);
     const shippedAt = test.clock.now().toISOString();
     const expected = {
-      ...{ status: "shipped", shippedAt, deliveredAt: null },
-      ...{ carrier: "U.P.S.", trackingNumber: "1Z 999", trackingUrl },
+      status: "shipped",
+      shippedAt,
+      deliveredAt: null,
+      carrier: "U.P.S.",
+      trackingNumber: "1Z 999",
+      trackingUrl,
     };
     expect((await readOrder(partner, id)).shipments).toMatchObject([expected]);
     const [, event] = await readOrderEvents(test, partner, id);

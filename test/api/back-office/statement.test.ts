@@ -71,11 +71,9 @@ async function execute(partner: Partner, orders: string[], step: Step): Promise<
   if (step === "cancel" && newest !== undefined) await cancelOrder(partner, newest);
   if (step === "refund" && newest !== undefined)
     await test.backOffice.post(`/api/orders/${newest}/refund`, {
-      ...{
-        amount: { amount: "0.07", currency: "EUR" },
-        reason: "late",
-        reference: `ticket-${Math.random()}`,
-      },
+      amount: { amount: "0.07", currency: "EUR" },
+      reason: "late",
+      reference: `ticket-${Math.random()}`,
     });
   if (step === "pay") await payIn(test, partner, "3.33");
   if (step === "process") await processDuePayments(test);

@@ -65,12 +65,16 @@ describe("POST /api/facilities/{id}/stock/{productId}/adjust", () => {
     expect(body).toMatchObject({ onHand: 8, reserved: 0, available: 8 });
     const [newest] = await history(`productId=${product}`);
     expect(newest).toMatchObject({
-      ...{ kind: "adjusted", difference: -2, onHand: 8, reason: "damaged", note: "Wet.", reference: null },
-      ...{
-        orderId: null,
-        actor: { kind: "warehouse", name: "Wilma Packer" },
-        merchantId: partner.merchantId,
-      },
+      kind: "adjusted",
+      difference: -2,
+      onHand: 8,
+      reason: "damaged",
+      note: "Wet.",
+      reference: null,
+
+      orderId: null,
+      actor: { kind: "warehouse", name: "Wilma Packer" },
+      merchantId: partner.merchantId,
     });
   });
 

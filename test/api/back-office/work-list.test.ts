@@ -44,7 +44,9 @@ describe("GET /api/work-list", () => {
     expect(idsOf(data)).toEqual(ids);
     expect(nextCursor).toBeNull();
     expect(data[0]).toMatchObject({
-      ...{ merchantId: partner.merchantId, facilityId: facility, pickList: null },
+      merchantId: partner.merchantId,
+      facilityId: facility,
+      pickList: null,
       shippingAddress: { firstName: expect.any(String), city: expect.any(String), countryCode: "GB" },
       lines: [
         { sku: expect.any(String), name: expect.any(String), quantity: 1, productId: partner.productIds[0] },
@@ -121,8 +123,12 @@ describe("GET /api/work-list", () => {
 });
 
 const ADDRESS = {
-  ...{ firstName: "Ada", lastName: "Lovelace", address1: "12 St James Square", city: "London" },
-  ...{ zip: "SW1Y 4JH", countryCode: "GB" },
+  firstName: "Ada",
+  lastName: "Lovelace",
+  address1: "12 St James Square",
+  city: "London",
+  zip: "SW1Y 4JH",
+  countryCode: "GB",
 };
 const readCsv = async (path: string) => {
   const { status, headers, body } = await test.backOffice.get(path);

@@ -104,7 +104,10 @@ describe("a field that is nearly a known one", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 422]);
     expect(answers.map(({ body }) => body.errors[0].pointer)).toEqual([
-      ...["/line_ids", "/event_types", "/expires_at", "/reviewPolicy/MaxQuantity"],
+      "/line_ids",
+      "/event_types",
+      "/expires_at",
+      "/reviewPolicy/MaxQuantity",
     ]);
   });
 

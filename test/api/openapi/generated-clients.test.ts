@@ -15,9 +15,15 @@ const modules = resolve("node_modules");
 
 /** What a partner would have in its own project. */
 const COMPILER_OPTIONS = {
-  ...{ target: "es2024", lib: ["es2024", "dom", "dom.iterable"], module: "nodenext", types: [] },
-  ...{ strict: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
-  ...{ rewriteRelativeImportExtensions: true, outDir: "out" },
+  target: "es2024",
+  lib: ["es2024", "dom", "dom.iterable"],
+  module: "nodenext",
+  types: [],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: true,
+  rewriteRelativeImportExtensions: true,
+  outDir: "out",
 };
 
 let listener: PartnerListener;
@@ -34,7 +40,14 @@ const generate: Readonly<Record<string, (name: string) => Promise<unknown>>> = {
   oazapfts: (name) => run(join(modules, ".bin/oazapfts"), [DOCUMENT, join(folder, `${name}.ts`)]),
   "swagger-typescript-api": (name) =>
     run(join(modules, ".bin/swagger-typescript-api"), [
-      ...["generate", "--path", DOCUMENT, "--output", folder, "--name", `${name}.ts`, "--silent"],
+      "generate",
+      "--path",
+      DOCUMENT,
+      "--output",
+      folder,
+      "--name",
+      `${name}.ts`,
+      "--silent",
     ]),
 };
 
@@ -77,7 +90,10 @@ describe("clients generated from the checked-in document", () => {
     const said = await converse(listener.url, partner.key, productId);
     const { body: order } = await listener.test.partner(partner.key).get("/v1/orders/web-1");
     expect(said).toMatchObject({
-      ...{ created: 201, status: "NEW", existingOrderId: order.id, rule: "unshipped_lines" },
+      created: 201,
+      status: "NEW",
+      existingOrderId: order.id,
+      rule: "unshipped_lines",
     });
     expect(said.eventTypes.at(-1)).toBe("order.created");
     expect(said.eventTypes[0]).toBe("product.published");

@@ -63,8 +63,14 @@ async function pageSizes(path: string): Promise<number[]> {
 }
 
 const NO_FILTER: DeliveryFilter = {
-  ...{ endpointId: null, orderId: null, eventId: null, status: null },
-  ...{ eventType: null, since: null, until: null, hasFailedAttempts: null },
+  endpointId: null,
+  orderId: null,
+  eventId: null,
+  status: null,
+  eventType: null,
+  since: null,
+  until: null,
+  hasFailedAttempts: null,
 };
 
 /** Rows that a statement reads of a table to find the first page. */

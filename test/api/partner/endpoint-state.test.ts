@@ -27,7 +27,10 @@ describe("GET /v1/webhook-endpoints/{endpointId} shows its health", () => {
     const { id } = await createEndpoint(partner);
     const endpoint = await read(partner, id);
     expect(endpoint).toMatchObject({
-      ...{ lastSuccessAt: null, consecutiveFailures: 0, backingOffUntil: null, pendingDeliveries: 0 },
+      lastSuccessAt: null,
+      consecutiveFailures: 0,
+      backingOffUntil: null,
+      pendingDeliveries: 0,
     });
     await placeOrder(partner);
     expect((await read(partner, id)).pendingDeliveries).toBe(1);
@@ -72,7 +75,10 @@ describe("GET /v1/webhook-endpoints/{endpointId} shows its health", () => {
     status = 200;
     await sendFor(test, partner);
     expect(await read(partner, endpointId)).toMatchObject({
-      ...{ lastSuccessAt: now(), consecutiveFailures: 0, backingOffUntil: null, pendingDeliveries: 0 },
+      lastSuccessAt: now(),
+      consecutiveFailures: 0,
+      backingOffUntil: null,
+      pendingDeliveries: 0,
     });
   });
 

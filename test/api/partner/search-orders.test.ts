@@ -191,20 +191,28 @@ describe("POST /v1/orders/search", () => {
 
   it("reports all errors of a body", async () => {
     const body = {
-      ...{
-        status: ["DONE"],
-        onHold: "yes",
-        testMode: 1,
-        createdSince: "yesterday",
-        createdUntil: "2026-01-01",
-      },
-      ...{ updatedSince: null, externalOrderIds: [""], limit: 101, cursor: "" },
+      status: ["DONE"],
+      onHold: "yes",
+      testMode: 1,
+      createdSince: "yesterday",
+      createdUntil: "2026-01-01",
+      updatedSince: null,
+      externalOrderIds: [""],
+      limit: 101,
+      cursor: "",
     };
     expectErrors(
       await request(body),
       [
-        ...["/status/0", "/onHold", "/testMode", "/createdSince", "/createdUntil", "/updatedSince"],
-        ...["/externalOrderIds/0", "/limit", "/cursor"],
+        "/status/0",
+        "/onHold",
+        "/testMode",
+        "/createdSince",
+        "/createdUntil",
+        "/updatedSince",
+        "/externalOrderIds/0",
+        "/limit",
+        "/cursor",
       ].map((pointer) => ({ pointer })),
     );
     expectErrors(await request({ status: [], externalOrderIds: [], limit: 0 }), [

@@ -38,8 +38,11 @@ beforeAll(async () => {
   tester = test.partner((await createKey(test, partner.connectionId, { mode: "test" })).key);
   const endpoint = await createEndpoint(partner);
   const idsOf = async ({ id }: { id: string }) => ({
-    ...{ orderId: id, endpointId: endpoint.id, id: partner.productIds[0] },
-    ...{ deliveryId: await deliveryOf(id), eventId: await eventOf(id) },
+    orderId: id,
+    endpointId: endpoint.id,
+    id: partner.productIds[0],
+    deliveryId: await deliveryOf(id),
+    eventId: await eventOf(id),
   });
   ids = await idsOf(await placeOrder(partner));
   testIds = await idsOf(await placeTestOrder(partner));

@@ -165,10 +165,19 @@ describe("404 not-found", () => {
     expect(unknown.status).toBe(404);
     expect(unknown.body).toMatchObject({ title: "Resource not found", status: 404 });
     const others = [
-      ...[real.id, "the real one", real.id.replace("ord_", "test_")],
-      ...[foreign.id, "the foreign one", foreign.id.replace("test_", "ord_")],
-      ...[expired.id, "the expired one"],
-      ...["never seen", "test_", "undefined", "\u0000", "'; drop table orders; --"],
+      real.id,
+      "the real one",
+      real.id.replace("ord_", "test_"),
+      foreign.id,
+      "the foreign one",
+      foreign.id.replace("test_", "ord_"),
+      expired.id,
+      "the expired one",
+      "never seen",
+      "test_",
+      "undefined",
+      "\u0000",
+      "'; drop table orders; --",
     ];
     for (const id of others) expect(await missing(partner.client, id), id).toEqual(unknown);
   });

@@ -64,7 +64,10 @@ describe("startEmbeddedPostgres", () => {
         new DatabaseSync(process.argv[1], { readOnly: true }).exec("begin; select * from sqlite_schema");
       `;
       const other = spawnSync(process.execPath, ["-e", script, join(dataDir, "postgres.lock")], {
-        ...{ uid: 65_534, gid: 65_534, cwd: "/", encoding: "utf8" },
+        uid: 65_534,
+        gid: 65_534,
+        cwd: "/",
+        encoding: "utf8",
       });
       expect(other.stderr).toContain("unable to open database file");
     },

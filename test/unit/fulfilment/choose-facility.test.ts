@@ -10,17 +10,22 @@ import {
 import type { Availability } from "../../../src/stock/stock.ts";
 
 const rate = (countryCode: string, maxWeightGrams: number, price: number, currency = "EUR"): Rate => ({
-  ...{ countryCode, currency, maxWeightGrams },
+  countryCode,
+  currency,
+  maxWeightGrams,
   priceMinor: BigInt(price),
 });
 const facility = (id: string, countryCode: string, ...rates: Rate[]): RatedFacility => ({
-  ...{ id, countryCode, rates },
+  id,
+  countryCode,
+  rates,
 });
 const order = (
   countryCode: string,
   lines: [productId: string, quantity: number, weightGrams: number | null][],
 ): RoutableOrder => ({
-  ...{ countryCode, currency: "EUR" },
+  countryCode,
+  currency: "EUR",
   lines: lines.map(([productId, quantity, weightGrams]) => ({ productId, quantity, weightGrams })),
 });
 /** Pieces by product and facility. */
@@ -31,7 +36,8 @@ const MADE_TO_ORDER = stock({});
 const unserviceable = { outcome: "held", reason: "address_unserviceable" };
 const outOfStock = { outcome: "held", reason: "out_of_stock" };
 const routed = (facilityId: string, price: number) => ({
-  ...{ outcome: "routed", facilityId },
+  outcome: "routed",
+  facilityId,
   shippingMinor: BigInt(price),
 });
 

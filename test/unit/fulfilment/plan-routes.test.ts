@@ -11,11 +11,18 @@ type UnroutedOrder = WantedHold["order"];
 const anOrder = (id: string, fields: Partial<UnroutedOrder> = {}): UnroutedOrder => ({
   merchantId: "merchant",
   connectionId: "connection",
-  ...{ id, holdReasons: [], countryCode: "DE", currency: "EUR", wasRouted: false, lines: [] },
+  id,
+  holdReasons: [],
+  countryCode: "DE",
+  currency: "EUR",
+  wasRouted: false,
+  lines: [],
   ...fields,
 });
 const routedTo = (facilityId: string, shippingMinor: bigint): Choice => ({
-  ...{ outcome: "routed", facilityId, shippingMinor },
+  outcome: "routed",
+  facilityId,
+  shippingMinor,
 });
 const heldFor = (reason: "out_of_stock" | "address_unserviceable"): Choice => ({ outcome: "held", reason });
 

@@ -7,8 +7,14 @@ import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
 const ORDER_ID = "0195d5c2-4c4f-7c6a-8b1e-111111111111";
 const URL = "https://carrier.example/N1";
 const parcel = (fields: Partial<Shipment> = {}): Shipment => ({
-  ...{ id: "parcel-1", status: "shipped", createdAt: NOW, shippedAt: NOW, deliveredAt: null },
-  ...{ carrier: null, trackingNumber: null, trackingUrl: null },
+  id: "parcel-1",
+  status: "shipped",
+  createdAt: NOW,
+  shippedAt: NOW,
+  deliveredAt: null,
+  carrier: null,
+  trackingNumber: null,
+  trackingUrl: null,
   ...fields,
 });
 const numbered = parcel({ trackingNumber: "N1" });

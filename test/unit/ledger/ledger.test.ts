@@ -249,12 +249,16 @@ describe("a further charge for shipping", () => {
   const paid = entry("shipping 1 succeeded", "a");
   const schedule = (declined: string) =>
     attemptAfter(entry(declined, "b"), [paid, entry(declined, "b")], {
-      ...{ canceled: false, payable: false, waitsMs: [1_000, 60_000], now: NOW },
+      canceled: false,
+      payable: false,
+      waitsMs: [1_000, 60_000],
+      now: NOW,
     });
 
   it("has a schedule of its own", () => {
     expect(schedule("shipping 2 failed")).toMatchObject({
-      ...{ attempt: 3, dueAt: new Date(NOW.getTime() + 1_000) },
+      attempt: 3,
+      dueAt: new Date(NOW.getTime() + 1_000),
     });
     expect(schedule("shipping 3 failed")).toMatchObject({ dueAt: new Date(NOW.getTime() + 60_000) });
     expect(schedule("shipping 4 failed")).toBeNull();

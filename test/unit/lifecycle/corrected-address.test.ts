@@ -4,15 +4,17 @@ import type { Order, ShippingAddress } from "../../../src/lifecycle/order.ts";
 import { anOrder, at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 const shippingAddress: ShippingAddress = {
-  ...{
-    firstName: "Ada",
-    lastName: "Lovelace",
-    name: null,
-    company: null,
-    address1: "12 Square",
-    address2: null,
-  },
-  ...{ city: "London", zip: "SW1Y", stateCode: null, countryCode: "GB", phone: null },
+  firstName: "Ada",
+  lastName: "Lovelace",
+  name: null,
+  company: null,
+  address1: "12 Square",
+  address2: null,
+  city: "London",
+  zip: "SW1Y",
+  stateCode: null,
+  countryCode: "GB",
+  phone: null,
 };
 const real = (fields: Partial<Order> = {}) => anOrder({ ...REAL, shippingAddress, ...fields });
 const ACCEPTED = { status: "ACCEPTED", acceptanceDueAt: at(-1), facilityId: "facility" } as const;
@@ -26,7 +28,9 @@ describe("updateShippingAddress", () => {
     const outcome = correct(order, { city: "Leeds", company: null });
     const changed = { ...shippingAddress, city: "Leeds" };
     expect(outcome).toEqual({
-      ...{ outcome: "applied", from: order, facts: [] },
+      outcome: "applied",
+      from: order,
+      facts: [],
       order: { ...order, shippingAddress: changed, updatedAt: NOW },
     });
   });
@@ -77,15 +81,18 @@ describe("updateShippingAddress", () => {
   it("releases the hold for the address before the acceptance. After it, routing decides", () => {
     const held = { holdReasons: ["address_unserviceable"], routedAt: null };
     expect(correct(real(held), { zip: "N1" })).toMatchObject({
-      ...{ order: { holdReasons: [], lastSequence: 2 }, facts: [{ type: "order.onHoldReleased" }] },
+      order: { holdReasons: [], lastSequence: 2 },
+      facts: [{ type: "order.onHoldReleased" }],
     });
     const more = { ...held, holdReasons: ["merchant_request", "address_unserviceable", "out_of_stock"] };
     expect(correct(real(more), TO_FRANCE)).toMatchObject({
-      ...{ order: { holdReasons: ["merchant_request", "out_of_stock"] }, facts: [{ type: "order.onHold" }] },
+      order: { holdReasons: ["merchant_request", "out_of_stock"] },
+      facts: [{ type: "order.onHold" }],
     });
     const waiting = { ...ACCEPTED, ...held, facilityId: null };
     expect(correct(real(waiting), TO_FRANCE)).toMatchObject({
-      ...{ order: { holdReasons: ["address_unserviceable"] }, facts: [] },
+      order: { holdReasons: ["address_unserviceable"] },
+      facts: [],
     });
     const routed = { ...ACCEPTED, holdReasons: ["address_unserviceable"] };
     expect(correct(real(routed), { zip: "N1" })).toMatchObject({

@@ -12,17 +12,17 @@ import type { LinePart } from "../../../src/lifecycle/transition.ts";
 import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
 
 const line = (id: string, quantity: number, splitFrom: string | null = null): OrderLine => ({
-  ...{
-    id,
-    productId: `product of ${splitFrom ?? id}`,
-    quantity,
-    shipmentId: null,
-    splitFrom,
-    returnedQuantity: 0,
-  },
+  id,
+  productId: `product of ${splitFrom ?? id}`,
+  quantity,
+  shipmentId: null,
+  splitFrom,
+  returnedQuantity: 0,
 });
 const part = (lineId: string, quantity: number, restId = `rest of ${lineId}`): LinePart => ({
-  ...{ lineId, quantity, restId },
+  lineId,
+  quantity,
+  restId,
 });
 const orderOf = (lines: readonly OrderLine[], fields: Partial<Order> = {}) =>
   anOrder({ ...REAL, status: "ACCEPTED", ...fields, lines });

@@ -139,8 +139,10 @@ describe("the deadline and a transition", () => {
     const { status, holdReasons, updatedAt, lastSequence, ...rest } = held;
     expect(order).toMatchObject(rest);
     expect({ status, holdReasons, updatedAt, lastSequence }).toEqual({
-      ...{ status: "ACCEPTED", holdReasons: ["x"] },
-      ...{ updatedAt: NOW, lastSequence: 2 },
+      status: "ACCEPTED",
+      holdReasons: ["x"],
+      updatedAt: NOW,
+      lastSequence: 2,
     });
   });
 });

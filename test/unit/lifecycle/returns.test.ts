@@ -8,7 +8,12 @@ import { anOrder, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders
 function twoParcels(fields: Partial<Order> = {}): Order {
   const { shipments } = shippedOrder("all shipped", {});
   const line = (id: string, shipmentId: string): OrderLine => ({
-    ...{ id, productId: "product", quantity: 5, shipmentId, splitFrom: null, returnedQuantity: 0 },
+    id,
+    productId: "product",
+    quantity: 5,
+    shipmentId,
+    splitFrom: null,
+    returnedQuantity: 0,
   });
   const lines = [line("a", "parcel-1"), line("b", "parcel-1"), line("c", "parcel-2")];
   return anOrder({ ...REAL, status: "COMPLETED", lines, shipments, ...fields });

@@ -11,8 +11,11 @@ const TRACKING = { carrier: "DHL", trackingNumber: "JD01", trackingUrl: "https:/
 
 const SHIPPED_AT = at(-10);
 const UNTRACKED: Partial<Shipment> = {
-  ...{ carrier: null, trackingNumber: null, trackingUrl: null },
-  ...{ status: "pending" as const, shippedAt: null },
+  carrier: null,
+  trackingNumber: null,
+  trackingUrl: null,
+  status: "pending" as const,
+  shippedAt: null,
 };
 
 describe("a new shipment", () => {

@@ -101,8 +101,14 @@ describe("ship", () => {
     const { order } = ship(shippedOrder(shipped, {}), lineIds);
     expect(order.lines.map(({ shipmentId }) => shipmentId)).toEqual(expected);
     expect(order.shipments.at(-1)).toEqual({
-      ...{ id: "parcel-new", status: "pending", createdAt: NOW, shippedAt: null, deliveredAt: null },
-      ...{ carrier: null, trackingNumber: null, trackingUrl: null },
+      id: "parcel-new",
+      status: "pending",
+      createdAt: NOW,
+      shippedAt: null,
+      deliveredAt: null,
+      carrier: null,
+      trackingNumber: null,
+      trackingUrl: null,
     });
   });
 

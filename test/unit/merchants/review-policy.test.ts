@@ -4,7 +4,9 @@ import { needsReview, type ReviewPolicy, withDefaults } from "../../../src/merch
 
 const NO_LIMITS: ReviewPolicy = { maxQuantity: null, maxOrderValueMinor: null, countries: null };
 const order = (fields: Partial<Parameters<typeof needsReview>[1]> = {}) => ({
-  ...{ quantity: 1, goodsMinor: 1n, countryCode: "DE" },
+  quantity: 1,
+  goodsMinor: 1n,
+  countryCode: "DE",
   ...fields,
 });
 

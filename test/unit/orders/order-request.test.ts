@@ -5,8 +5,12 @@ import { createCheck } from "../../../src/platform/wire/validation.ts";
 const check = createCheck(OrderRequestSchema);
 const PRODUCT = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
 const ADDRESS = {
-  ...{ firstName: "Ada", lastName: "Lovelace", address1: "12 St James's Square" },
-  ...{ city: "London", zip: "SW1Y 4JH", countryCode: "GB" },
+  firstName: "Ada",
+  lastName: "Lovelace",
+  address1: "12 St James's Square",
+  city: "London",
+  zip: "SW1Y 4JH",
+  countryCode: "GB",
 };
 const aLine = (fields: object = {}) => ({ productId: PRODUCT, quantity: 1, ...fields });
 const aRequest = (fields: object = {}) => ({ shippingAddress: ADDRESS, lines: [aLine()], ...fields });

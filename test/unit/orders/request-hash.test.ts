@@ -6,12 +6,19 @@ type Body = Parameters<typeof normalizeOrderRequest>[0];
 
 const PRODUCT = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
 const ADDRESS = {
-  ...{ firstName: "Ada", lastName: "Lovelace", address1: "12 St James's Square" },
-  ...{ city: "London", zip: "SW1Y 4JH", countryCode: "GB" },
+  firstName: "Ada",
+  lastName: "Lovelace",
+  address1: "12 St James's Square",
+  city: "London",
+  zip: "SW1Y 4JH",
+  countryCode: "GB",
 };
 const FULL_ADDRESS = {
   ...ADDRESS,
-  ...{ stateCode: "LND", address2: "Floor 2", company: "Analytical Engines", phone: "+44 20 7946 0000" },
+  stateCode: "LND",
+  address2: "Floor 2",
+  company: "Analytical Engines",
+  phone: "+44 20 7946 0000",
   name: "Countess of Lovelace",
 };
 const REQUEST: Body = { shippingAddress: ADDRESS, lines: [{ productId: PRODUCT, quantity: 1 }] };
@@ -33,7 +40,11 @@ describe("the normal form of a request", () => {
     expect(normalizeOrderRequest(REQUEST)).toEqual({
       shippingAddress: {
         ...ADDRESS,
-        ...{ stateCode: null, address2: null, company: null, phone: null, name: null },
+        stateCode: null,
+        address2: null,
+        company: null,
+        phone: null,
+        name: null,
       },
       lines: REQUEST.lines,
       externalOrderId: null,
@@ -63,7 +74,8 @@ describe("the normal form of a request", () => {
   it("has no unknown fields", () => {
     const extra = { extra: 1 };
     const body = {
-      ...{ ...FULL, ...extra },
+      ...FULL,
+      ...extra,
       shippingAddress: { ...FULL_ADDRESS, ...extra },
       lines: FULL.lines.map((line) => ({ ...line, ...extra })),
     };

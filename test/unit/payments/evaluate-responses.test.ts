@@ -6,9 +6,21 @@ import type { GatewayResponse } from "../../../src/payments/gateway.ts";
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 const in_ = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);
 const aPayment = (fields: Partial<ClaimedPayment> = {}): ClaimedPayment => ({
-  ...{ connectionId: "connection", orderId: "order", entryId: "entry", merchantId: "merchant" },
-  ...{ gateway: "stripe", kind: "goods", attempt: 1, amountMinor: 1_000n, currency: "EUR", attemptCount: 1 },
-  ...{ claimId: "claim", firstAttemptedAt: NOW, reference: null, chargeReference: null, stripeMethod: null },
+  connectionId: "connection",
+  orderId: "order",
+  entryId: "entry",
+  merchantId: "merchant",
+  gateway: "stripe",
+  kind: "goods",
+  attempt: 1,
+  amountMinor: 1_000n,
+  currency: "EUR",
+  attemptCount: 1,
+  claimId: "claim",
+  firstAttemptedAt: NOW,
+  reference: null,
+  chargeReference: null,
+  stripeMethod: null,
   ...fields,
 });
 const evaluate = (response: GatewayResponse | null, fields?: Partial<ClaimedPayment>) => {

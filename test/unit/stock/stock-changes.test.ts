@@ -24,10 +24,18 @@ const ship = (lineIds: string[] | null): Transition => ({
   newShipmentId: "parcel-new",
 });
 const reserved = (lineId: string, quantity: number): Reservation => ({
-  ...{ orderId: "order", lineId, facilityId: "hall", productId: "product", quantity },
+  orderId: "order",
+  lineId,
+  facilityId: "hall",
+  productId: "product",
+  quantity,
 });
 const moved = (onHand: number, kept: number) => ({
-  ...{ facilityId: "hall", productId: "product", orderId: "order", onHand, reserved: kept },
+  facilityId: "hall",
+  productId: "product",
+  orderId: "order",
+  onHand,
+  reserved: kept,
 });
 const endOf = (transition: AppliedTransition) => linesToEnd(transition).map(({ lineId }) => lineId);
 

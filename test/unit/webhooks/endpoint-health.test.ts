@@ -133,7 +133,9 @@ describe("a failure", () => {
       warning: null,
     });
     expect(fail(first.health, at(2)).health).toMatchObject({
-      ...{ consecutiveFailures: 2, failingSince: at(1), lastFailureAt: at(2) },
+      consecutiveFailures: 2,
+      failingSince: at(1),
+      lastFailureAt: at(2),
     });
   });
 

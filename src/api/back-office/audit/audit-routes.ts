@@ -56,8 +56,11 @@ export const auditRoutes: readonly BackOfficeRoute[] = [
       if (isProblem(position)) return position;
       const { actor = null, action = null, subjectId } = query;
       const filter = {
-        ...{ merchantId: idIn("mer", query.merchantId), connectionId: idIn("con", query.connectionId) },
-        ...{ actor, action, subjectId: subjectId === undefined ? null : subjectIn(subjectId) },
+        merchantId: idIn("mer", query.merchantId),
+        connectionId: idIn("con", query.connectionId),
+        actor,
+        action,
+        subjectId: subjectId === undefined ? null : subjectIn(subjectId),
       };
       const range = auditRange(position, query);
       const { entries, continueBeforeId } = await listAuditEntries(context.db, filter, range);

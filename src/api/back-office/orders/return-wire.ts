@@ -29,8 +29,10 @@ export const toReturnRefund = (
   { amount, reason = "returned", reference }: Static<typeof ReturnRefundSchema>,
   note: string | null,
 ): RefundRequest => ({
-  ...{ amountMinor: amount === undefined ? null : minorOf(amount) },
-  ...{ reason, reference, note },
+  amountMinor: amount === undefined ? null : minorOf(amount),
+  reason,
+  reference,
+  note,
 });
 
 export const ReturnSchema = Type.Object(

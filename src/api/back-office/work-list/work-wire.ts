@@ -56,7 +56,11 @@ export const toWireWork = ({ order, lines, pickList }: Work): Static<typeof Work
     createdAt: wire.createdAt,
     shippingAddress: wire.shippingAddress,
     lines: lines.map(({ id, productId, sku, name, quantity }) => ({
-      ...{ id: toTypeId("line", id), productId, sku, name, quantity },
+      id: toTypeId("line", id),
+      productId,
+      sku,
+      name,
+      quantity,
     })),
     pickList: pickList && {
       id: toTypeId("pick", pickList.id),
@@ -80,8 +84,19 @@ const ADDRESS_COLUMNS = [
   ] as const),
 ];
 const COLUMNS = [
-  ...["orderId", "externalOrderId", "merchantId", "facilityId", "createdAt", "lineId", "productId", "sku"],
-  ...["productName", "quantity", ...ADDRESS_COLUMNS, "pickListId", "takenBy"],
+  "orderId",
+  "externalOrderId",
+  "merchantId",
+  "facilityId",
+  "createdAt",
+  "lineId",
+  "productId",
+  "sku",
+  "productName",
+  "quantity",
+  ...ADDRESS_COLUMNS,
+  "pickListId",
+  "takenBy",
 ];
 
 /** One row for each line, safe to open in a spreadsheet. */
@@ -92,10 +107,19 @@ export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
       order.lines.map((line) =>
         csvRow(
           [
-            ...[order.orderId, order.externalOrderId, order.merchantId, order.facilityId, order.createdAt],
-            ...[line.id, line.productId, line.sku, line.name, line.quantity],
+            order.orderId,
+            order.externalOrderId,
+            order.merchantId,
+            order.facilityId,
+            order.createdAt,
+            line.id,
+            line.productId,
+            line.sku,
+            line.name,
+            line.quantity,
             ...ADDRESS_COLUMNS.map((column) => order.shippingAddress[column]),
-            ...[order.pickList?.id, order.pickList?.takenBy],
+            order.pickList?.id,
+            order.pickList?.takenBy,
           ].map((cell) => cell ?? ""),
         ),
       ),

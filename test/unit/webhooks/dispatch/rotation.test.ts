@@ -8,7 +8,10 @@ describe("Rotation", () => {
     const rotation = new Rotation<string>(keyOf);
     for (const thing of ["a1", "a2", "a3", "b1"]) rotation.add(thing);
     expect([rotation.next(), rotation.next(), rotation.next(), rotation.next(), rotation.next()]).toEqual([
-      ...["a1", "b1", "a2", "a3"],
+      "a1",
+      "b1",
+      "a2",
+      "a3",
       null,
     ]);
   });
