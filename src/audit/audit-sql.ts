@@ -1,5 +1,6 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { type FittingRow, selectFitting, toFitting } from "../platform/database/fitting-rows.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 import type { AuditEntry, SubjectType } from "./audit-entry.ts";
 
@@ -103,7 +104,7 @@ export async function listAuditEntries(
   { beforeId, fromId, limit }: AuditRange,
 ): Promise<AuditMatches> {
   const scope = scopeOf(filter);
-  const rows = await db.query<Partial<AuditRow> & { last_id: string | null; read_count: number }>({
+  const rows = await db.query<FittingRow<AuditRow>>({
     name: `list-audit-entries-${scope.name}`,
     text: `
       with part as materialized (
@@ -113,11 +114,7 @@ export async function listAuditEntries(
         order by a.id desc
         limit $4
       )
-      select p.last_id, p.read_count, f.*
-      from (
-        select (array_agg(part.id order by part.id))[1] as last_id, count(*)::integer as read_count
-        from part
-      ) as p
+      ${selectFitting("newest first")}
       left join lateral (
         select part.*
         from part
@@ -140,16 +137,10 @@ export async function listAuditEntries(
       filter.actor,
     ],
   });
-  const entries = rows.flatMap((row) => (isFound(row) ? [toEntry(row)] : []));
-  const shown = entries.slice(0, limit);
-  if (entries.length > limit) return { entries: shown, continueBeforeId: shown.at(-1)?.id ?? null };
-  const [first] = rows;
-  const isCutOff = first !== undefined && first.read_count === ENTRIES_READ_MAX;
-  return { entries: shown, continueBeforeId: isCutOff ? first.last_id : null };
+  const { found, readTo } = toFitting(rows, ENTRIES_READ_MAX);
+  const entries = found.slice(0, limit).map(toEntry);
+  return { entries, continueBeforeId: found.length > limit ? (entries.at(-1)?.id ?? null) : readTo };
 }
-
-/** The join returns one row without an entry if none fits. */
-const isFound = (row: Partial<AuditRow>): row is AuditRow => typeof row.id === "string";
 
 /** Deletes the oldest entries before an id, of all merchants; returns how many. Uses audit_entries_id_idx. */
 export async function deleteOldAuditEntries(db: Queryable, beforeId: string, limit: number): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { type FittingRow, selectFitting, toFitting } from "../platform/database/fitting-rows.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { ProductKey } from "./stock.ts";
 import type { AdjustmentReason, MovementKind, StockMovement } from "./stock-movement.ts";
@@ -93,7 +94,7 @@ export async function listMovements(
   { merchantId, productId, kind }: MovementFilter,
   { afterId, limit }: PagePosition,
 ): Promise<MovementPage> {
-  const rows = await db.query<Partial<MovementRow> & { last_id: string | null; read_count: number }>({
+  const rows = await db.query<FittingRow<MovementRow>>({
     name: productId === null ? "list-stock-movements" : "list-stock-movements-of-product",
     text: `
       with part as materialized (
@@ -104,11 +105,7 @@ export async function listMovements(
         order by m.id desc
         limit ${ROWS_READ_MAX}
       )
-      select p.last_id, p.read_count, f.*
-      from (
-        select (array_agg(part.id order by part.id))[1] as last_id, count(*)::integer as read_count
-        from part
-      ) as p
+      ${selectFitting("newest first")}
       left join lateral (
         select part.*
         from part
@@ -119,14 +116,9 @@ export async function listMovements(
       order by f.id desc`,
     values: [facilityId, afterId, limit, productId, merchantId, kind],
   });
-  const movements = rows.flatMap((row) => (isFound(row) ? [toMovement(row)] : []));
-  const [first] = rows;
-  return { movements, readTo: first?.read_count === ROWS_READ_MAX ? first.last_id : null };
+  const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
+  return { movements: found.map(toMovement), readTo };
 }
-
-/** The join returns one row without a movement if none fits. */
-const isFound = <Row extends Partial<MovementRow>>(row: Row): row is Row & MovementRow =>
-  typeof row.id === "string";
 
 /** Deletes the oldest movements before an id, of each facility at most `limit`. Returns how many. */
 export async function deleteOldMovements(db: Queryable, beforeId: string, limit: number): Promise<number> {

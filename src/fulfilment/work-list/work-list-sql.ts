@@ -3,6 +3,7 @@ import { TO_SHIP, toShipAt, UNSHIPPED } from "../../orders/conditions-sql.ts";
 import type { ConnectionKeyRow } from "../../platform/connection-key.ts";
 import { toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { type FittingRow, selectFitting, toFitting } from "../../platform/database/fitting-rows.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
 import type { PickList, WorkItem } from "./pick-list.ts";
 
@@ -36,7 +37,7 @@ export async function listWork(
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<WorkPage> {
-  const rows = await db.query<Partial<WorkItemRow> & { last_id: string | null; read_count: number }>({
+  const rows = await db.query<FittingRow<WorkItemRow>>({
     name: "list-work",
     text: `
       with site as (
@@ -58,11 +59,7 @@ export async function listWork(
         order by found.id
         limit ${ROWS_READ_MAX}
       )
-      select p.last_id, p.read_count, f.*
-      from (
-        select (array_agg(part.id order by part.id desc))[1] as last_id, count(*)::integer as read_count
-        from part
-      ) as p
+      ${selectFitting("oldest first")}
       left join lateral (
         select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, l.taken_by
         from part o
@@ -75,14 +72,9 @@ export async function listWork(
       order by f.id`,
     values: [afterId, limit, taken, now, facilityId],
   });
-  const items = rows.flatMap((row) => (isFound(row) ? [toWorkItem(row)] : []));
-  const [first] = rows;
-  return { items, readTo: first?.read_count === ROWS_READ_MAX ? first.last_id : null };
+  const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
+  return { items: found.map(toWorkItem), readTo };
 }
-
-/** The join returns one row without an order if none fits. */
-const isFound = <Row extends Partial<WorkItemRow>>(row: Row): row is Row & WorkItemRow =>
-  typeof row.id === "string";
 
 /** The orders on a pick list that can still be shipped, oldest first. */
 export async function listPickListWork(db: Queryable, pickListId: string, now: Date): Promise<WorkItem[]> {
