@@ -1,5 +1,6 @@
 import type { Queryable } from "../platform/database/database.ts";
-import type { EntryKind, EntryStatus, GatewayName, LedgerEntry } from "./ledger.ts";
+import type { LedgerEntry } from "./ledger.ts";
+import { LEDGER_ENTRY, type LedgerRow, toEntry } from "./ledger-sql.ts";
 
 /** An entry of a ledger that was found by its id alone. */
 export type FoundCharge = LedgerEntry & {
@@ -11,22 +12,9 @@ export type FoundCharge = LedgerEntry & {
   readonly processedAt: Date | null;
 };
 
-type FoundRow = {
+type FoundRow = LedgerRow & {
   merchant_id: string;
-  order_id: string;
-  id: string;
-  kind: EntryKind;
-  attempt: number;
-  refund_of: string | null;
-  refund_id: string | null;
-  amount_minor: bigint;
-  currency: string;
-  status: EntryStatus;
-  gateway: GatewayName | null;
   gateway_reference: string | null;
-  reason: string | null;
-  request_id: string | null;
-  created_at: Date;
   processed_at: Date | null;
 };
 
@@ -49,31 +37,18 @@ export async function findCharge(db: Queryable, id: string): Promise<FoundCharge
         join ledger_entries x on x.merchant_id = m.id
         where x.id = $1 and (x.kind <> 'goods' or x.attempt > 1)
       )
-      select f.merchant_id, f.order_id, f.id, f.kind, f.attempt, f.refund_of, f.refund_id, f.amount_minor, o.currency,
-             coalesce(x.outcome, 'pending') as status, x.gateway, x.gateway_reference, x.reason, f.request_id, f.created_at,
-             x.created_at as processed_at
-      from found f
-      join orders o on o.merchant_id = f.merchant_id and o.id = f.order_id
-      left join ledger_outcomes x on x.merchant_id = f.merchant_id and x.order_id = f.order_id and x.entry_id = f.id`,
+      select e.merchant_id, ${LEDGER_ENTRY}, x.gateway_reference, x.created_at as processed_at
+      from found e
+      join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
+      left join ledger_outcomes x on x.merchant_id = e.merchant_id and x.order_id = e.order_id and x.entry_id = e.id`,
     values: [id],
   });
   if (row === undefined) return null;
   return {
+    ...toEntry(row),
     merchantId: row.merchant_id,
     orderId: row.order_id,
-    id: row.id,
-    kind: row.kind,
-    attempt: row.attempt,
-    refundOf: row.refund_of,
-    refundId: row.refund_id,
-    amountMinor: row.amount_minor,
-    currency: row.currency,
-    status: row.status,
-    gateway: row.gateway,
     gatewayReference: row.gateway_reference,
-    failureReason: row.reason,
-    requestId: row.request_id,
-    createdAt: row.created_at,
     processedAt: row.processed_at,
   };
 }

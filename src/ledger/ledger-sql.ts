@@ -49,11 +49,11 @@ export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[
   return toLedgers(rows);
 }
 
-/** The columns that `toLedgers` reads. */
-const LEDGER_ENTRY = `e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
+/** The columns of the entry `e` that `toEntry` reads, with its order `o` and its outcome `x`. */
+export const LEDGER_ENTRY = `e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
              coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at`;
 
-type LedgerRow = {
+export type LedgerRow = {
   order_id: string;
   id: string;
   kind: EntryKind;
@@ -73,22 +73,23 @@ type LedgerOf = (orderId: string) => readonly LedgerEntry[];
 
 function toLedgers(rows: readonly LedgerRow[]): LedgerOf {
   const entries = Map.groupBy(rows, (row) => row.order_id);
-  return (orderId) =>
-    (entries.get(orderId) ?? []).map((row) => ({
-      id: row.id,
-      kind: row.kind,
-      attempt: row.attempt,
-      refundOf: row.refund_of,
-      refundId: row.refund_id,
-      amountMinor: row.amount_minor,
-      currency: row.currency,
-      status: row.status,
-      gateway: row.gateway,
-      failureReason: row.reason,
-      requestId: row.request_id,
-      createdAt: row.created_at,
-    }));
+  return (orderId) => (entries.get(orderId) ?? []).map(toEntry);
 }
+
+export const toEntry = (row: LedgerRow): LedgerEntry => ({
+  id: row.id,
+  kind: row.kind,
+  attempt: row.attempt,
+  refundOf: row.refund_of,
+  refundId: row.refund_id,
+  amountMinor: row.amount_minor,
+  currency: row.currency,
+  status: row.status,
+  gateway: row.gateway,
+  failureReason: row.reason,
+  requestId: row.request_id,
+  createdAt: row.created_at,
+});
 
 /**
  * Parts of the statement that creates orders: the charge for the goods of each real order that costs anything, and its

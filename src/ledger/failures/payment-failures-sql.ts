@@ -160,13 +160,7 @@ export async function markFailuresMailed(
           where w.merchant_id = $1 and w.failure_mail_id is null
           order by w.failed_at
           limit $3)
-        returning f.connection_id, f.order_id, f.id, f.reason, f.resolution
-      )
-      select k.connection_id, k.order_id, o.external_order_id, k.reason, k.resolution, count(*) over ()::integer as count
-      from marked k
-      join orders o on o.merchant_id = $1 and o.id = k.order_id
-      order by k.id
-      limit $4`,
+        ${RETURNING_MARKED}`,
     values: [merchantId, mailId, size.failures, size.named],
   });
   return toMailed(merchantId, rows);
@@ -193,17 +187,20 @@ export async function markResolutionsMailed(
               and w.failure_mail_id is not null
             order by w.resolved_at
             limit $3)
-        returning f.connection_id, f.order_id, f.id, f.reason, f.resolution
+        ${RETURNING_MARKED}`,
+    values: [merchantId, mailId, size.failures, size.named],
+  });
+  return toMailed(merchantId, rows);
+}
+
+/** The end of both statements: what the mail reports of the failures that were marked. */
+const RETURNING_MARKED = `returning f.connection_id, f.order_id, f.id, f.reason, f.resolution
       )
       select k.connection_id, k.order_id, o.external_order_id, k.reason, k.resolution, count(*) over ()::integer as count
       from marked k
       join orders o on o.merchant_id = $1 and o.id = k.order_id
       order by k.id
-      limit $4`,
-    values: [merchantId, mailId, size.failures, size.named],
-  });
-  return toMailed(merchantId, rows);
-}
+      limit $4`;
 
 function toMailed(merchantId: string, rows: readonly MailedRow[]): MailedFailures | null {
   const [oldest] = rows;
