@@ -1,5 +1,6 @@
 import type { Order } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { addressColumns } from "./address-columns.ts";
 
 /** Stores the addresses and routes of orders after a correction. The caller has locked the orders. */
 export async function saveAddresses(
@@ -28,20 +29,10 @@ export async function saveAddresses(
   });
 }
 
-const toInput = ({ merchantId, id, shippingAddress: address, routedAt, facilityId }: Order) => ({
+const toInput = ({ merchantId, id, shippingAddress, routedAt, facilityId }: Order) => ({
   merchant_id: merchantId,
   id,
-  first_name: address.firstName,
-  last_name: address.lastName,
-  name: address.name,
-  company: address.company,
-  address1: address.address1,
-  address2: address.address2,
-  city: address.city,
-  zip: address.zip,
-  state_code: address.stateCode,
-  country_code: address.countryCode,
-  phone: address.phone,
+  ...addressColumns(shippingAddress),
   routed_at: routedAt,
   facility_id: facilityId,
 });

@@ -10,6 +10,7 @@ import {
 } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { fanOut } from "../../webhooks/publishing/fan-out-sql.ts";
+import { addressColumns } from "../address/address-columns.ts";
 
 /** What an order needs to know of a product and its connection. */
 export type OrderableProduct = {
@@ -176,7 +177,6 @@ function toInput({
   unitPricesMinor,
   event,
 }: NewOrder) {
-  const address = order.shippingAddress;
   return {
     merchant_id: order.merchantId,
     connection_id: order.connectionId,
@@ -189,17 +189,7 @@ function toInput({
     status: order.status,
     goods_minor: goodsMinor.toString(),
     currency,
-    first_name: address.firstName,
-    last_name: address.lastName,
-    name: address.name,
-    company: address.company,
-    address1: address.address1,
-    address2: address.address2,
-    city: address.city,
-    zip: address.zip,
-    state_code: address.stateCode,
-    country_code: address.countryCode,
-    phone: address.phone,
+    ...addressColumns(order.shippingAddress),
     note: order.note,
     metadata: isEmpty(order.metadata) ? null : order.metadata,
     created_at: order.createdAt,
