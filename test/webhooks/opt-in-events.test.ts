@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
+import { OPT_IN_EVENT_TYPES } from "../../src/events/event-types.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { createPartner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { received, sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionKey } from "../support/orders.ts";
 import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
-import { transition } from "../support/sandbox.ts";
+import { applied, eventsOf, typesOf } from "../support/sandbox.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
 async function start(eventTypes?: string[]) {
@@ -54,12 +55,43 @@ it("no other endpoint receives it, the feed does not contain it, and the sequenc
   expect((await readEvents(test)).map(({ type }) => type)).not.toContain("order.accepted");
 });
 
-it("test orders publish no acceptance to any endpoint", async () => {
-  const { test, partner, receiver } = await start(["order.accepted", "order.inProgress"]);
+it("test orders publish them to endpoints that name them, but no acceptance", async () => {
+  const { test, partner, receiver } = await start([...OPT_IN_EVENT_TYPES]);
   const { id } = await placeTestOrder(partner);
-  for (const name of ["accept", "ship"]) await transition(partner, id, name);
+  const hold = { reasons: ["payment_failed"] };
+  for (const [name, fields] of [["accept"], ["hold", hold], ["releaseHold"], ["ship"], ["complete"]] as const)
+    await applied(partner, id, name, fields);
+  await sendDue(startDispatcher(test));
+  expect(received(receiver)).toEqual(
+    ["order.paymentFailed", "order.inProgress", "order.shipmentUpdated"].map((type) => ({
+      ...{ type, sequence: null, orderId: id },
+    })),
+  );
+  const bodies = receiver.requests.map(({ body }) => JSON.parse(body));
+  expect(bodies.map(({ testMode }) => testMode)).toEqual([true, true, true]);
+  expect(bodies[2].data.shipment.status).toBe("shipped");
+  expect((await readEvents(test)).map(({ type }) => type)).not.toContain("order.accepted");
+});
+
+it("test orders publish those only that an endpoint names, and they are erased with the order", async () => {
+  const { test, partner, receiver } = await start(["order.inProgress"]);
+  const { id } = await placeTestOrder(partner);
+  for (const name of ["accept", "hold", "releaseHold"]) await applied(partner, id, name);
+  await applied(partner, id, "hold", { reasons: ["payment_failed"] });
+  for (const name of ["releaseHold", "ship"]) await applied(partner, id, name);
+  const held = ["order.onHold", "order.onHoldReleased"];
+  expect(typesOf(await eventsOf(test, id))).toEqual([
+    "order.created",
+    ...held,
+    ...held,
+    "order.shipmentCreated",
+    "order.inProgress",
+  ]);
+  test.clock.advance({ hours: 2 });
   await sendDue(startDispatcher(test));
   expect(receiver.requests).toEqual([]);
+  expect((await partner.client.get("/v1/deliveries")).body.data).toEqual([]);
+  expect(JSON.stringify((await partner.client.get("/v1/events")).body)).not.toContain("order.inProgress");
 });
 
 it("an endpoint that names order.shipmentUpdated receives each change of a shipment's status or tracking", async () => {

@@ -8,13 +8,13 @@ type Change = { readonly before: Order | OrderState; readonly after: Order | Ord
 export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
 
 /**
- * The events that a transition of a real order publishes to endpoints that name them (decision 0016). Test orders have
- * none.
+ * The events that a transition publishes to endpoints that name them (decision 0016). The sandbox transition `accept`
+ * publishes nothing (specification, part 6).
  */
 export function optInsOf({ before, after }: Change): OptIn[] {
-  if (after.testMode) return [];
   const optIns: OptIn[] = [];
-  if (before.status !== after.status && after.status === "ACCEPTED") optIns.push({ type: "order.accepted" });
+  if (before.status !== after.status && after.status === "ACCEPTED" && !after.testMode)
+    optIns.push({ type: "order.accepted" });
   if (before.status !== after.status && after.status === "IN_PROGRESS")
     optIns.push({ type: "order.inProgress" });
   if (hasFailedPayment(after) && !hasFailedPayment(before)) optIns.push({ type: "order.paymentFailed" });

@@ -67,10 +67,10 @@ function optInEvent({ type, shipment }: OptIn, order: Order, { newId, now }: Rec
     id: newId(),
     type,
     occurredAt: now,
-    testMode: false,
+    testMode: order.testMode,
     orderId: order.id,
     sequence: null,
-    notAfter: null,
+    notAfter: order.expiresAt,
     data: {
       order: toWireOrder(order),
       ...(shipment === undefined ? {} : { shipment: toWireShipment(order, shipment) }),

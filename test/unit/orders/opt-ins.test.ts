@@ -37,9 +37,9 @@ describe("events for endpoints that name them", () => {
 
   it.each<[string, Transition, string[]]>([
     ["accept", { name: "accept" }, []],
-    ["ship", ship, []],
-    ["hold", { name: "hold", reasons: ["payment_failed"] }, []],
-  ])("a test order has none: %s", (_, transition, types) => {
+    ["ship", ship, ["order.inProgress"]],
+    ["hold", { name: "hold", reasons: ["payment_failed"] }, ["order.paymentFailed"]],
+  ])("a test order has them, except when it is accepted: %s", (_, transition, types) => {
     expect(typesOf(anOrder(), transition)).toEqual(types);
   });
 
