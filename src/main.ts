@@ -6,8 +6,8 @@ import { ConfigError, readConfig } from "./platform/config.ts";
 import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
 import { createLog } from "./platform/log.ts";
 
-/** Operators and their tools send SIGKILL after ten seconds. */
-const STOP_MS = 9_000;
+/** Cuts off a start that is stopped, and a stop whose own limits failed. After ten seconds tools send SIGKILL. */
+const EXIT_MS = 9_500;
 
 /** Starts the configured roles. With `--demo`, also creates demo data and prints a first order. */
 async function main(): Promise<void> {
@@ -22,8 +22,8 @@ async function main(): Promise<void> {
     // it.
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
   });
-  // A start or a stop that takes longer is cut off. The database rolls back what was not committed.
-  void stopRequested.then(() => setTimeout(() => process.exit(0), STOP_MS).unref());
+  // The database rolls back what was not committed.
+  void stopRequested.then(() => setTimeout(() => process.exit(0), EXIT_MS).unref());
   const running = await startService(config, log);
   if (demo) await showDemo(running);
   else

@@ -34,11 +34,11 @@ export async function listen(app: Listener, { host, port, variable }: Address): 
   }
 }
 
-/** When the service stops, a request that is not finished after this time is cut off. */
-const DRAIN_MS = 5_000;
+/** When the service stops, a request that is not finished after this time is cut off. Less than `DRAIN_MS` of stop.ts. */
+const REQUESTS_MS = 4_500;
 
 export async function closeListener(app: Listener): Promise<void> {
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), REQUESTS_MS);
   await app.close();
   clearTimeout(cutOff);
 }

@@ -21,6 +21,7 @@ import { JOBS, type Job } from "./jobs.ts";
 import { closeListener, type Listener, listen } from "./listen.ts";
 import { type OpenService, openService } from "./open-service.ts";
 import { addPoolMetrics } from "./pool-metrics.ts";
+import { STOP_MS, type Stops, stopAll } from "./stop.ts";
 import { startWorker } from "./worker.ts";
 
 export type RunningService = {
@@ -49,7 +50,7 @@ export async function startService(
   try {
     const service = await openService(config, log, clock, "migrate");
     const { context, pools } = service;
-    stops.resources.push(service.close);
+    stops.resources.push({ name: "database", stop: service.close });
     const operatorToken = await findOperatorToken(config);
     if (config.roles.has("back-office") && operatorToken.length < TOKEN_LENGTH_ADVISED)
       log.warn({ characters: TOKEN_LENGTH_ADVISED }, "operator token is short, use a longer one");
@@ -64,13 +65,14 @@ export async function startService(
       ? await open(partnerApi(service, metrics, usage), config, "PORT", stops)
       : null;
     const stop = async (): Promise<void> => {
+      const endsAtMs = performance.now() + STOP_MS;
       stopping.abort(); // Balancers see that in `/readyz`, and stop sending requests (decision 0101).
       await setTimeout(config.shutdownDelayMs);
-      await stopAll(stops);
+      await stopAll(stops, log, endsAtMs);
     };
     return { context, operatorToken, partnerApiUrl, backOfficeUrl, stop };
   } catch (error) {
-    await stopAll(stops);
+    await stopAll(stops, log, performance.now() + STOP_MS);
     throw error;
   }
 }
@@ -109,10 +111,11 @@ function startWork({ context, pools, signals }: OpenService, metrics: Metrics, s
     ...JOBS,
     findDueDeliveries(dispatcher),
   ]);
-  stops.entryPoints.push(async () => {
-    await Promise.all([worker.stop(), dispatcher.stop(), stopListening()]);
-    await sender.close();
-  });
+  stops.entryPoints.push(
+    { name: "jobs", stop: worker.stop },
+    { name: "deliveries", stop: () => dispatcher.stop().then(sender.close) },
+    { name: "signals", stop: stopListening },
+  );
 }
 
 const findDueDeliveries = (dispatcher: Dispatcher): Job => ({
@@ -127,16 +130,6 @@ const findDueDeliveries = (dispatcher: Dispatcher): Job => ({
 /** Only the back office uses the token. A process without that role must not need `DATA_DIR` for it. */
 const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
   operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
-
-/**
- * The order of stopping: first the listeners and the worker, at the same time, then their resources, in reverse order.
- */
-type Stops = { entryPoints: (() => Promise<unknown>)[]; resources: (() => Promise<unknown>)[] };
-
-async function stopAll({ entryPoints, resources }: Stops): Promise<void> {
-  await Promise.all(entryPoints.map((stop) => stop()));
-  for (const stop of resources.toReversed()) await stop();
-}
 
 /** Every process serves health and metrics. Only a process with the role serves the API. */
 async function listenBackOffice(
@@ -171,6 +164,6 @@ async function open(
   variable: "PORT" | "BACK_OFFICE_PORT",
   stops: Stops,
 ): Promise<string> {
-  stops.entryPoints.push(() => closeListener(app));
+  stops.entryPoints.push({ name: `listener of ${variable}`, stop: () => closeListener(app) });
   return listen(app, { host, port: variable === "PORT" ? port : backOfficePort, variable });
 }

@@ -42,6 +42,9 @@ const REVIEW_ORDER_VALUES =
 const ALERT_ORDER_VALUES =
   "EUR 1000000,USD 1000000,GBP 1000000,CHF 1000000,AUD 1000000,CAD 1000000,JPY 150000000,SEK 10000000,NOK 10000000,DKK 10000000,PLN 5000000";
 
+/** A stop has ten seconds in all (decision 0101). */
+export const SHUTDOWN_DELAY_MAX_MS = 3_000;
+
 /** The configuration, read once at the start. `.env.example` describes each variable. */
 export type Config = Readonly<{
   /** Null: the service runs its own PostgreSQL in `dataDir`. */
@@ -156,7 +159,7 @@ export function readConfig(environment: Environment): Config {
     smtpUrl: read.url("SMTP_URL", null, ["smtp:", "smtps:"]),
     mailFrom: read.mailAddress("MAIL_FROM", "partner-orders@localhost"),
     logLevel: read.oneOf("LOG_LEVEL", LOG_LEVELS, "info"),
-    shutdownDelayMs: read.integer("SHUTDOWN_DELAY_MS", 2_000, 0, 3_000),
+    shutdownDelayMs: read.integer("SHUTDOWN_DELAY_MS", 2_000, 0, SHUTDOWN_DELAY_MAX_MS),
     requestLogSample: read.fraction("REQUEST_LOG_SAMPLE", 1),
   };
   if (read.errors.length > 0) throw new ConfigError(read.errors);

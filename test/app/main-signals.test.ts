@@ -1,5 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/platform/database/database.ts";
 import { isListening, startMain } from "../support/main-process.ts";
+import { startReceiver } from "../support/receivers.ts";
 import { eventually, makePartner, send, startService, TOKEN } from "../support/running-service.ts";
 import { openConnection, requestText } from "../support/sockets.ts";
 import { createDatabase } from "../support/test-service.ts";
@@ -42,9 +44,17 @@ describe("SIGTERM", () => {
   });
 
   // The one limit of time here is the design's own: 0 within 10 s.
-  it("cuts off clients that never finish, on both listeners, and exits with 0 within 10 s", async () => {
-    const { main, api, backOffice } = await startService();
-    const { key } = await makePartner(backOffice);
+  it("cuts off clients, receivers and statements that never finish, and exits with 0 within 10 s", async () => {
+    const receiver = await startReceiver(() => undefined);
+    onTestFinished(() => receiver.close());
+    const { main, api, backOffice, databaseUrl } = await startService({
+      WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true",
+    });
+    const { key, anOrder } = await makePartner(backOffice);
+    expect((await send(`${api}/v1/webhook-endpoints`, key, { url: receiver.url })).status).toBe(201);
+    expect((await send(`${api}/v1/orders`, key, anOrder("stuck"))).status).toBe(201);
+    await receiver.waitFor(1);
+    await lockTables(databaseUrl);
     for (const [url, path, token] of [
       [api, "/v1/orders", key],
       [backOffice, "/api/merchants", TOKEN],
@@ -60,10 +70,18 @@ describe("SIGTERM", () => {
       connection.send(requestText(`POST ${path} HTTP/1.1`, headers));
       await new Promise((resolve) => connection.socket.once("data", resolve));
     }
+    // A list and jobs wait for the locks: their statements may take 15 s.
+    const list = await openConnection(backOffice);
+    onTestFinished(() => list.close());
+    list.send(requestText("GET /api/orders HTTP/1.1", { authorization: `Bearer ${TOKEN}` }));
+    await untilStatementsWait(databaseUrl, 3);
     const asked = performance.now();
     main.child.kill("SIGTERM");
     expect(await main.exited()).toEqual({ code: 0, signal: null });
     expect(performance.now() - asked).toBeLessThan(10_000);
+    expect(main.log().at(-1), "it ended by itself").toMatchObject({ msg: "stopped", level: "info" });
+    const left = main.log().filter(({ msg }) => msg === "part of the service not stopped, left behind");
+    expect(left.map(({ step }) => step)).toContain("jobs");
   });
 
   it("turns /readyz to 503 first, and still accepts requests until the delay is over", async () => {
@@ -109,3 +127,32 @@ describe("SIGTERM", () => {
     expect(await main.exited()).toEqual({ code: 0, signal: null });
   });
 });
+
+const openTestDatabase = (url: string, connectionsMax: number) => {
+  const db = openDatabase({ url, connectionsMax, onIdleError: () => undefined });
+  onTestFinished(() => db.close());
+  return db;
+};
+
+/** Until the test ends, each statement that uses one of these tables waits. */
+async function lockTables(databaseUrl: string): Promise<void> {
+  const db = openTestDatabase(databaseUrl, 1);
+  await new Promise<void>((locked, failed) => {
+    const transaction = db.withClient(async (client) => {
+      await client.query("begin; lock table orders, deliveries, due_deliveries in access exclusive mode");
+      locked();
+      await new Promise<void>((over) => onTestFinished(() => over()));
+      await client.query("rollback");
+    });
+    transaction.catch(failed);
+  });
+}
+
+async function untilStatementsWait(databaseUrl: string, count: number): Promise<void> {
+  const db = openTestDatabase(databaseUrl, 1);
+  await eventually(async () => {
+    const text =
+      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    expect((await db.query({ name: "waiting", text, values: [] })).length).toBeGreaterThanOrEqual(count);
+  });
+}

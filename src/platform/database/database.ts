@@ -15,6 +15,7 @@ export type Database = Queryable & {
   runScript(sql: string): Promise<void>;
   /** Runs `work` with a connection of its own. */
   withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>;
+  /** Closes the connections. One that is in use is cut off after a quarter of a second. */
   close(): Promise<void>;
 };
 
@@ -43,6 +44,8 @@ type PoolUse = {
  */
 export type Pool = Database & { use(): PoolUse };
 
+/** The time of statements in progress when the connections are closed. */
+const CLOSE_MS = 250;
 /** If a connection takes longer than this, the database is not available. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of the service needs this long. One that does is stuck. */
@@ -74,6 +77,9 @@ export function openDatabase(options: DatabaseOptions): Pool {
     types,
   });
   pool.on("error", options.onIdleError);
+  const clients = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => clients.add(client));
+  pool.on("remove", (client) => clients.delete(client));
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
@@ -112,7 +118,14 @@ export function openDatabase(options: DatabaseOptions): Pool {
       await timed(pool.query(sql));
     },
     withClient,
-    close: () => pool.end(),
+    async close() {
+      const cutOff = setTimeout(() => {
+        // It waits for no statement.
+        for (const client of clients) void client.end().catch(() => undefined);
+      }, CLOSE_MS);
+      await pool.end();
+      clearTimeout(cutOff);
+    },
     use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount, totalMs }),
   };
 }
