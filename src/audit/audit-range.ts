@@ -1,4 +1,5 @@
 import { uuidAt } from "../platform/ids.ts";
+import { parseTime } from "../platform/time.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 import type { AuditRange } from "./audit-sql.ts";
 
@@ -16,4 +17,4 @@ export function auditRange(
 }
 
 /** Ids begin in 1970, as times of computers do. */
-const idAt = (time: string): string => uuidAt(new Date(Math.max(0, Date.parse(time))));
+const idAt = (time: string): string => uuidAt(new Date(Math.max(0, parseTime(time).getTime())));

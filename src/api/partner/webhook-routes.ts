@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { sampleEvent } from "../../orders/sample-event.ts";
 import { fromTypeId } from "../../platform/ids.ts";
+import { parseTime } from "../../platform/time.ts";
 import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf } from "../../platform/wire/schemas.ts";
@@ -260,7 +261,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = endpointKey(caller, params);
-      const recovery = key === null ? null : await recoverEndpoint(context, key, new Date(body.since), by);
+      const recovery = key === null ? null : await recoverEndpoint(context, key, parseTime(body.since), by);
       if (key === null || recovery === null) return missing;
       const { since, until } = recovery;
       const deliveryCount = await countFailed(context, key, since);

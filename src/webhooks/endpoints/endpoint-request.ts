@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { DEFAULT_EVENT_TYPES } from "../../events/event-types.ts";
+import { parseTime } from "../../platform/time.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs, nullable } from "../../platform/wire/schemas.ts";
 import { RECOVERY_MAX_MS } from "../recovery/resume-endpoint.ts";
@@ -129,9 +130,8 @@ export function urlErrors(body: unknown, allowPrivateNetworks: boolean): Validat
 export function sinceErrors(body: unknown, now: Date): ValidationError[] {
   const { since } = (body ?? {}) as { since?: unknown }; // As above.
   if (typeof since !== "string") return [];
-  const ageMs = now.getTime() - Date.parse(since);
+  const ageMs = now.getTime() - parseTime(since).getTime();
   if (ageMs >= 0 && ageMs <= RECOVERY_MAX_MS) return [];
-  // A leap second passes the schema, but cannot be parsed: its age is not a number.
   const detail = ageMs > RECOVERY_MAX_MS ? "must be at most 30 days ago" : "must not be in the future";
   return [{ pointer: "/since", detail }];
 }

@@ -79,6 +79,11 @@ describe("GET /api/audit-entries", () => {
     expect(await actionsFor(`subjectId=${other.connectionId}`)).toEqual(["createConnection"]);
   });
 
+  it("reads a leap second as the second before it", async () => {
+    expect(await actionsFor("to=2016-12-31T23:59:60Z")).toEqual([]);
+    expect(await actionsFor("from=2016-12-31T23:59:60Z&limit=100")).toContain("createMerchant");
+  });
+
   it("shows the values that were set, and shortens texts of callers", async () => {
     const name = "n".repeat(255);
     const path = `/api/connections/${partner.connectionId}`;

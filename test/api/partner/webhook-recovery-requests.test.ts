@@ -216,6 +216,13 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     expect((await post(id, "recover", { since: local })).body.since).toBe(inMs(-DAY_MS).toISOString());
   });
 
+  it("reads a leap second as the second before it", async () => {
+    const { id } = await createEndpoint(partner);
+    const day = inMs(-DAY_MS).toISOString().slice(0, 10);
+    const { status, body } = await post(id, "recover", { since: `${day}T23:59:60Z` });
+    expect([status, body.since]).toEqual([202, `${day}T23:59:59.000Z`]);
+  });
+
   it.each([0, -1, -30 * DAY_MS])("accepts a time %d ms from now", async (ms) => {
     const { id } = await createEndpoint(partner);
     expect((await post(id, "recover", { since: inMs(ms).toISOString() })).status).toBe(202);
@@ -229,7 +236,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     ["without a time zone", () => inMs(-DAY_MS).toISOString().slice(0, 19)],
     ["a date alone", () => inMs(-DAY_MS).toISOString().slice(0, 10)],
     ["a day that does not exist", () => "2026-02-30T00:00:00Z"],
-    ["a leap second", () => "2016-12-31T23:59:60Z"],
+    ["a leap second long ago", () => "2016-12-31T23:59:60Z"],
     ["a number", () => 0],
     ["null", () => null],
     ["missing", () => undefined],

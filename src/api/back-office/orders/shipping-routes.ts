@@ -113,15 +113,18 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const facts = returnFacts(body);
       const restock = body.restock ?? false;
-      const refund = body.refund === undefined ? null : toReturnRefund(body.refund, facts.note);
-      const requested = { ...facts, restock, refund, namesLines: body.lines !== undefined };
+      // The amount of a refund is checked only if the order exists, so it is read only then.
+      const requested = () => ({
+        ...{ ...facts, restock, namesLines: body.lines !== undefined },
+        refund: body.refund === undefined ? null : toReturnRefund(body.refund, facts.note),
+      });
       return handleTransition(context, caller, params.id, {
         by,
         operation: "returnShipment",
         detail: returnDetail(facts),
         restock,
         transition: (order) => toReturn(order, body),
-        alongside: (tx, change, at) => recordReturn(tx, context, change, requested, by, at),
+        alongside: (tx, change, at) => recordReturn(tx, context, change, requested(), by, at),
       });
     },
   }),
