@@ -1,6 +1,6 @@
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
-import { nearMissesIn, plainName } from "../../platform/wire/near-misses.ts";
+import { keepKnownFields, plainName } from "../../platform/wire/known-fields.ts";
 import { createCompile, type Validate } from "../../platform/wire/validation.ts";
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
@@ -19,18 +19,18 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
     const wanted =
       httpPart === "querystring"
         ? afterReadingText(schema, validate)
-        : asCompiled(httpPart === "body" ? withNearMisses(schema, validate) : validate);
+        : asCompiled(httpPart === "body" ? withKnownFields(schema, validate) : validate);
     compiled.set(schema, wanted);
     return wanted;
   };
 }
 
-function withNearMisses(schema: TSchema, validate: Validate): Validate {
-  const find = nearMissesIn(schema);
-  if (find === null) return validate;
+function withKnownFields(schema: TSchema, validate: Validate): Validate {
+  const keep = keepKnownFields(schema);
+  if (keep === null) return validate;
   return (value) => {
     const errors = validate(value);
-    const near = find(value);
+    const near = keep(value);
     return near.length === 0 ? errors : [...errors, ...near];
   };
 }

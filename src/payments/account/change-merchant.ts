@@ -17,7 +17,8 @@ export async function changeMerchant(
     // Locked, so that a transaction that decides about charges, or records a decline, sees the limit either before or
     // after this change.
     if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
-    const changed: Merchant = { ...merchant, ...change };
+    const { name, accountEmail, creditLimitMinor, completeWhenShipped } = { ...merchant, ...change };
+    const changed: Merchant = { ...merchant, name, accountEmail, creditLimitMinor, completeWhenShipped };
     await updateMerchant(tx, changed);
     await recordAudit(tx, context, by, { merchantId, subject: "mer", ids: [merchantId], details: change });
     return changed;

@@ -210,7 +210,9 @@ describe("the refund of a return", () => {
       "/refund/amount must be an amount in EUR",
     ]);
     for (const missing of ["NaN", shipments[0] ?? ""])
-      expect((await requestOperation(test, missing, "return", { ...body, refund: inDollars })).status).toBe(404);
+      expect((await requestOperation(test, missing, "return", { ...body, refund: inDollars })).status).toBe(
+        404,
+      );
     const { refund: _, ...plain } = body;
     expect((await requestOperation(test, id, "return", plain, warehouse)).status).toBe(200);
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import { partnerRoutes } from "../../../src/api/partner/routes.ts";
+import { fromTypeId, type IdPrefix } from "../../../src/platform/ids.ts";
 import { anOrder, createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { expectProblem } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
@@ -117,5 +118,50 @@ describe("a field that is nearly a known one", () => {
       lines: [{ productId: partner.productIds[0], quantity: 1, sku: "S" }],
     });
     expect((await partner.client.post("/v1/orders", order)).status).toBe(201);
+  });
+});
+
+const uuidOf = (prefix: IdPrefix, id: string) => fromTypeId(prefix, id);
+
+describe("an unknown field of a change", () => {
+  /** The names that the service itself uses for what the fields mean. */
+  const changesOf = (other: Partner) =>
+    [
+      [`/api/merchants/${partner.merchantId}`, { id: uuidOf("mer", other.merchantId), currency: "JPY" }],
+      [`/api/merchants/${partner.merchantId}`, { creditLimitMinor: "5" }],
+      [`/api/products/${partner.productIds[0]}`, { id: other.productIds[0], priceMinor: 1, merchantId: 1 }],
+      [
+        `/api/connections/${partner.connectionId}`,
+        { text: "\0".repeat(3), reviewPolicy: { countries: null } },
+      ],
+      [`/api/connections/${partner.connectionId}`, { limits: { anything: "\0" } }],
+    ] as const;
+
+  it("changes nothing, neither there nor of another merchant", async () => {
+    const other = await createPartner(test);
+    const paths = [partner, other].flatMap(({ merchantId, productIds, connectionId }) => [
+      `/api/merchants/${merchantId}`,
+      ...[`/api/products/${productIds[0]}`, `/api/connections/${connectionId}`],
+    ]);
+    const read = async () => {
+      const answers = await Promise.all(paths.map((path) => test.backOffice.get(path)));
+      return answers.map(({ body: { updatedAt: _, ...rest } }) => rest);
+    };
+    const before = await read();
+    for (const [path, body] of changesOf(other))
+      expect((await test.backOffice.request("PATCH", path, { body })).status, path).toBe(200);
+    expect(await read()).toEqual(before);
+    const { body } = await test.backOffice.get("/api/audit-entries?limit=5");
+    for (const { details } of body.data)
+      expect(["reviewPolicy", "fields", undefined]).toContain(Object.keys(details)[0]);
+  });
+
+  it("is not a correction of an address", async () => {
+    const { id } = await placeOrder(partner, {});
+    const path = `/api/orders/${id}/shipping-address`;
+    const before = (await test.backOffice.get(`/api/orders/${id}`)).body;
+    const { status } = await test.backOffice.request("PATCH", path, { body: { street: "x".repeat(9_999) } });
+    expect(status).toBe(200);
+    expect((await test.backOffice.get(`/api/orders/${id}`)).body).toEqual(before);
   });
 });

@@ -5,7 +5,7 @@ import { createValidatorCompiler } from "../../../src/api/http/validator-compile
 import { partnerRoutes } from "../../../src/api/partner/routes.ts";
 import type { RouteDescription } from "../../../src/api/route-description.ts";
 import { OrderRequestSchema } from "../../../src/orders/creation/order-request.ts";
-import { nearMissesIn } from "../../../src/platform/wire/near-misses.ts";
+import { keepKnownFields } from "../../../src/platform/wire/known-fields.ts";
 import { errorsOf } from "../../../src/platform/wire/validation.ts";
 
 type Node = {
@@ -34,8 +34,8 @@ const routes: readonly RouteDescription[] = [...partnerRoutes, ...backOfficeRout
 const bodies = routes.flatMap(({ operationId, body }) => (body === undefined ? [] : [{ operationId, body }]));
 const snakeOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const find = (schema: Parameters<typeof nearMissesIn>[0], value: unknown) =>
-  errorsOf(nearMissesIn(schema)?.(value) ?? [], "body");
+const find = (schema: Parameters<typeof keepKnownFields>[0], value: unknown) =>
+  errorsOf(keepKnownFields(schema)?.(value) ?? [], "body");
 
 describe("a field that is nearly one of the schema", () => {
   it.each(bodies)("is found at every level of the body of $operationId", ({ body }) => {
@@ -82,6 +82,29 @@ describe("a field that is nearly one of the schema", () => {
           expect(known).not.toContain("pointer" in error ? error.pointer.slice(1) : "");
       }),
     );
+  });
+});
+
+describe("an unknown field", () => {
+  const keep = (schema: Parameters<typeof keepKnownFields>[0], value: unknown) => {
+    keepKnownFields(schema)?.(value);
+    return value;
+  };
+
+  it.each(bodies)("reaches no handler at any level of the body of $operationId", ({ body }) => {
+    for (const { name, body: bodyWith } of fieldsIn(body as Node, "", (value) => value))
+      for (const unknown of ["merchantId2", "__proto__", "constructor", ""]) {
+        const sent = JSON.stringify(bodyWith("MARK")).replace(
+          '"MARK":null',
+          `"${name}":null,"${unknown}":{"a":1}`,
+        );
+        expect(keep(body, JSON.parse(sent))).toEqual(bodyWith(name));
+      }
+  });
+
+  it("is not a key of the caller's own data", () => {
+    const metadata = { anything: "x", testmode: "y" };
+    expect(keep(OrderRequestSchema, { metadata, other: 1 })).toEqual({ metadata });
   });
 });
 
