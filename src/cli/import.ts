@@ -8,17 +8,30 @@ import { routeOf } from "./requests/operations.ts";
 import { presentObject } from "./requests/present.ts";
 import { reportProblem } from "./requests/run-request.ts";
 
+export type ImportOptions = {
+  readonly file: string;
+  readonly merchant: string;
+  readonly match?: string;
+  readonly json?: boolean;
+};
+
 /** `product import`: sends the file while it is read, through the route that HTTP uses. */
 export async function runImport(
   backOffice: BackOffice,
   output: Output,
   input: Readable,
-  { file, merchant, json = false }: { file: string; merchant: string; json?: boolean },
+  { file, merchant, match, json = false }: ImportOptions,
 ): Promise<ExitCode> {
   const path = routeOf("importProducts").path.replace("{id}", encodeURIComponent(merchant));
-  const response = await backOffice.upload(path, "text/csv", file === "-" ? input : await openFile(file));
+  const query = match === undefined ? "" : `?match=${encodeURIComponent(match)}`;
+  const response = await backOffice.upload(
+    `${path}${query}`,
+    "text/csv",
+    file === "-" ? input : await openFile(file),
+  );
   if (response.status >= 400) return reportProblem(output, response, json);
-  await output.write(json ? `${response.text}\n` : presentObject(response.body));
+  const { products: _, ...counts } = response.body; // With --json, the products are shown.
+  await output.write(json ? `${response.text}\n` : presentObject(counts));
   return EXIT.done;
 }
 

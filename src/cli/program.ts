@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { readVersion } from "../platform/config.ts";
+import { IMPORT_MATCHES } from "../products/import/match-rows.ts";
 import type { Output } from "./output.ts";
 import {
   type Field,
@@ -28,7 +29,7 @@ Exit codes:
 
 /** The commands that are not one request each. */
 export type SpecialCommands = {
-  importProducts(file: string, options: { merchant: string; json?: true }): Promise<void>;
+  importProducts(file: string, options: { merchant: string; match?: string; json?: true }): Promise<void>;
   exportOrders(options: OptionValues): Promise<void>;
   exportAudit(options: OptionValues): Promise<void>;
   doctor(options: { json?: true; strict?: true }): Promise<void>;
@@ -114,6 +115,9 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .description("create and update products from CSV, all rows or none")
     .argument("<file>", "CSV in UTF-8; - reads standard input")
     .requiredOption("--merchant <id>", "id of the merchant")
+    .addOption(
+      new Option("--match <match>", "how rows without an id find their product").choices([...IMPORT_MATCHES]),
+    )
     .option("--json", "print exactly the response of the API")
     .addHelpText("after", IMPORT_HELP)
     .action((file, options) => special.importProducts(file, options));
@@ -158,5 +162,8 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
 
 const IMPORT_HELP = `
 The first row names the columns: sku, name, price (a decimal amount in the merchant's currency), and any of
-weightGrams, description, imageUrl, status, id. A row with an id updates that product; the others create one.
+weightGrams, description, imageUrl, status, id. A row with an id updates that product. For other rows, --match says:
+  id    create a product; a SKU that exists already is an error (default)
+  sku   update the product with the SKU, or create one; a SKU of several products is an error
+  none  create a product, also if the SKU exists already
 `;

@@ -131,6 +131,38 @@ export async function findProductById(db: Queryable, productId: string): Promise
   return row === undefined ? null : toProduct(row);
 }
 
+/** Those of the ids that are products of the merchant. */
+export async function listOwnProducts(
+  db: Queryable,
+  merchantId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>({
+    name: "list-own-products",
+    text: "select id from products where merchant_id = $1 and id = any($2::uuid[])",
+    values: [merchantId, ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Products of a merchant, in the order of their ids. */
+export async function readProducts(
+  db: Queryable,
+  merchantId: string,
+  productIds: readonly string[],
+): Promise<Product[]> {
+  const rows = await db.query<ProductRow>({
+    name: "read-products",
+    text: `
+      select ${PRODUCT_COLUMNS}
+      from products p
+      where p.merchant_id = $1 and p.id = any($2::uuid[])
+      order by p.id`,
+    values: [merchantId, productIds],
+  });
+  return rows.map(toProduct);
+}
+
 /** Reads a product and locks it until the transaction ends. */
 export async function lockProduct(
   tx: Queryable,

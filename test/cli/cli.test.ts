@@ -157,9 +157,20 @@ describe("the command line", () => {
     const file = join(folder, "catalog.csv");
     await writeFile(file, '\uFEFFsku,name,price\r\nA,"With ""quotes"", and\r\na line",1.00\r\n');
     const at = `--merchant ${partner.merchantId}`;
-    expect((await cli(`product import ${file} ${at}`)).output).toBe("created  1\nchanged  0\n");
+    expect((await cli(`product import ${file} ${at}`)).output).toBe(
+      "created    1\nchanged    0\nunchanged  0\n",
+    );
     const piped = await cli(`product import - ${at} --json`, "sku,name,price\nB,b,2\nC,c,3\n");
-    expect(piped.json()).toEqual({ created: 2, changed: 0 });
+    const { products, ...counts } = piped.json();
+    expect(counts).toEqual({ created: 2, changed: 0, unchanged: 0 });
+    expect(products).toMatchObject([
+      { line: 2, sku: "B" },
+      { line: 3, sku: "C" },
+    ]);
+    const exported = (await cli(`product export ${at}`)).output;
+    expect(exported).toContain(`${products[1].id},C,c,3.00,,,,active\r\n`);
+    const again = await cli(`product import - ${at} --match sku`, "sku,name,price\nB,b,2\nC,Other,3\n");
+    expect(again.output).toBe("created    0\nchanged    1\nunchanged  1\n");
     const before = await countRows(test, "products");
     const rejected = await cli(`product import - ${at}`, "sku,name,price\nD,d,4\nE,,x\n");
     expect(rejected).toMatchObject({ code: 1, output: "" });

@@ -40,6 +40,7 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
     ],
     columns: ["id", "sku", "name", "price", "status"],
   },
+  { words: "product export", operationId: "exportProducts" },
   { words: "product change", operationId: "updateProduct", fields: [...PRODUCT, STATUS] },
   { words: "product expose", operationId: "exposeProduct" },
   { words: "product withdraw", operationId: "withdrawProduct" },

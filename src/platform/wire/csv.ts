@@ -1,10 +1,13 @@
 /**
  * Partners and merchants write texts, and spreadsheets run a cell that begins with one of these signs, or its wide or
- * small form, as a formula. Some read the file with semicolons or tabs between cells, and quotes then protect nothing: a
- * cell also begins behind each of those, and behind a line break. Spaces, invisible characters and quotes before a sign
- * are skipped.
+ * small form, as a formula. Spaces, invisible characters, quotes and apostrophes before it are skipped.
  */
-const FORMULA = /(^|[;\t\r\n])(?=[\s\p{Cf}"]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/gu;
+const SIGN = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]`;
+const SKIPPED = String.raw`[\s\p{Cf}"']`;
+/** A tab or a line break at the beginning can hide a formula. */
+const BEGINS_AS_FORMULA = new RegExp(String.raw`^(?:${SKIPPED}*${SIGN}|'*[\t\r])`, "u");
+/** Each is found from its beginning only: a text of nothing but spaces would take quadratic time otherwise. */
+const SIGNS = new RegExp(`(?<!${SKIPPED})${SKIPPED}*${SIGN}`, "gu");
 
 /** A row of a CSV file for spreadsheets (RFC 4180), without formulas. */
 export function csvRow(cells: readonly unknown[]): string {
@@ -29,7 +32,21 @@ export class CsvNumber {
   }
 }
 
-/** An apostrophe in front of a formula makes it text (decision 0049). */
-function withoutFormula(text: string): string {
-  return text.replace(/^(?=[\t\r])/, "'").replace(FORMULA, "$1'");
+/**
+ * An apostrophe in front of a formula makes it text (decision 0049). Some read the file with semicolons or tabs between
+ * cells, and quotes then protect nothing: a cell also begins behind each of those, and behind a line break.
+ */
+const withoutFormula = (text: string): string =>
+  (BEGINS_AS_FORMULA.test(text) ? "'" : "") +
+  text.replace(
+    SIGNS,
+    (signs, at: number) => (text[at - 1] === ";" ? "'" : "") + signs.replace(/[\t\r\n]/g, "$&'"),
+  );
+
+/** The text of a cell before `csvRow` made its formulas text (decision 0104). Reverses exactly that for every text. */
+export function withFormula(cell: string): string {
+  const text = cell.replace(SIGNS, (signs, at: number) =>
+    (cell[at - 1] === ";" ? signs.replace(/^'/, "") : signs).replace(/([\t\r\n])'/g, "$1"),
+  );
+  return BEGINS_AS_FORMULA.test(text) ? text.replace(/^'/, "") : text;
 }

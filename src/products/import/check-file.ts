@@ -1,9 +1,11 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { listOwnProducts } from "../products-sql.ts";
 import { ImportErrors } from "./import-errors.ts";
-import { type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
-import { listOwnProducts } from "./import-sql.ts";
+import { type ImportError, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
+import { type ImportMatch, matchRows } from "./match-rows.ts";
 import { type CsvRow, InvalidCsvError, readCsv } from "./read-csv.ts";
+import { SeenSkus } from "./seen-skus.ts";
 import type { Spool } from "./spool.ts";
 
 /** What one transaction can store in about ten seconds. A larger catalog is split into several files. */
@@ -11,17 +13,21 @@ export const IMPORT_ROWS_MAX = 500_000;
 /** Rows per statement. */
 const BATCH_SIZE = 1_000;
 
-type ImportFile = { readonly bytes: AsyncIterable<Buffer>; readonly spool: Spool<ImportRow> };
+type ImportFile = {
+  readonly bytes: AsyncIterable<Buffer>;
+  readonly match: ImportMatch;
+  readonly spool: Spool<ImportRow>;
+};
 type CheckedFile = { readonly header: ImportHeader; readonly errors: ImportErrors };
 
 /** Validates a file as it arrives. Rows are spooled as long as the file has no error. */
 export async function checkFile(
   db: Queryable,
   merchant: Merchant,
-  { bytes, spool }: ImportFile,
+  { bytes, match, spool }: ImportFile,
 ): Promise<CheckedFile> {
   const errors = new ImportErrors();
-  const rows = new CheckedRows({ db, merchant, spool, errors });
+  const rows = new CheckedRows({ db, merchant, match, spool, errors });
   let header: ImportHeader | null = null;
   try {
     for await (const row of readCsv(bytes)) {
@@ -50,15 +56,17 @@ export async function checkFile(
 type RowsContext = {
   readonly db: Queryable;
   readonly merchant: Merchant;
+  readonly match: ImportMatch;
   readonly spool: Spool<ImportRow>;
   readonly errors: ImportErrors;
 };
 
-/** Checks each row, and the ids of a batch of rows together. */
+/** Checks each row, and the ids and SKUs of a batch of rows together. */
 class CheckedRows {
   readonly #context: RowsContext;
   readonly #idsSeen = new Set<string>();
-  #batch: { line: number; row: ImportRow }[] = [];
+  readonly #skusSeen = new SeenSkus();
+  #batch: ImportRow[] = [];
   #count = 0;
 
   constructor(context: RowsContext) {
@@ -70,7 +78,7 @@ class CheckedRows {
   }
 
   async add(csvRow: CsvRow, header: ImportHeader): Promise<void> {
-    const { errors, merchant } = this.#context;
+    const { errors, merchant, match } = this.#context;
     const { line } = csvRow;
     this.#count += 1;
     if (this.isFull) return errors.add([{ line, detail: `exceeds the limit of ${IMPORT_ROWS_MAX} rows` }]);
@@ -79,19 +87,36 @@ class CheckedRows {
     if (row.id !== null && this.#idsSeen.has(row.id))
       return errors.add([{ line, column: "id", detail: "is also the id of an earlier row" }]);
     if (row.id !== null) this.#idsSeen.add(row.id);
-    this.#batch.push({ line, row });
+    if (match !== "none" && this.#skusSeen.add(row.sku, row.id !== null))
+      return errors.add([{ line, column: "sku", detail: "is also the SKU of an earlier row" }]);
+    this.#batch.push(row);
     if (this.#batch.length === BATCH_SIZE) await this.flush();
   }
 
   async flush(): Promise<void> {
-    const { db, merchant, spool, errors } = this.#context;
+    const { db, merchant, match, spool, errors } = this.#context;
     const batch = this.#batch;
     this.#batch = [];
-    const ids = batch.flatMap(({ row }) => row.id ?? []);
+    const ids = batch.flatMap(({ id }) => id ?? []);
     const own = new Set(ids.length === 0 ? [] : await listOwnProducts(db, merchant.id, ids));
-    for (const { line, row } of batch)
-      if (row.id !== null && !own.has(row.id))
+    for (const { line, id } of batch)
+      if (id !== null && !own.has(id))
         errors.add([{ line, column: "id", detail: "is not a product of the merchant" }]);
-    if (errors.count === 0 && batch.length > 0) await spool.add(batch.map(({ row }) => row));
+    const rows = (await matchRows(db, merchant.id, match, batch)).flatMap((row) => {
+      const error = "error" in row ? row.error : this.#matchedTwice(row);
+      if (error !== null) errors.add([error]);
+      return "error" in row ? [] : [row];
+    });
+    if (errors.count === 0 && rows.length > 0) await spool.add(rows);
+  }
+
+  /** The error of a row that changes the product of an earlier row. */
+  #matchedTwice({ id, isMatched, line }: ImportRow): ImportError | null {
+    if (!isMatched || id === null) return null;
+    const isTwice = this.#idsSeen.has(id);
+    this.#idsSeen.add(id);
+    return isTwice
+      ? { line, column: "sku", detail: "is the SKU of a product that another row changes" }
+      : null;
   }
 }

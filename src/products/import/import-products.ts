@@ -3,13 +3,32 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { ProblemError } from "../../platform/wire/problem-error.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { checkFile } from "./check-file.ts";
-import type { ImportHeader, ImportRow } from "./import-row.ts";
+import { ImportErrors } from "./import-errors.ts";
+import type { ImportError, ImportHeader, ImportRow } from "./import-row.ts";
 import { insertImported, updateImported } from "./import-sql.ts";
+import { findOutdatedRow, type ImportMatch } from "./match-rows.ts";
 import { createSpool, type Spool } from "./spool.ts";
 
-export type Imported = { created: number; changed: number };
+/** Products that a response names. An export names all. */
+export const IMPORTED_LISTED_MAX = 10_000;
+
+export const IMPORT_CHANGES = ["created", "changed", "unchanged"] as const;
+type ImportChange = (typeof IMPORT_CHANGES)[number];
+
+type ImportedProduct = {
+  readonly line: number;
+  readonly id: string;
+  readonly sku: string;
+  readonly change: ImportChange;
+};
+
+/** The number of rows that did each, and the first products, in the order of the file. */
+export type Imported = Readonly<Record<ImportChange, number>> & { readonly products: ImportedProduct[] };
+
+export type ImportFile = { readonly bytes: AsyncIterable<Buffer>; readonly match: ImportMatch };
 
 /**
  * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First, the file is read and
@@ -19,17 +38,18 @@ export type Imported = { created: number; changed: number };
 export async function importProducts(
   context: Context,
   merchant: Merchant,
-  bytes: AsyncIterable<Buffer>,
+  { bytes, match }: ImportFile,
   by: Initiator,
 ): Promise<Imported | Problem> {
   const spool = await createSpool<ImportRow>();
   try {
-    const { errors, header } = await checkFile(context.db, merchant, { bytes, spool });
+    const { errors, header } = await checkFile(context.db, merchant, { bytes, match, spool });
     if (errors.count > 0) return errors.toProblem();
     return await inTransaction(context, async (tx) => {
-      const imported = await storeAll(tx, context, { merchant, header, spool });
+      const imported = await storeAll(tx, context, { merchant, header, match, spool });
       const fact = { merchantId: merchant.id, subject: "mer", ids: [merchant.id] } as const;
-      await recordAudit(tx, context, by, { ...fact, details: imported });
+      const { products: _, ...counts } = imported;
+      await recordAudit(tx, context, by, { ...fact, details: { ...counts, match } });
       return imported;
     });
   } finally {
@@ -37,28 +57,37 @@ export async function importProducts(
   }
 }
 
-type Storable = { merchant: Merchant; header: ImportHeader; spool: Spool<ImportRow> };
+type Storable = { merchant: Merchant; header: ImportHeader; match: ImportMatch; spool: Spool<ImportRow> };
 
 async function storeAll(
   tx: Queryable,
   { clock, newId }: Context,
-  { merchant, header, spool }: Storable,
+  { merchant, header, match, spool }: Storable,
 ): Promise<Imported> {
   // Imports of one merchant run one after the other, because they can change the same products.
   await lockMerchant(tx, merchant.id);
   const now = clock.now();
-  const imported = { created: 0, changed: 0 };
+  const counts = { created: 0, changed: 0, unchanged: 0 };
+  const products: ImportedProduct[] = [];
   for await (const batch of spool.batches()) {
-    const [created, changed] = [batch.filter(({ id }) => id === null), batch.filter(({ id }) => id !== null)];
+    const outdated = await findOutdatedRow(tx, merchant.id, match, batch);
+    if (outdated !== null) throw new ProblemError(problemOf(outdated)); // What was stored is rolled back.
     // Ids are made here, not while the file arrives, so that products are listed in the order in which they appear.
-    const withIds = created.map((row) => ({ ...row, id: newId() }));
-    if (withIds.length > 0) await insertImported(tx, merchant, withIds, now);
-    if (changed.length > 0) {
-      const found = await updateImported(tx, merchant.id, header, changed, now);
-      if (found !== changed.length) throw new Error("A product is gone, and products are never deleted.");
+    const rows = batch.map((row) => ({ ...row, id: row.id ?? newId(), isNew: row.id === null }));
+    const [created, existing] = [rows.filter(({ isNew }) => isNew), rows.filter(({ isNew }) => !isNew)];
+    if (created.length > 0) await insertImported(tx, merchant, created, now);
+    const changed = await updateImported(tx, merchant.id, header, existing, now);
+    for (const { line, id, sku, isNew } of rows) {
+      const change = isNew ? "created" : changed.has(id) ? "changed" : "unchanged";
+      counts[change] += 1;
+      if (products.length < IMPORTED_LISTED_MAX) products.push({ line, id, sku, change });
     }
-    imported.created += created.length;
-    imported.changed += changed.length;
   }
-  return imported;
+  return { ...counts, products };
+}
+
+function problemOf(error: ImportError): Problem {
+  const errors = new ImportErrors();
+  errors.add([error]);
+  return errors.toProblem();
 }

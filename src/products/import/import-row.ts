@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
 import { parseMoney } from "../../platform/money.ts";
+import { withFormula } from "../../platform/wire/csv.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, type ProductStatus } from "../product.ts";
@@ -20,6 +21,10 @@ export type ImportHeader = readonly Column[];
 
 /** A row that is valid without regard to other rows. A null value has no column in the file, and is not changed. */
 export type ImportRow = {
+  /** The line on which it begins. */
+  readonly line: number;
+  /** Whether `id` was found by the SKU. */
+  readonly isMatched: boolean;
   /** The product to change. Null creates one. */
   readonly id: string | null;
   readonly sku: string;
@@ -86,6 +91,7 @@ export function readRow(
     errors.push({ line, column: "price", detail: `must be an amount in ${currency}` });
   if (price === null || errors.length > 0) return { errors };
   return {
+    ...{ line, isMatched: false },
     id: row.id === undefined ? null : parseUuid(row.id),
     sku: row.sku,
     name: row.name,
@@ -105,7 +111,7 @@ function productOf(
 ): Record<string, unknown> {
   const product: Record<string, unknown> = {};
   header.forEach((column, index) => {
-    const cell = cells[index] ?? "";
+    const cell = withFormula(cells[index] ?? ""); // An export has guarded it.
     if (cell === "") return;
     if (column === "price") product[column] = { amount: cell, currency };
     else if (column === "weightGrams" && /^\d{1,15}$/.test(cell)) product[column] = Number(cell);

@@ -2,18 +2,23 @@ import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { ImportHeader, ImportRow } from "./import-row.ts";
 
-/** Those of the ids that are products of the merchant. */
-export async function listOwnProducts(
+/** The merchant's products with these SKUs: of each SKU the oldest, and how many there are. */
+export async function listSkuOwners(
   db: Queryable,
   merchantId: string,
-  ids: readonly string[],
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>({
-    name: "list-own-products",
-    text: "select id from products where merchant_id = $1 and id = any($2::uuid[])",
-    values: [merchantId, ids],
+  skus: readonly string[],
+): Promise<ReadonlyMap<string, { readonly id: string; readonly count: number }>> {
+  if (skus.length === 0) return new Map();
+  const rows = await db.query<{ sku: string; id: string; count: number }>({
+    name: "list-sku-owners",
+    text: `
+      select p.sku, (array_agg(p.id order by p.id))[1] as id, count(*)::integer as count
+      from products p
+      where p.merchant_id = $1 and p.sku = any($2::text[])
+      group by p.sku`,
+    values: [merchantId, skus],
   });
-  return rows.map(({ id }) => id);
+  return new Map(rows.map(({ sku, id, count }) => [sku, { id, count }]));
 }
 
 /** Stores new products of a merchant, in the order of their rows. */
@@ -38,8 +43,8 @@ export async function insertImported(
 }
 
 /**
- * Changes products of a merchant in the columns of the file. An empty status leaves it unchanged. Returns how many it
- * changed.
+ * Changes products of a merchant in the columns of the file. An empty status leaves it unchanged. Returns the ids of those
+ * that differ from their rows; the others are not written.
  */
 export async function updateImported(
   tx: Queryable,
@@ -47,8 +52,9 @@ export async function updateImported(
   header: ImportHeader,
   rows: readonly ImportRow[],
   now: Date,
-): Promise<number> {
-  const changed = await tx.query({
+): Promise<ReadonlySet<string>> {
+  if (rows.length === 0) return new Set();
+  const changed = await tx.query<{ id: string }>({
     name: "update-imported-products",
     text: `
       update products p
@@ -61,6 +67,11 @@ export async function updateImported(
         id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
         "priceMinor" bigint, status text)
       where p.id = n.id and p.merchant_id = $1
+        and (p.sku, p.name, p.price_minor, p.status, p.description, p.image_url, p.weight_grams) is distinct from (
+          n.sku, n.name, n."priceMinor", coalesce(n.status, p.status),
+          case when $3 then n.description else p.description end,
+          case when $4 then n."imageUrl" else p.image_url end,
+          case when $5 then n."weightGrams" else p.weight_grams end)
       returning p.id`,
     values: [
       merchantId,
@@ -71,5 +82,5 @@ export async function updateImported(
       now,
     ],
   });
-  return changed.length;
+  return new Set(changed.map(({ id }) => id));
 }

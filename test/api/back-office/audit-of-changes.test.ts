@@ -39,7 +39,10 @@ const NOT_AUDITED = [
   "pingWebhookEndpoint",
 ];
 
-const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { ...HEADERS, "content-type": "text/csv" } };
+const CSV = {
+  rawBody: "sku,name,price\nIMPORTED,N,1.00\n",
+  headers: { ...HEADERS, "content-type": "text/csv" },
+};
 
 type Entry = Record<string, unknown>;
 const newestEntries = async (count: number): Promise<Entry[]> =>

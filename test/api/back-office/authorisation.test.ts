@@ -20,6 +20,7 @@ const MERCHANTS_TOO = [
   "getConnection",
   "getConnectionUsage",
   "listProducts",
+  "exportProducts",
   "getProduct",
   "listOrders",
   "getOrder",

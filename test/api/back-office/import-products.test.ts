@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../../src/platform/ids.ts";
 import { countRows, createProduct } from "../../support/builders.ts";
+import { countsOf, importCsv } from "../../support/imports.ts";
 import { expectProblem } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Answer, type Client, startTestService, type TestService } from "../../support/test-service.ts";
@@ -24,11 +25,7 @@ const importInto = (
   merchant: string,
   csv: string | Buffer,
   { client = test.backOffice, type = "text/csv" }: { client?: Client; type?: string } = {},
-): Promise<Answer> =>
-  client.request("POST", `/api/merchants/${merchant}/products/import`, {
-    rawBody: csv,
-    headers: { "content-type": type },
-  });
+): Promise<Answer> => importCsv(client, merchant, csv, { type });
 
 async function listProducts(merchant = merchantId): Promise<Answer["body"][]> {
   const products: Answer["body"][] = [];
@@ -79,8 +76,8 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
       `${"x".repeat(256)},b,99999999999999,2000000001,,,`,
       "a,b,1",
       "",
-      "good,too,1.00,,,,",
-      "good,but the id is of no product,1.00,,,,01a00000-0000-7000-8000-000000000000",
+      "also good,too,1.00,,,,",
+      "bad,the id is of no product,1.00,,,,01a00000-0000-7000-8000-000000000000",
     ].join("\r\n");
     const at = (line: number, column: string) => ({ line, column, detail: words });
     await expectRejected(csv, [
@@ -162,7 +159,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
   it("creates products by the rules of single ones, in the order of the file", async () => {
     const csv = `${HEADER},weightGrams,description,imageUrl,status\nA,First,1.5,20,Words,https://x.example/a.png,discontinued\nB,Second,0,,,,\n`;
     const answer = await importInto(merchantId, csv, { type: "Text/CSV; charset=utf-8" });
-    expect(answer.body).toEqual({ created: 2, changed: 0 });
+    expect(countsOf(answer)).toEqual({ created: 2, changed: 0, unchanged: 0 });
     const [first, second, ...others] = await listProducts();
     expect(others).toEqual([]);
     expect(first).toMatchObject({
@@ -203,7 +200,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
     ["columns in another order, with spaces around their names", ` price , sku,"name"\n1,a,b\n`],
     ["quotes around everything", `"sku","name","price"\n"a","b","1"\n`],
   ])("takes %s", async (_title, csv) => {
-    expect((await importInto(merchantId, csv)).body).toEqual({ created: 1, changed: 0 });
+    expect(countsOf(await importInto(merchantId, csv))).toEqual({ created: 1, changed: 0, unchanged: 0 });
     expect(await listProducts()).toMatchObject([{ sku: "a", name: "b", price: { amount: "1.00" } }]);
   });
 
@@ -241,7 +238,7 @@ describe("POST /api/merchants/{id}/products/import", () => {
     const [before] = await listProducts();
     test.clock.advance({ hours: 1 });
     const csv = `id,sku,name,price,description\n${id.toUpperCase()},NEW,New,2,\n,A,Added,3,Words`;
-    expect((await importInto(merchantId, csv)).body).toEqual({ created: 1, changed: 1 });
+    expect(countsOf(await importInto(merchantId, csv))).toEqual({ created: 1, changed: 1, unchanged: 0 });
     const [changed, added] = await listProducts();
     expect(changed).toEqual({
       ...before,
@@ -258,12 +255,12 @@ describe("POST /api/merchants/{id}/products/import", () => {
     const id = await createProduct(test, merchantId);
     const other = await createProduct(test, merchantId);
     const csv = `${HEADER},status,id\na,b,1,,${id}\na,b,1,discontinued,${other}`;
-    expect((await importInto(merchantId, csv)).body).toEqual({ created: 0, changed: 2 });
+    expect(countsOf(await importInto(merchantId, csv))).toEqual({ created: 0, changed: 2, unchanged: 0 });
     expect((await listProducts()).map(({ status }) => status)).toEqual(["active", "discontinued"]);
   });
 
   it("imports nothing from a header alone", async () => {
-    expect((await importInto(merchantId, HEADER)).body).toEqual({ created: 0, changed: 0 });
+    expect(countsOf(await importInto(merchantId, HEADER))).toEqual({ created: 0, changed: 0, unchanged: 0 });
   });
 
   it("imports many rows in order; after an error in the last one, nothing is stored", async () => {
@@ -272,7 +269,11 @@ describe("POST /api/merchants/{id}/products/import", () => {
     const before = await countRows(test, "products");
     expect((await importInto(merchantId, `${csv}x,y,z`)).body.errors).toMatchObject([{ line: 20_002 }]);
     expect(await countRows(test, "products")).toBe(before);
-    expect((await importInto(merchantId, csv)).body).toEqual({ created: 20_000, changed: 0 });
+    expect(countsOf(await importInto(merchantId, csv))).toEqual({
+      created: 20_000,
+      changed: 0,
+      unchanged: 0,
+    });
     const { body } = await test.backOffice.get(`/api/merchants/${merchantId}/products?limit=100`);
     expect(body.data.map(({ sku }: { sku: string }) => sku)).toEqual(
       Array.from({ length: 100 }, (_, n) => `SKU-${n}`),
@@ -281,8 +282,8 @@ describe("POST /api/merchants/{id}/products/import", () => {
   });
 
   it("runs two concurrent imports of the same products one after the other", async () => {
-    const made = await importInto(merchantId, `${HEADER}\n${"a,b,1\n".repeat(3_000)}`);
-    expect(made.status).toBe(200);
+    const rows = Array.from({ length: 3_000 }, (_, n) => `SKU-${n},b,1\n`);
+    expect((await importInto(merchantId, `${HEADER}\n${rows.join("")}`)).status).toBe(200);
     const ids = (await listProducts()).map(({ id }) => id);
     const file = (name: string, order: string[]) =>
       `${HEADER},id\n${order.map((id) => `${name},${name},1,${id}`).join("\n")}`;
@@ -291,7 +292,8 @@ describe("POST /api/merchants/{id}/products/import", () => {
       importInto(merchantId, file("one", ids)),
       importInto(merchantId, file("two", ids.toReversed())),
     ]);
-    for (const { body } of answers) expect(body).toEqual({ created: 0, changed: 3_000 });
+    for (const answer of answers)
+      expect(countsOf(answer)).toEqual({ created: 0, changed: 3_000, unchanged: 0 });
     const names = new Set((await listProducts()).map(({ name }) => name));
     expect(names.size).toBe(1);
   });

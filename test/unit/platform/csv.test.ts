@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CsvNumber, csvRow } from "../../../src/platform/wire/csv.ts";
+import { CsvNumber, csvRow, withFormula } from "../../../src/platform/wire/csv.ts";
 
 describe("a row of CSV", () => {
   it.each<[string, unknown[], string]>([
@@ -9,6 +10,37 @@ describe("a row of CSV", () => {
     ["leaves the service's own numbers as they are", [new CsvNumber("-5.00"), new CsvNumber("0")], "-5.00,0"],
   ])("%s", (_, cells, row) => {
     expect(csvRow(cells)).toBe(`${row}\r\n`);
+  });
+
+  it.each<[string, string]>([
+    ["'=1", "''=1"],
+    ["\t=1", "'\t'=1"],
+    ["'\tx", "''\tx"],
+    ["' =1", "'' =1"],
+    ["it's 1-2", "it's 1-2"],
+    ["'x'", "'x'"],
+  ])("guards %j as %j", (text, cell) => {
+    expect(csvRow([text.replace(/"/g, "")])).toBe(csvRow([text]));
+    expect(csvRow([text]).trimEnd()).toBe(/[\t\r\n]/.test(text) && /[\r\n]/.test(text) ? `"${cell}"` : cell);
+    expect(withFormula(cell)).toBe(text);
+  });
+
+  it("can be read back, whatever the text is", () => {
+    const sign = fc.constantFrom(..."'=+-@;\t\r\n x\"\u200b\uff1d");
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: sign }), fc.string({ unit: "binary" })), (text) => {
+        const cell = csvRow([text]).slice(0, -2);
+        const unquoted = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+        const isGuarded = !/(^|[;\t\r\n])[\s\p{Cf}"]*[=+\-@\uff1d]/u.test(unquoted);
+        return isGuarded && withFormula(unquoted) === text;
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("takes no more than linear time for a text of spaces", () => {
+    const text = "\n".repeat(200_000);
+    expect(csvRow([text, `${text}=`])).toHaveLength(3 * 200_000 + 9);
   });
 
   it.each(["=1", "1,2", "1 EUR", "", "1.", "--1"])("has no number %s", (text) => {

@@ -1,17 +1,46 @@
+import { Readable } from "node:stream";
 import { Type } from "typebox";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
+import { enumeration } from "../../../platform/wire/schemas.ts";
+import { exportProducts } from "../../../products/export/export-products.ts";
 import { IMPORT_ROWS_MAX } from "../../../products/import/check-file.ts";
-import { importProducts } from "../../../products/import/import-products.ts";
-import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
+import {
+  IMPORT_CHANGES,
+  IMPORTED_LISTED_MAX,
+  importProducts,
+} from "../../../products/import/import-products.ts";
+import { IMPORT_MATCHES } from "../../../products/import/match-rows.ts";
+import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 
 const LIMIT_BYTES = 256 * 1_048_576;
+const EXPORT_EXAMPLE =
+  "id,sku,name,price,weightGrams,description,imageUrl,status\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active\r\n";
 const EXAMPLE = "sku,name,price,weightGrams\nMUG-01,Mug,7.90,380\n";
 
 const ImportedSchema = Type.Object(
   {
     created: Type.Integer({ description: "Number of products that were created." }),
     changed: Type.Integer({ description: "Number of products that were updated." }),
+    unchanged: Type.Integer({ description: "Number of products that were as their rows already." }),
+    products: Type.Array(
+      Type.Object(
+        {
+          line: Type.Integer({ description: "The line on which the row begins, counted from 1." }),
+          id: Type.String({ format: "uuid", description: "Id of the product." }),
+          sku: Type.String({ description: "SKU of the row." }),
+          change: enumeration(
+            "ImportChange",
+            IMPORT_CHANGES,
+            "`created`, `changed`, or `unchanged`: the product was as the row already.",
+          ),
+        },
+        { title: "ImportedProduct", description: "A row and its product." },
+      ),
+      {
+        description: `The products in the order of the file, at most the first ${IMPORTED_LISTED_MAX}. An export contains all.`,
+      },
+    ),
   },
   { title: "ImportResult", description: "The result of an import." },
 );
@@ -24,16 +53,50 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Import products from CSV",
-    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. If the file has the column \`id\`, a row with an \`id\` changes that product, and a row without one creates a product. All rows are imported, or none: then \`errors\` lists each error with its line.`,
+    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or none: then \`errors\` lists each error with its line.`,
     params: MerchantIdParams,
+    query: Type.Object({
+      match: Type.Optional(
+        enumeration(
+          "ImportMatch",
+          IMPORT_MATCHES,
+          "How a row without an `id` finds its product. `id`: it creates one, and is an error if the merchant has a product with its SKU. `sku`: it changes the product with its SKU, or creates one; an error if several have it. `none`: it creates one, even if the SKU exists. Default: `id`.",
+        ),
+      ),
+    }),
     upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES, example: EXAMPLE },
     responses: { 200: { description: "All rows were imported.", schema: ImportedSchema } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, body, by }, { context }) => {
+    handle: async ({ caller, params, query, body: bytes, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      const imported = await importProducts(context, merchant, body, by);
+      const imported = await importProducts(context, merchant, { bytes, match: query.match ?? "id" }, by);
       return isProblem(imported) ? imported : { status: 200, body: imported };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/products.csv",
+    operationId: "exportProducts",
+    admits: everyone,
+    isList: true,
+    tag: "Products",
+    summary: "Export products as CSV",
+    description:
+      "All products of the merchant, oldest first, with the columns of an import. An exported file can be changed and imported again. An apostrophe stands before a text that a spreadsheet would run as a formula; an import removes it.",
+    params: MerchantIdParams,
+    responses: {
+      200: { description: "The products.", file: { mediaType: "text/csv", example: EXPORT_EXAMPLE } },
+    },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      return {
+        status: 200,
+        body: Readable.from(exportProducts(context.db, merchant.id)),
+        headers: { "content-type": "text/csv; charset=utf-8" },
+      };
     },
   }),
 ];
