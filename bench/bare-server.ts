@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import Fastify from "fastify";
-import { createValidatorCompiler } from "../src/api/http/validator-compiler.ts";
+import { compileValidator } from "../src/api/http/validator-compiler.ts";
 import { OrderRequestSchema } from "../src/orders/creation/order-request.ts";
 
 /**
@@ -12,7 +12,7 @@ const order = readFileSync(orderFile);
 const products = readFileSync(productsFile);
 
 const app = Fastify();
-app.setValidatorCompiler(createValidatorCompiler());
+app.setValidatorCompiler(compileValidator);
 app.post("/v1/orders", { schema: { body: OrderRequestSchema } }, async (request, reply) => {
   reply.code(201);
   return request.body;

@@ -30,9 +30,10 @@ import { failureLog } from "./log/failure-log.ts";
 import { type RequestLog, requestLog, UNREAD } from "./log/request-log.ts";
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, setCommonFields } from "./replies.ts";
 import type { Route } from "./route.ts";
+import { compileSerializer } from "./serializer-compiler.ts";
 import { messageError, unparsedInput } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
-import { closedQuery, createValidatorCompiler } from "./validator-compiler.ts";
+import { closedQuery, compileValidator } from "./validator-compiler.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -170,7 +171,8 @@ function createApp<Operations, Caller>(
     clientErrorHandler: (error, socket) => unparsed.reject(error, socket as Socket),
   });
   unparsed.watch(app.server);
-  app.setValidatorCompiler(createValidatorCompiler());
+  app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(compileSerializer);
   // Node itself would respond to these two without a problem document.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", (request, socket) => {

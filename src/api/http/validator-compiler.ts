@@ -5,25 +5,33 @@ import { createCompile, type Validate } from "../../platform/wire/validation.ts"
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
 
-/** The schema of a query whose unknown parameters are rejected (decision 0075). */
-export const closedQuery = (query: TSchema): TSchema => ({ ...query, additionalProperties: false });
+const closed = new WeakMap<TSchema, TSchema>();
 
-/** Bodies are validated as they are. Only text of a query is converted to the numbers and booleans of its schema. */
-export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const compile = createCompile();
-  const compiled = new Map<TSchema, Compiled>();
-  return ({ schema, httpPart }) => {
-    const known = compiled.get(schema);
-    if (known !== undefined) return known;
-    const validate = compile(schema);
-    const wanted =
-      httpPart === "querystring"
-        ? afterReadingText(schema, validate)
-        : asCompiled(httpPart === "body" ? withKnownFields(schema, validate) : validate);
-    compiled.set(schema, wanted);
-    return wanted;
-  };
+/** The schema of a query whose unknown parameters are rejected (decision 0075). */
+export function closedQuery(query: TSchema): TSchema {
+  const schema = closed.get(query) ?? { ...query, additionalProperties: false };
+  closed.set(query, schema);
+  return schema;
 }
+
+const compile = createCompile();
+const compiled = new WeakMap<TSchema, Compiled>();
+
+/**
+ * Bodies are validated as they are. Only text of a query is converted to the numbers and booleans of its schema. Routes
+ * with the same schema have the same validator, also on different listeners.
+ */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const validate = compile(schema);
+  const wanted =
+    httpPart === "querystring"
+      ? afterReadingText(schema, validate)
+      : asCompiled(httpPart === "body" ? withKnownFields(schema, validate) : validate);
+  compiled.set(schema, wanted);
+  return wanted;
+};
 
 function withKnownFields(schema: TSchema, validate: Validate): Validate {
   const keep = keepKnownFields(schema);

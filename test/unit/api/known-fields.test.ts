@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
-import { createValidatorCompiler } from "../../../src/api/http/validator-compiler.ts";
+import { compileValidator } from "../../../src/api/http/validator-compiler.ts";
 import { partnerRoutes } from "../../../src/api/partner/routes.ts";
 import type { RouteDescription } from "../../../src/api/route-description.ts";
 import { OrderRequestSchema } from "../../../src/orders/creation/order-request.ts";
@@ -109,7 +109,7 @@ describe("an unknown field", () => {
 });
 
 describe("many near misses in one body", () => {
-  const compiled = createValidatorCompiler()({
+  const compiled = compileValidator({
     schema: OrderRequestSchema,
     method: "POST",
     url: "/",
