@@ -2,11 +2,13 @@ import type { TSchema } from "typebox";
 import type { ProblemCode } from "../platform/wire/problems.ts";
 import type { Upload } from "./http/upload.ts";
 
+type FileDescription = { readonly mediaType: string; readonly example: string };
+
 type SuccessDescription = {
   readonly description: string;
   readonly schema?: TSchema;
-  /** Instead of `schema`, or as the caller chooses: a body that is not JSON. */
-  readonly file?: { readonly mediaType: string; readonly example: string };
+  /** Instead of `schema`, or as the caller chooses: a body that is not JSON, or several to choose from. */
+  readonly file?: FileDescription | readonly FileDescription[];
   readonly headers?: Record<string, string>;
 };
 

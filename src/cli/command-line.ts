@@ -1,14 +1,12 @@
 import type { Readable } from "node:stream";
 import { CommanderError } from "commander";
-import { PendingMigrationsError } from "../app/open-service.ts";
 import { ConfigError } from "../platform/config.ts";
-import { isUnavailable } from "../platform/database/database.ts";
-import { type BackOffice, openBackOffice } from "./back-office.ts";
-import { runDoctor } from "./doctor/doctor.ts";
+import type { BackOffice } from "./back-office/back-office.ts";
+import { isUnencrypted, readServiceAddress } from "./back-office/service-address.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { runExport } from "./export.ts";
 import { runAuditExport } from "./export-audit.ts";
-import { messageOf, UsageError } from "./failure.ts";
+import { messageOf, UnavailableError, UsageError } from "./failure.ts";
 import { runImport } from "./import.ts";
 import type { Output } from "./output.ts";
 import { createProgram } from "./program.ts";
@@ -30,21 +28,15 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage; // Commander has reported it.
     terminal.output.note(`${messageOf(error)}\n`);
     if (error instanceof ConfigError || error instanceof UsageError) return EXIT.usage;
-    return isUnavailable(error) ? EXIT.unavailable : EXIT.failed;
+    return error instanceof UnavailableError ? EXIT.unavailable : EXIT.failed;
   }
 }
 
 async function run(args: readonly string[], { environment, output, input }: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
-  const inBackOffice = async (
-    work: (backOffice: BackOffice) => Promise<ExitCode>,
-    schema?: "migrate",
-  ): Promise<void> => {
-    const backOffice = await openOrReport(environment, output, schema);
-    if (backOffice === null) {
-      exitCode = EXIT.unavailable;
-      return;
-    }
+  let url: string | undefined;
+  const inBackOffice = async (work: (backOffice: BackOffice) => Promise<ExitCode>): Promise<void> => {
+    const backOffice = await openBackOffice(url, environment, output);
     try {
       exitCode = await work(backOffice);
     } finally {
@@ -56,37 +48,51 @@ async function run(args: readonly string[], { environment, output, input }: Term
     (command, id, options) =>
       inBackOffice((backOffice) => runRequest(backOffice, output, command, id, options)),
     {
+      useService: (given) => {
+        url = given;
+      },
       importProducts: (file, options) =>
         inBackOffice((backOffice) => runImport(backOffice, output, input, { ...options, file })),
       exportOrders: (options) => inBackOffice((backOffice) => runExport(backOffice, output, options)),
-      exportAudit: (options) => inBackOffice(({ context }) => runAuditExport(context, output, options)),
+      exportAudit: (options) => inBackOffice((backOffice) => runAuditExport(backOffice, output, options)),
       doctor: async (options) => {
+        rejectService("doctor", url, environment);
+        const { runDoctor } = await import("./doctor/doctor.ts");
         exitCode = await runDoctor(environment, output, options);
       },
-      migrate: () => inBackOffice(() => reportMigrated(output), "migrate"),
+      migrate: async () => {
+        rejectService("migrate", url, environment);
+        const { openInProcess } = await import("./back-office/in-process.ts");
+        await (await openInProcess(environment, "migrate")).close();
+        await output.write("The schema of the database is up to date.\n");
+      },
     },
   );
   await program.parseAsync(args, { from: "user" });
   return exitCode;
 }
 
-async function reportMigrated(output: Output): Promise<ExitCode> {
-  await output.write("The schema of the database is up to date.\n");
-  return EXIT.done;
-}
-
-/** Null if the database cannot be used, which is then reported. */
-async function openOrReport(
+/** At the address, if there is one, else within this process. What the latter needs is loaded only then. */
+async function openBackOffice(
+  url: string | undefined,
   environment: NodeJS.ProcessEnv,
   output: Output,
-  schema?: "migrate",
-): Promise<BackOffice | null> {
-  try {
-    return await openBackOffice(environment, schema);
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    const message = error instanceof PendingMigrationsError ? "" : "The database cannot be used. ";
-    output.note(`${message}${messageOf(error)}\n`);
-    return null;
+): Promise<BackOffice> {
+  const address = readServiceAddress(url, environment);
+  if (address === null) {
+    const { openInProcess } = await import("./back-office/in-process.ts");
+    return openInProcess(environment, "as-it-is");
   }
+  if (isUnencrypted(address.url))
+    output.note(`Warning: http:// sends the token to ${address.url.host} without encryption.\n`);
+  const { openOverHttp } = await import("./back-office/over-http.ts");
+  return openOverHttp(address);
+}
+
+/** These commands need the database itself. Without this check they would use another one than the operator means. */
+function rejectService(command: string, url: string | undefined, environment: NodeJS.ProcessEnv): void {
+  if (url === undefined && (environment["PARTNER_ORDERS_URL"] ?? "") === "") return;
+  throw new UsageError(
+    `${command} works beside the database only: run it there, without --url and PARTNER_ORDERS_URL.`,
+  );
 }

@@ -1,33 +1,33 @@
-import { toWireAuditEntry } from "../api/back-office/audit/audit-wire.ts";
-import { auditRange } from "../audit/audit-range.ts";
-import { type AuditFilter, listAuditEntries } from "../audit/audit-sql.ts";
-import type { Context } from "../platform/context.ts";
-import { UUID_MAX } from "../platform/wire/cursor.ts";
+import type { BackOffice } from "./back-office/back-office.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { idOf, timeOf } from "./option-values.ts";
 import type { Output } from "./output.ts";
 import type { OptionValues } from "./requests/command.ts";
+import { operationOf } from "./requests/operations.ts";
+import { reportProblem } from "./requests/run-request.ts";
 
-/** Entries read at a time; memory holds no more of them. */
-const PAGE_SIZE = 500;
-
-/** `audit export`: an entry per line, newest first, as the API shows it. */
+/** `audit export`: an entry per line, newest first, as the API shows it. Memory holds one page. */
 export async function runAuditExport(
-  { db }: Context,
+  backOffice: BackOffice,
   output: Output,
   options: OptionValues,
 ): Promise<ExitCode> {
   const merchantId = idOf("mer", "merchant", options);
-  const filter: AuditFilter = { merchantId, connectionId: null, actor: null, action: null, subjectId: null };
-  const times = {
-    from: timeOf("since", options)?.toISOString(),
-    to: timeOf("until", options)?.toISOString(),
+  const [from, to] = [timeOf("since", options), timeOf("until", options)];
+  const filter = {
+    limit: "100",
+    ...(merchantId !== null && { merchantId }),
+    ...(from !== null && { from: from.toISOString() }),
+    ...(to !== null && { to: to.toISOString() }),
   };
-  for (let beforeId: string | null = UUID_MAX; beforeId !== null; ) {
-    const range = auditRange({ afterId: beforeId, limit: PAGE_SIZE }, times);
-    const { entries, continueBeforeId } = await listAuditEntries(db, filter, range);
-    await output.write(entries.map((entry) => `${JSON.stringify(toWireAuditEntry(entry))}\n`).join(""));
-    beforeId = continueBeforeId;
+  const { method, path } = operationOf("listAuditEntries");
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query = cursor === "" ? filter : { ...filter, cursor };
+    const response = await backOffice.send({ method, path, query, body: null });
+    if (response.status >= 400) return reportProblem(output, response, false);
+    const page = response.body as { data: unknown[]; nextCursor: string | null }; // As every list has it.
+    await output.write(page.data.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    cursor = page.nextCursor;
   }
   return EXIT.done;
 }

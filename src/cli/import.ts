@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import type { BackOffice } from "./back-office.ts";
+import type { BackOffice } from "./back-office/back-office.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { messageOf, UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
-import { routeOf } from "./requests/operations.ts";
+import { operationOf } from "./requests/operations.ts";
 import { presentObject } from "./requests/present.ts";
 import { reportProblem } from "./requests/run-request.ts";
 
@@ -22,7 +22,7 @@ export async function runImport(
   input: Readable,
   { file, merchant, match, json = false }: ImportOptions,
 ): Promise<ExitCode> {
-  const path = routeOf("importProducts").path.replace("{id}", encodeURIComponent(merchant));
+  const path = operationOf("importProducts").path.replace("{id}", encodeURIComponent(merchant));
   const query = match === undefined ? "" : `?match=${encodeURIComponent(match)}`;
   const response = await backOffice.upload(
     `${path}${query}`,

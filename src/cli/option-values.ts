@@ -1,12 +1,12 @@
-import { fromTypeId, type IdPrefix } from "../platform/ids.ts";
 import { UsageError } from "./failure.ts";
 import type { OptionValues } from "./requests/command.ts";
 
-/** The UUID in an id that an option names; null without the option. */
-export function idOf(prefix: IdPrefix, name: string, options: OptionValues): string | null {
+/** The id that an option names; null without the option. */
+export function idOf(prefix: "mer" | "con", name: string, options: OptionValues): string | null {
   if (options[name] === undefined) return null;
-  const id = fromTypeId(prefix, String(options[name]));
-  if (id === null) throw new UsageError(`--${name} must be an id that begins with ${prefix}_.`);
+  const id = String(options[name]);
+  if (!new RegExp(`^${prefix}_\\w{26}$`).test(id))
+    throw new UsageError(`--${name} must be an id that begins with ${prefix}_.`);
   return id;
 }
 

@@ -17,18 +17,21 @@ import { COMMANDS } from "./requests/commands.ts";
 import { InvalidValue } from "./requests/values.ts";
 
 const HELP = `
-Works whether or not the service runs, with the same environment variables as the service.
-Results go to standard output, errors and notes to standard error.
+With --url, or PARTNER_ORDERS_URL, it sends its requests to the back office of a running service, with the token in
+PARTNER_ORDERS_TOKEN or OPERATOR_TOKEN. Without, it works beside the database, whether or not the service runs, with
+the same environment variables as the service. Results go to standard output, errors and notes to standard error.
 
 Exit codes:
   0  done
   1  the service rejected the request, or it failed; standard error says why
   2  the command line or the configuration is invalid
-  3  the database is not available or lacks migrations
+  3  the service or the database is not available, or the database lacks migrations
 `;
 
 /** The commands that are not one request each. */
 export type SpecialCommands = {
+  /** Called before any command, with the value of `--url`. */
+  useService(url: string | undefined): void;
   importProducts(file: string, options: { merchant: string; match?: string; json?: true }): Promise<void>;
   exportOrders(options: OptionValues): Promise<void>;
   exportAudit(options: OptionValues): Promise<void>;
@@ -49,6 +52,11 @@ export function createProgram(
     .configureOutput({ writeOut: (text) => void output.write(text), writeErr: output.note })
     .showHelpAfterError("(see --help)")
     .addHelpText("after", HELP);
+  program.enablePositionalOptions().addOption(serviceOption());
+  program.hook("preAction", (_program, command) => {
+    const { url } = command.opts();
+    special.useService(!TAKES_OTHER_URL.has(command) && url !== undefined ? url : program.opts()["url"]);
+  });
   const groups = new Map<string, Command>();
   const groupOf = (name: string): Command => {
     const group = groups.get(name) ?? program.command(name).description(GROUPS[name] ?? name);
@@ -59,6 +67,13 @@ export function createProgram(
   addSpecial(program, groupOf, special);
   return program;
 }
+
+/** Each command has the option, so that it can be typed last. It has no default here: the environment is read later. */
+const serviceOption = (): Option =>
+  new Option("--url <address>", "address of the back office of a running service");
+
+/** Commands whose own `--url` means something else. They find the service by the option before the command. */
+const TAKES_OTHER_URL = new WeakSet<Command>();
 
 const GROUPS: Readonly<Record<string, string>> = {
   merchant: "merchants",
@@ -88,16 +103,19 @@ function addRequest(
   const takesId = named.includes(resourceOf(command));
   if (takesId) added.argument(`<${group}>`, `id of the ${group}`);
   for (const resource of named.filter((other) => other !== group))
-    added.requiredOption(`--${resource} <id>`, `id of the ${resource}`);
-  for (const field of fieldsOf(command))
-    added.addOption(optionOf(field).makeOptionMandatory(isRequired(command, field)));
+    added.requiredOption(`--${resource} <id>`, required(`id of the ${resource}`));
+  for (const field of fieldsOf(command)) added.addOption(optionOf(field, isRequired(command, field)));
   if (command.columns !== undefined) added.option("--all", "show all pages");
   added.option("--json", "print exactly the response of the API");
+  if (added.options.some(({ long }) => long === "--url")) TAKES_OTHER_URL.add(added);
+  else added.addOption(serviceOption());
   added.action(() => run(command, takesId ? added.args[0] : undefined, added.opts()));
 }
 
-function optionOf({ flag, help, read }: Field): Option {
-  const option = new Option(flag, help);
+const required = (help: string): string => `${help} (required)`;
+
+function optionOf({ flag, help, read }: Field, isMandatory: boolean): Option {
+  const option = new Option(flag, isMandatory ? required(help) : help).makeOptionMandatory(isMandatory);
   if (read === undefined) return option;
   return option.argParser((text) => {
     try {
@@ -114,11 +132,12 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .command("import")
     .description("create and update products from CSV, all rows or none")
     .argument("<file>", "CSV in UTF-8; - reads standard input")
-    .requiredOption("--merchant <id>", "id of the merchant")
+    .requiredOption("--merchant <id>", required("id of the merchant"))
     .addOption(
       new Option("--match <match>", "how rows without an id find their product").choices([...IMPORT_MATCHES]),
     )
     .option("--json", "print exactly the response of the API")
+    .addOption(serviceOption())
     .addHelpText("after", IMPORT_HELP)
     .action((file, options) => special.importProducts(file, options));
   groupOf("order")
@@ -137,6 +156,7 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
         .choices(["csv", "ndjson"])
         .default("csv"),
     )
+    .addOption(serviceOption())
     .action((options) => special.exportOrders(options));
   groupOf("audit")
     .command("export")
@@ -147,6 +167,7 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
       "only entries at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z",
     )
     .option("--until <time>", "only entries before this time")
+    .addOption(serviceOption())
     .action((options) => special.exportAudit(options));
   program
     .command("doctor")

@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
 import { fieldsOf } from "../../src/cli/requests/command.ts";
 import { COMMANDS } from "../../src/cli/requests/commands.ts";
-import { routeOf } from "../../src/cli/requests/operations.ts";
+import { operationOf } from "../../src/cli/requests/operations.ts";
 
 /** Operations without a command of their own, with the reason. */
 const WITHOUT_COMMAND = {
   importProducts: "`product import` reads a file",
+  exportOrders: "`order export` writes a file",
   getStatementCsv: "`account statement` shows the same; a file is downloaded over HTTP",
   getProduct: "`product list` shows every member",
   getStripeMethod: "set up together with Stripe, not at a terminal",
@@ -14,7 +15,13 @@ const WITHOUT_COMMAND = {
   deleteStripeMethod: "as above",
 };
 
-type ObjectSchema = { properties?: Record<string, ObjectSchema>; anyOf?: ObjectSchema[] };
+const routeOf = (operationId: string) => backOfficeRoutes.find((route) => route.operationId === operationId);
+
+type ObjectSchema = {
+  required?: string[];
+  properties?: Record<string, ObjectSchema>;
+  anyOf?: ObjectSchema[];
+};
 
 /** Whether a schema has a member, or the member of a member. */
 function hasMember(schema: ObjectSchema | undefined, path: string): boolean {
@@ -23,6 +30,23 @@ function hasMember(schema: ObjectSchema | undefined, path: string): boolean {
   if (member === undefined || rest.length === 0) return member !== undefined;
   return hasMember(member, rest.join("."));
 }
+
+describe("what commands know about the operations of the back office", () => {
+  it.each(backOfficeRoutes.map((route) => [route.operationId, route] as const))(
+    "is what the route of %s takes",
+    (operationId, { method, path, summary, query, body }) => {
+      const names = (schema: unknown) => Object.keys((schema as ObjectSchema | undefined)?.properties ?? {});
+      const known = operationOf(operationId);
+      expect({ ...known, query: [...known.query].sort() }).toEqual({
+        method,
+        path,
+        summary,
+        query: names(query).sort(),
+        requiredMembers: body === undefined ? null : ((body as ObjectSchema).required ?? []),
+      });
+    },
+  );
+});
 
 describe("the commands that are one request", () => {
   it("exist for every operation of the back office that has none of another kind", () => {
@@ -33,7 +57,7 @@ describe("the commands that are one request", () => {
   it.each(COMMANDS.map((command) => [command.words, command] as const))(
     "%s has options for what its route takes, and for nothing else",
     (_words, command) => {
-      const { query, body } = routeOf(command.operationId);
+      const { query, body } = routeOf(command.operationId) ?? {};
       const names = fieldsOf(command).map(({ name }) => name);
       for (const name of names) {
         const found = [query, body].filter((schema) => hasMember(schema as ObjectSchema | undefined, name));
@@ -49,7 +73,7 @@ describe("the commands that are one request", () => {
   it.each(COMMANDS.map((command) => [command.words, command] as const))(
     "%s pages if its route does",
     (_words, { operationId, columns }) => {
-      const pages = hasMember(routeOf(operationId).query as ObjectSchema | undefined, "cursor");
+      const pages = hasMember(routeOf(operationId)?.query as ObjectSchema | undefined, "cursor");
       expect(columns !== undefined).toBe(pages);
     },
   );

@@ -17,6 +17,7 @@ import { statementRoutes } from "./money/statement-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
 import { addressRoutes } from "./orders/address-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
+import { exportRoutes } from "./orders/export-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
@@ -35,6 +36,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...productRoutes,
   ...importRoutes,
   ...deliveryRoutes,
+  ...exportRoutes,
   ...orderRoutes,
   ...orderOperationRoutes,
   ...addressRoutes,

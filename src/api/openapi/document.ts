@@ -129,6 +129,13 @@ function parametersOf(schema: TSchema | undefined, location: string, { name, exa
 // Header names do not depend on case. The document shows them in their usual form.
 const HEADER_NAMES: Readonly<Record<string, string>> = { "idempotency-key": "Idempotency-Key" };
 
+type Files = NonNullable<RouteDescription["responses"][number]["file"]>;
+
+const filesOf = (files: Files): Json =>
+  Object.fromEntries(
+    [files].flat().map(({ mediaType, example }) => [mediaType, { schema: { type: "string" }, example }]),
+  );
+
 const successes = (route: RouteDescription, { api, name, example }: Describing): Json =>
   Object.fromEntries(
     Object.entries(route.responses).map(([status, { description, schema, file, headers }]) => [
@@ -139,7 +146,7 @@ const successes = (route: RouteDescription, { api, name, example }: Describing):
         ...((schema ?? file) && {
           content: {
             ...(schema && jsonContent(schema, name, example)),
-            ...(file && { [file.mediaType]: { schema: { type: "string" }, example: file.example } }),
+            ...(file && filesOf(file)),
           },
         }),
       },

@@ -17,7 +17,7 @@ import { pendingMigrations } from "../../platform/database/migrate.ts";
 import { createSecretBox } from "../../platform/secret-box.ts";
 import { countPausedEndpoints, readDueDeliveries, readOldestRecovery } from "../../webhooks/backlog-sql.ts";
 import { listKeyIdsInUse } from "../../webhooks/secrets/reseal-secrets-sql.ts";
-import { cliLog } from "../back-office.ts";
+import { cliLog } from "../back-office/in-process.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { messageOf } from "../failure.ts";
 import type { Output } from "../output.ts";

@@ -1,5 +1,4 @@
-import type { RouteDescription } from "../../api/route-description.ts";
-import { routeOf } from "./operations.ts";
+import { type Operation, operationOf } from "./operations.ts";
 import { wholeNumber } from "./values.ts";
 
 /** An option of a command: a parameter of the route's query, or a member of its body. */
@@ -56,13 +55,11 @@ export const fieldsOf = ({ fields = [], columns }: RequestCommand): readonly Fie
 
 /** Whether a request cannot do without this field. */
 export function isRequired(command: RequestCommand, { name }: Field): boolean {
-  const { body } = routeOf(command.operationId);
-  const { required = [] } = (body ?? {}) as { required?: readonly string[] }; // Of an object's schema.
-  return required.includes(name);
+  return operationOf(command.operationId).requiredMembers?.includes(name) ?? false;
 }
 
 export const helpOf = ({ help, operationId }: RequestCommand): string =>
-  help ?? uncapitalized(routeOf(operationId).summary);
+  help ?? uncapitalized(operationOf(operationId).summary);
 
 const uncapitalized = (text: string): string => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 
@@ -77,7 +74,7 @@ export const resourceOf = ({ words }: RequestCommand): string => words.split(" "
 
 /** The resources that the path of a command's route names, in their order. */
 export const resourcesInPath = ({ operationId }: RequestCommand): string[] =>
-  namedIn(routeOf(operationId).path).map(({ resource }) => resource);
+  namedIn(operationOf(operationId).path).map(({ resource }) => resource);
 
 /** `/api/facilities/{id}/stock/{productId}` names a facility and a product. */
 const namedIn = (path: string): { resource: string; parameter: string }[] =>
@@ -89,7 +86,7 @@ const namedIn = (path: string): { resource: string; parameter: string }[] =>
 const singular = (plural: string): string => plural.replace(/ies$/, "y").replace(/s$/, "");
 
 export type BackOfficeRequest = {
-  readonly method: RouteDescription["method"];
+  readonly method: Operation["method"];
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | null;
@@ -101,27 +98,27 @@ export function requestOf(
   id: string | undefined,
   options: OptionValues,
 ): BackOfficeRequest {
-  const route = routeOf(command.operationId);
+  const operation = operationOf(command.operationId);
   const query: Record<string, string> = {};
   const body: Record<string, unknown> = {};
   for (const field of fieldsOf(command)) {
     const given = options[optionName(field.flag)];
     if (given === undefined) continue;
     const value = given instanceof ReadValue ? given.value : given;
-    if (isInQuery(route, field)) query[field.name] = String(value);
+    if (operation.query.has(field.name)) query[field.name] = String(value);
     else setMember(body, field.name, value);
   }
   return {
-    method: route.method,
-    path: pathOf(command, route, id, options),
+    method: operation.method,
+    path: pathOf(command, operation, id, options),
     query,
-    body: route.body === undefined ? null : body,
+    body: operation.requiredMembers === null ? null : body,
   };
 }
 
 function pathOf(
   command: RequestCommand,
-  { path }: RouteDescription,
+  { path }: Operation,
   id: string | undefined,
   options: OptionValues,
 ): string {
@@ -129,11 +126,6 @@ function pathOf(
     const named = resource === resourceOf(command) ? id : options[resource];
     return filled.replace(`{${parameter}}`, encodeURIComponent(String(named)));
   }, path);
-}
-
-function isInQuery({ query }: RouteDescription, { name }: Field): boolean {
-  const { properties = {} } = (query ?? {}) as { properties?: Readonly<Record<string, unknown>> }; // Of an object's schema.
-  return Object.hasOwn(properties, name);
 }
 
 function setMember(body: Record<string, unknown>, path: string, value: unknown): void {

@@ -1,4 +1,4 @@
-import type { BackOffice, BackOfficeResponse } from "../back-office.ts";
+import type { BackOffice, BackOfficeResponse } from "../back-office/back-office.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { type BackOfficeRequest, type OptionValues, type RequestCommand, requestOf } from "./command.ts";
@@ -46,10 +46,11 @@ function noteNext(output: Output, { body: { nextCursor = null } }: BackOfficeRes
 /** Writes a problem to standard error: as text, or as the problem document. */
 export function reportProblem(
   output: Output,
-  { status, text, body }: BackOfficeResponse,
+  { status, text, body, hint }: BackOfficeResponse,
   json: boolean,
 ): ExitCode {
   output.note(json ? `${text}\n` : presentProblem(body));
+  if (!json && hint !== undefined) output.note(`${hint}\n`);
   return status === 503 ? EXIT.unavailable : EXIT.failed;
 }
 

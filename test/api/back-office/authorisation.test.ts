@@ -85,6 +85,7 @@ const OPERATOR_ONLY = [
   "setStripeMethod",
   "deleteStripeMethod",
   "listAuditEntries",
+  "exportOrders",
   "erasePersonalData",
 ];
 

@@ -1,0 +1,110 @@
+import { Readable } from "node:stream";
+import { type Static, Type } from "typebox";
+import type { Initiator } from "../../../audit/initiator.ts";
+import { recordAudit } from "../../../audit/record-audit.ts";
+import { csvFormat, type ExportFormat, ndjsonFormat } from "../../../orders/export/export-format.ts";
+import { type ExportFilter, exportOrders, isExportable } from "../../../orders/export/export-orders.ts";
+import { OrderStatusSchema } from "../../../orders/order-wire.ts";
+import type { Context } from "../../../platform/context.ts";
+import { parseTime } from "../../../platform/time.ts";
+import { notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
+import { dateTime, describedAs, enumeration } from "../../../platform/wire/schemas.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
+import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
+
+const ExportQuery = Type.Object({
+  merchantId: Type.Optional(Type.String({ description: "Only orders of this merchant." })),
+  connectionId: Type.Optional(Type.String({ description: "Only orders of this connection." })),
+  since: Type.Optional(dateTime("Only orders created at or after this time.")),
+  until: Type.Optional(dateTime("Only orders created before this time.")),
+  status: Type.Optional(describedAs(OrderStatusSchema, "Only orders with this status.")),
+  format: Type.Optional(
+    enumeration(
+      "ExportFormat",
+      ["csv", "ndjson"],
+      "`csv`: one row per order line, safe to open in a spreadsheet. `ndjson`: one JSON object per order. Default: `csv`.",
+    ),
+  ),
+});
+type ExportQuery = Static<typeof ExportQuery>;
+
+type File = { readonly mediaType: string; readonly format: ExportFormat };
+const FILES: Readonly<Record<"csv" | "ndjson", File>> = {
+  csv: { mediaType: "text/csv", format: csvFormat },
+  ndjson: { mediaType: "application/x-ndjson", format: ndjsonFormat },
+};
+
+export const exportRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/orders/export",
+    operationId: "exportOrders",
+    admits: operatorOnly,
+    tag: "Orders",
+    summary: "Export orders",
+    description:
+      "Real orders, connection by connection, the oldest first. Each order is in the state in which it is read. The file is sent while the orders are read: if the connection closes before the end of the response, the file is not complete.",
+    isList: true,
+    query: ExportQuery,
+    responses: {
+      200: {
+        description: "The orders.",
+        file: [
+          { mediaType: FILES.csv.mediaType, example: csvFormat.head },
+          { mediaType: FILES.ndjson.mediaType, example: '{"id":"ord_01m7y7np16fe68bxp4h91tdmdn"}\n' },
+        ],
+      },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ query, by }, { context }) => {
+      const errors = [...idErrors("mer", "merchantId", query), ...idErrors("con", "connectionId", query)];
+      if (errors.length > 0) return validationFailed(errors);
+      return startExport(context, by, toFilter(query), FILES[query.format ?? "csv"]);
+    },
+  }),
+];
+
+const toFilter = ({ merchantId, connectionId, since, until, status }: ExportQuery): ExportFilter => ({
+  merchantId: idIn("mer", merchantId),
+  connectionId: idIn("con", connectionId),
+  since: since === undefined ? null : parseTime(since),
+  until: until === undefined ? null : parseTime(until),
+  status: status ?? null,
+});
+
+async function startExport(
+  context: Context,
+  by: Initiator,
+  filter: ExportFilter,
+  { mediaType, format }: File,
+) {
+  if (!(await isExportable(context, filter))) return noSuchOwner(filter);
+  await recordExport(context, by, filter);
+  return {
+    status: 200,
+    body: Readable.from(textsOf(context, filter, format)),
+    headers: { "content-type": `${mediaType}; charset=utf-8` },
+  };
+}
+
+const noSuchOwner = ({ merchantId, connectionId }: ExportFilter): Problem =>
+  merchantId !== null && connectionId === null ? notFound("merchant") : notFound("connection");
+
+async function* textsOf(context: Context, filter: ExportFilter, { head, write }: ExportFormat) {
+  if (head !== "") yield head;
+  for await (const exported of exportOrders(context, filter)) yield write(exported);
+}
+
+/** An export reads addresses of buyers: one entry before the first of them is written (decision 0070). */
+async function recordExport(context: Context, by: Initiator, filter: ExportFilter): Promise<void> {
+  const { merchantId, connectionId, since, until, status } = filter;
+  const [subject, id] =
+    connectionId === null ? (["mer", merchantId] as const) : (["con", connectionId] as const);
+  await recordAudit(context.db, context, by, {
+    merchantId,
+    connectionId,
+    subject,
+    ids: id === null ? [] : [id],
+    details: { since: since ?? undefined, until: until ?? undefined, status: status ?? undefined },
+  });
+}

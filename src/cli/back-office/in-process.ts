@@ -1,0 +1,99 @@
+import { userInfo } from "node:os";
+import type { Readable } from "node:stream";
+import { pino } from "pino";
+import { createBackOffice } from "../../api/back-office/app.ts";
+import { type OpenService, openService, PendingMigrationsError } from "../../app/open-service.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { type Config, ConfigError, readConfig } from "../../platform/config.ts";
+import { createLog } from "../../platform/log.ts";
+import { createMetrics } from "../../platform/metrics.ts";
+import { messageOf, UnavailableError } from "../failure.ts";
+import type { BackOfficeRequest } from "../requests/command.ts";
+import { type BackOffice, type BackOfficeResponse, readResponse } from "./back-office.ts";
+
+/** A terminal gets messages instead of log lines, unless LOG_LEVEL is set. */
+export const cliLog = (environment: NodeJS.ProcessEnv, config: Config) =>
+  createLog(environment["LOG_LEVEL"] ? config.logLevel : "silent", pino.destination({ dest: 2, sync: true }));
+
+/**
+ * Opens the back office within this process, as the operator: the same rules as over HTTP, without a listener.
+ * @throws ConfigError; UnavailableError if the database cannot be used or lacks migrations.
+ */
+export async function openInProcess(
+  environment: NodeJS.ProcessEnv,
+  schema: "migrate" | "as-it-is",
+): Promise<BackOffice> {
+  const config = readConfig(environment);
+  try {
+    return backOfficeOf(await openService(config, cliLog(environment, config), systemClock, schema));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const message = error instanceof PendingMigrationsError ? "" : "The database cannot be used. ";
+    throw new UnavailableError(`${message}${messageOf(error)}`);
+  }
+}
+
+type InjectedResponse = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+};
+
+function backOfficeOf({ context, close }: OpenService): BackOffice {
+  const operator = { kind: "operator", name: operatorName() } as const;
+  const app = createBackOffice(context, async () => operator, createMetrics());
+  const inject = ({ method, path, query, body }: BackOfficeRequest) => ({
+    method,
+    url: path,
+    query,
+    ...(body !== null && { payload: body }),
+  });
+  return {
+    send: async (request) => {
+      const response = await app.inject(inject(request));
+      return responseOf(response, response.body);
+    },
+    upload: async (path, mediaType, bytes) => {
+      const headers = { "content-type": mediaType };
+      const response = await app.inject({ method: "POST", url: path, headers, payload: bytes });
+      return responseOf(response, response.body);
+    },
+    download: async (request, write) => {
+      const response = await app.inject({ ...inject(request), payloadAsStream: true });
+      const parts = partsOf(response.stream().setEncoding("utf8"));
+      let problem = "";
+      for await (const part of parts) {
+        if (response.statusCode >= 400) problem += part;
+        else await write(part);
+      }
+      return responseOf(response, problem);
+    },
+    close: async () => {
+      await app.close();
+      await close();
+    },
+  };
+}
+
+/** The response has begun, so an error in it is no problem document. */
+async function* partsOf(stream: Readable): AsyncGenerator<string> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw new UnavailableError(`The file is not complete: ${messageOf(error)}.`);
+  }
+}
+
+const responseOf = ({ statusCode, headers }: InjectedResponse, text: string): BackOfficeResponse => {
+  const nextCursor = headers["next-cursor"];
+  const mediaType = text === "" ? "" : String(headers["content-type"]);
+  return readResponse(statusCode, mediaType, nextCursor === undefined ? null : String(nextCursor), text);
+};
+
+/** Who the timeline of an order and the audit log name. */
+function operatorName(): string {
+  try {
+    return `command line, ${userInfo().username}`;
+  } catch {
+    return "command line"; // In a container a user may have no name.
+  }
+}
