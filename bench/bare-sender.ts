@@ -1,5 +1,5 @@
+import { signedHeaders } from "../src/webhooks/dispatch/send/request-headers.ts";
 import { createSender } from "../src/webhooks/dispatch/send/sender.ts";
-import { signedHeaders } from "../src/webhooks/dispatch/send/signature.ts";
 import { newSigningSecret, signingKey } from "../src/webhooks/secrets/signing-secret.ts";
 
 /**

@@ -3,6 +3,7 @@ import type { Initiator } from "../audit/initiator.ts";
 import { EVENT_TYPES, PING } from "../events/event-types.ts";
 import type { KeyAccess } from "../merchants/key-mode.ts";
 import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
+import { readOrderRecord } from "../orders/personal-data/personal-data-sql.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
@@ -17,7 +18,9 @@ import {
   limitField,
   pageOf,
 } from "../platform/wire/schemas.ts";
+import type { WebhookContext } from "../webhooks/context.ts";
 import { DeliverySchema, DeliveryStatusSchema } from "../webhooks/log/delivery.ts";
+import { readDeliveryDetails } from "../webhooks/log/delivery-details.ts";
 import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
 import { redeliver } from "../webhooks/manual/redeliver.ts";
 import { idErrors, idIn } from "./http/id-parameters.ts";
@@ -83,14 +86,16 @@ function timeIn(text: string | undefined): Date | null {
   return new Date(Math.max(0, Number.isNaN(time) ? 0 : time));
 }
 
-export async function deliveryResponse(
-  { db, clock }: Context,
-  access: KeyAccess,
-  deliveryId: string,
-): Promise<RouteResponse | Problem> {
+/** A delivery with the requests and responses of its attempts. Null when the connection has no such delivery. */
+export async function findDelivery(context: WebhookContext, access: KeyAccess, deliveryId: string) {
   const id = fromTypeId("dlv", deliveryId);
-  const delivery = id === null ? null : await readWireDelivery(db, access, id, clock.now());
-  return delivery === null ? notFound("delivery") : { status: 200, body: delivery };
+  if (id === null) return null;
+  return readDeliveryDetails(
+    context,
+    access,
+    id,
+    async (orderId) => (await readOrderRecord(context.db, { ...access, id: orderId })).erasedAt,
+  );
 }
 
 /** Returns 202 and the delivery, which will be sent once more. */
@@ -103,6 +108,6 @@ export async function redeliveryResponse(
   const id = fromTypeId("dlv", deliveryId);
   const redelivered = id === null ? notFound("delivery") : await redeliver(context, access, id, by);
   if (isProblem(redelivered)) return redelivered;
-  const shown = await deliveryResponse(context, access, deliveryId);
-  return isProblem(shown) ? shown : { ...shown, status: 202 };
+  const shown = await readWireDelivery(context.db, access, redelivered.id, context.clock.now());
+  return shown === null ? notFound("delivery") : { status: 202, body: shown };
 }

@@ -56,6 +56,12 @@ export async function readDelivery({ client }: Partner, deliveryId: string) {
   return body;
 }
 
+/** A delivery as lists show it. */
+export const withoutRequests = (delivery: Awaited<ReturnType<typeof readDelivery>>) => ({
+  ...delivery,
+  attempts: delivery.attempts.map(({ request: _, ...attempt }: { request: unknown }) => attempt),
+});
+
 /** Ids of a partner's deliveries as they are listed. */
 export async function listedIds({ client }: Partner, query = ""): Promise<string[]> {
   const { status, body } = await client.get(`/v1/deliveries${query}`);

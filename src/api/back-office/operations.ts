@@ -1,14 +1,14 @@
 import { orderReader, type ReadOrder } from "../../orders/read-order.ts";
-import type { Context } from "../../platform/context.ts";
+import type { WebhookContext } from "../../webhooks/context.ts";
 
 /** The operations that handlers of the back office receive. */
 export type BackOfficeOperations = {
-  readonly context: Context;
+  readonly context: WebhookContext;
   readonly readOrder: ReadOrder;
 };
 
 /** Creates them once for a listener, so that reads that arrive together are done together. */
-export const backOfficeOperations = (context: Context): BackOfficeOperations => ({
+export const backOfficeOperations = (context: WebhookContext): BackOfficeOperations => ({
   context,
   readOrder: orderReader(context),
 });

@@ -49,6 +49,14 @@ const newOrder = {
   shipments: [],
 };
 const attempt = { responseStatus: 204, responseBody: "", durationMs: 35, error: null };
+const sentHeaders = {
+  "content-type": "application/json",
+  "user-agent": "PartnerOrders/1.0.0",
+  "webhook-id": "evt_01m7y7np16fe68bxp4h91tdmdn",
+  "webhook-timestamp": "1772442000",
+  "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+};
+const sentRequest = { body: '{"id":"evt_01m7y7np16fe68bxp4h91tdmdn","type":"order.created"}' };
 const delivery = { status: "succeeded", attemptCount: 1 };
 const product = { name: "Mug", description: "Stoneware, 300 ml" };
 const endpoint = { eventTypes: ["order.created", "order.canceled"], description: "Web shop" };
@@ -62,6 +70,10 @@ export const PARTNER_EXAMPLES: ExampleTexts = {
     Product: product,
     DeliveryAttempt: attempt,
     Delivery: delivery,
+    DeliveryAttemptDetails: attempt,
+    DeliveryDetails: delivery,
+    DeliveryRequest: sentRequest,
+    DeliveryRequestHeaders: sentHeaders,
     WebhookEndpoint: endpoint,
     WebhookEndpointWithSecret: endpoint,
     WebhookEndpointRequest: endpoint,
@@ -79,6 +91,10 @@ export const BACK_OFFICE_EXAMPLES: ExampleTexts = {
     Product: product,
     DeliveryAttempt: attempt,
     Delivery: delivery,
+    DeliveryAttemptDetails: attempt,
+    DeliveryDetails: delivery,
+    DeliveryRequest: sentRequest,
+    DeliveryRequestHeaders: sentHeaders,
     TransitionRefusedProblem: { transition: "complete", orderStatus: "ACCEPTED", rule: "unshipped_lines" },
   },
 };

@@ -1,11 +1,13 @@
 import { Type } from "typebox";
+import { notFound } from "../../platform/wire/problems.ts";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
+import { DeliveryDetailsSchema } from "../../webhooks/log/delivery-details.ts";
 import {
   DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
   deliveryPageResponse,
-  deliveryResponse,
+  findDelivery,
   redeliveryResponse,
 } from "../deliveries.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
@@ -37,9 +39,13 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     tag,
     summary: "Get a delivery",
     params: DeliveryIdParams,
-    responses: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
+    description: "The delivery with its newest attempts, each with its request and its response.",
+    responses: { 200: { description: "The delivery with its attempts.", schema: DeliveryDetailsSchema } },
     problems: ["not-found"],
-    handle: ({ caller, params }, { context }) => deliveryResponse(context, caller, params.deliveryId),
+    handle: async ({ caller, params }, { context }) => {
+      const found = await findDelivery(context, caller, params.deliveryId);
+      return found === null ? notFound("delivery") : { status: 200, body: found.details };
+    },
   }),
   route({
     method: "POST",

@@ -29,7 +29,7 @@ type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
 /** Attempts of each delivery in a list. A delivery seldom has more than the 13 of its schedule. */
 const ATTEMPTS_IN_LIST = 20;
 /** Attempts of a delivery that is read on its own. */
-const ATTEMPTS_OF_ONE = 100;
+export const ATTEMPTS_OF_ONE = 100;
 /** Attempts are counted up to this number. */
 const COUNT_MAX = 10_000;
 /** Characters of JSON that the responses on a page have together. */
@@ -92,7 +92,7 @@ export async function readWireDelivery(
 }
 
 /** The newest attempts by delivery, oldest first, and how many there are. */
-async function readAttempts(
+export async function readAttempts(
   db: Queryable,
   connection: ConnectionKey,
   deliveries: readonly Delivery[],

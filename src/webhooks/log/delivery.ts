@@ -42,7 +42,7 @@ export type Attempt = {
 export type LoggedAttempts = { readonly newest: readonly Attempt[]; readonly count: number };
 export const NO_ATTEMPTS: LoggedAttempts = { newest: [], count: 0 };
 
-const AttemptSchema = Type.Object(
+export const AttemptSchema = Type.Object(
   {
     number: Type.Integer({ minimum: 1, description: "Counts the attempts of the delivery by time, from 1." }),
     trigger: enumeration(

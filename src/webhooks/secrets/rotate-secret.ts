@@ -13,7 +13,7 @@ export const OVERLAP_HOURS_DEFAULT = 24;
 export const OVERLAP_HOURS_MAX = 168;
 
 /** Older secrets that sign beside the newest. Each adds a signature to every request. */
-const OLDER_SECRETS_MAX = 2;
+export const OLDER_SECRETS_MAX = 2;
 
 /**
  * Gives an endpoint a new signing secret and returns it, this once. The older secrets also sign for `overlapHours`, but

@@ -1,5 +1,6 @@
 import type { Queryable } from "../../platform/database/database.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
+import type { EndpointSecrets, StoredSecret } from "./signing-secret.ts";
 
 type SealedSecret = { id: string; sealed: string; createdAt: Date };
 
@@ -50,6 +51,21 @@ export async function deleteOldSecrets(
                limit $5))`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now, keptMax],
   });
+}
+
+/** The signing secrets of an endpoint that are stored, newest first. None if it is deleted. */
+export async function readSecrets(db: Queryable, endpoint: EndpointKey): Promise<EndpointSecrets> {
+  const rows = await db.query<StoredSecret & { endpointCreatedAt: Date }>({
+    name: "read-secrets",
+    text: `
+      select s.sealed, s.created_at as "createdAt", s.expires_at as "expiresAt", w.created_at as "endpointCreatedAt"
+      from webhook_endpoints w
+      join webhook_secrets s on s.merchant_id = w.merchant_id and s.connection_id = w.connection_id and s.endpoint_id = w.id
+      where w.merchant_id = $1 and w.connection_id = $2 and w.id = $3
+      order by s.created_at desc, s.id desc`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id],
+  });
+  return { endpointCreatedAt: rows[0]?.endpointCreatedAt ?? new Date(0), secrets: rows };
 }
 
 export async function deleteSecrets(tx: Queryable, endpoint: EndpointKey): Promise<void> {

@@ -4,7 +4,7 @@ import { createPartner, type Partner, placeOrder } from "../../support/builders.
 import { expectErrors, expectProblem, withoutItsOwn } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
-import { createEndpoint, deliveryOf, pauseEndpoint, readRows } from "../../support/webhooks.ts";
+import { createEndpoint, deliveryOf, endpointPath, pauseEndpoint, readRows } from "../../support/webhooks.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -76,6 +76,23 @@ describe("the deliveries of a connection", () => {
       expect((await client.get(pathOf(partner, "?status=failed"))).body.data).toEqual([]);
       expect((await client.get(pathOf(partner, `/${deliveryId}`))).body).toEqual(seen.data[0]);
     }
+  });
+
+  it("leave an entry in the audit log when they are read with the order in their requests", async () => {
+    const reads = async () =>
+      (await test.backOffice.get(`/api/audit-entries?subjectId=${order.id}&action=getDelivery`)).body.data;
+    const before = (await reads()).length;
+    expect((await personOf(partner).get(pathOf(partner, `/${deliveryId}`))).status).toBe(200);
+    const [entry, ...others] = await reads();
+    expect(others).toHaveLength(before);
+    expect(entry).toMatchObject({
+      actor: { kind: "merchant", name: "Mia" },
+      connectionId: partner.connectionId,
+      details: { deliveryId },
+    });
+    const { body: pinged } = await partner.client.post(endpointPath(endpointId, "ping"));
+    expect((await test.backOffice.get(pathOf(partner, `/${pinged.id}`))).status).toBe(200);
+    expect(await reads()).toHaveLength(before + 1); // It is about no order.
   });
 
   it("are sent once more when requested, and only once while that is pending", async () => {

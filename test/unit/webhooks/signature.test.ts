@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { signedHeaders } from "../../../src/webhooks/dispatch/send/signature.ts";
+import { signedHeaders } from "../../../src/webhooks/dispatch/send/request-headers.ts";
 import { newSigningSecret, signingKey } from "../../../src/webhooks/secrets/signing-secret.ts";
 
 const body = '{"type":"order.created","data":{"note":"Grüße 🎁"}}';

@@ -3,16 +3,18 @@ import { keyOf } from "../../../merchants/connection.ts";
 import { fullAccess } from "../../../merchants/key-mode.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
+import { DeliveryDetailsSchema } from "../../../webhooks/log/delivery-details.ts";
 import {
   DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
   deliveryPageResponse,
-  deliveryResponse,
+  findDelivery,
   redeliveryResponse,
 } from "../../deliveries.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
+import { recordReads } from "./record-reads.ts";
 
 const tag = "Deliveries";
 const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
@@ -45,12 +47,23 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     tag,
     summary: "Get a delivery",
     params: DeliveryParams,
-    responses: { 200: { description: "The delivery with its attempts.", schema: DeliverySchema } },
+    description:
+      "The delivery with its newest attempts, each with its request and its response. The body of a request contains the order with its address, so the audit log records who reads it.",
+    responses: { 200: { description: "The delivery with its attempts.", schema: DeliveryDetailsSchema } },
     problems: ["not-found"],
-    handle: async ({ caller, params }, { context }) => {
+    handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return deliveryResponse(context, fullAccess(keyOf(connection)), params.deliveryId);
+      const key = keyOf(connection);
+      const found = await findDelivery(context, fullAccess(key), params.deliveryId);
+      if (found === null) return notFound("delivery");
+      const { orderId, notAfter } = found.delivery;
+      await recordReads(context, by, {
+        orders: orderId === null ? [] : [{ ...key, id: orderId }],
+        testMode: notAfter !== null,
+        details: { deliveryId: params.deliveryId },
+      });
+      return { status: 200, body: found.details };
     },
   }),
   route({

@@ -1,13 +1,12 @@
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import { retried } from "../../../platform/database/retry.ts";
-import { after, MINUTE_MS } from "../../../platform/time.ts";
+import { after } from "../../../platform/time.ts";
 import type { WebhookContext } from "../../context.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "../claimed-delivery.ts";
 import type { EndpointQueue } from "../endpoint-queue.ts";
 import type { EndpointQueues } from "../endpoint-queues.ts";
 import { type Claimant, claimDeliveries, leaseEndpoints, type Room } from "./claim-sql.ts";
-
-const LEASE_MIN_MS = MINUTE_MS;
+import { leaseMsOf } from "./lease.ts";
 
 /** Deliveries that were claimed for an endpoint, to be added to its queue. */
 type Claimed = { readonly queue: EndpointQueue; readonly deliveries: readonly ClaimedDelivery[] };
@@ -38,8 +37,7 @@ export async function claimDue(
 ): Promise<void> {
   const { db, clock, newId } = context;
   const now = clock.now();
-  const leaseMs = Math.max(LEASE_MIN_MS, 3 * context.config.webhookTimeoutMs);
-  const claimant: Claimant = { workerId, now, leasedUntil: after(now, leaseMs) };
+  const claimant: Claimant = { workerId, now, leasedUntil: after(now, leaseMsOf(context.config)) };
   const sorted = connections.toSorted((one, other) => (one.connectionId < other.connectionId ? -1 : 1));
   const plans = sorted
     .flatMap((connection) => queues.of(connection))

@@ -3,9 +3,9 @@ import type { Config } from "../../../platform/config.ts";
 import type { Context } from "../../../platform/context.ts";
 import type { Attempt, ClaimedDelivery, Completion, Outcome } from "../claimed-delivery.ts";
 import { released } from "../claimed-delivery.ts";
+import { signedHeaders } from "./request-headers.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 import type { Sender, SendResult } from "./sender.ts";
-import { signedHeaders } from "./signature.ts";
 
 /** Where to send, and the keys to sign with, newest first. */
 export type Destination = { readonly url: string; readonly keys: readonly KeyObject[] };

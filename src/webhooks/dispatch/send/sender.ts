@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
-import { readVersion } from "../../../platform/config.ts";
 import { NameLookup, type Resolve } from "../names/name-lookup.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
+import { COMMON_HEADERS } from "./request-headers.ts";
 import { failureOf } from "./send-failure.ts";
 
 const READ_MAX_BYTES = 16 * 1_024;
@@ -64,7 +64,7 @@ type SenderSettings = {
 export function createSender(settings: SenderSettings): Sender {
   const { timeoutMs } = settings;
   const client = openClient(settings);
-  const commonHeaders = ["content-type", "application/json", "user-agent", `PartnerOrders/${readVersion()}`];
+  const commonHeaders = Object.entries(COMMON_HEADERS).flat();
 
   const inFlight = new Set<Exchange>();
   let whenIdle: (() => void) | null = null;

@@ -1,4 +1,11 @@
 import { createHmac, type KeyObject } from "node:crypto";
+import { readVersion } from "../../../platform/config.ts";
+
+/** The headers that every request has. */
+export const COMMON_HEADERS = {
+  "content-type": "application/json",
+  "user-agent": `PartnerOrders/${readVersion()}`,
+} as const;
 
 type Signable = {
   /** The event's id: the same for every attempt, so that the partner can recognize duplicates. It contains no dot. */
