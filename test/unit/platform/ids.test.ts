@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { fromUUID, TypeID } from "typeid-js";
 import { describe, expect, it } from "vitest";
 import {
   bytesOf,
@@ -49,10 +50,47 @@ describe("a TypeID", () => {
     );
   });
 
+  it("is what the published library makes and reads", () => {
+    const read = (text: string): string | null => {
+      try {
+        return TypeID.fromString(text, "ord").toUUID();
+      } catch {
+        return null;
+      }
+    };
+    const digit = fc.constantFrom(..."0123456789abcdefghjkmnpqrstvwxyz", "u", "-", "é");
+    const digits = fc.array(digit, { minLength: 25, maxLength: 27 }).map((all) => all.join(""));
+    const anyUuid = fc
+      .uint8Array({ minLength: 16, maxLength: 16 })
+      .map((bytes) => uuidOf(Buffer.from(bytes)));
+    fc.assert(
+      fc.property(fc.uuid(), (uuid) => void expect(toTypeId("ord", uuid)).toBe(fromUUID(uuid, "ord"))),
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          digits,
+          anyUuid.map((uuid) => fromUUID(uuid)),
+        ),
+        (text) => {
+          expect(fromTypeId("ord", `ord_${text}`)).toBe(read(`ord_${text}`));
+        },
+      ),
+    );
+  });
+
+  it("can have all bits or none", () => {
+    for (const uuid of ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"])
+      expect(fromTypeId("ord", toTypeId("ord", uuid))).toBe(uuid);
+  });
+
   it.each([
     "",
     "ord",
     "ord_",
+    TYPE_ID.replace("_", "-"),
+    toTypeId("ord", "0196a3e1-7c1e-0b52-9f4e-3a1b2c3d4e5f"), // No version of RFC 9562.
+    toTypeId("ord", "0196a3e1-7c1e-7b52-1f4e-3a1b2c3d4e5f"), // Another variant.
     UUID,
     TYPE_ID.slice(4),
     TYPE_ID.slice(0, -1),
