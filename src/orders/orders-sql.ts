@@ -84,6 +84,13 @@ const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
 const SELECT_ORDERS = selectOrders("$1");
 
 /**
+ * The third parameter, a list, in a form whose length the planner does not know. Otherwise it finds that a plan for just
+ * these few orders is cheaper than one for any ten, and makes it for each read: five times the cost of reading one order
+ * (decision 0110).
+ */
+const listed = (type: "uuid" | "text"): string => `(select $3::${type}[])::${type}[]`;
+
+/**
  * Reads whole orders of one connection, by the service's ids, expired test orders included. One statement for both
  * kinds of ids would be shorter, but for it PostgreSQL reads a small table from end to end, at more than twice the
  * cost.
@@ -96,7 +103,7 @@ export async function readOrders(
   if (ids.length === 0) return [];
   const rows = await db.query<OrderRow>({
     name: "read-orders",
-    text: `${SELECT_ORDERS} where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[])`,
+    text: `${SELECT_ORDERS} where o.merchant_id = $1 and o.connection_id = $2 and o.id = any(${listed("uuid")})`,
     values: [connection.merchantId, connection.connectionId, ids],
   });
   return rows.map(toOrder);
@@ -128,7 +135,7 @@ export async function readOrdersByExternalId(
   if (externalOrderIds.length === 0) return [];
   const rows = await db.query<OrderRow>({
     name: "read-orders-by-external-id",
-    text: `${SELECT_ORDERS} where o.merchant_id = $1 and o.connection_id = $2 and o.external_order_id = any($3::text[])`,
+    text: `${SELECT_ORDERS} where o.merchant_id = $1 and o.connection_id = $2 and o.external_order_id = any(${listed("text")})`,
     values: [connection.merchantId, connection.connectionId, externalOrderIds],
   });
   return rows.map(toOrder);

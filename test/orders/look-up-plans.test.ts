@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readKeys } from "../../src/merchants/keys-sql.ts";
 import { readEarlierOrders } from "../../src/orders/creation/place-orders-sql.ts";
 import { readOrders, readOrdersByExternalId } from "../../src/orders/orders-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
@@ -23,15 +24,21 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Copies the only order, so that the table has grown and has no statistics, as after the first busy minute. */
-const copyOrder = (): Promise<void> =>
-  test.db.runScript(`
-    set session_replication_role = replica;
-    insert into orders
-    select (jsonb_populate_record(o, jsonb_build_object(
-             'id', gen_random_uuid(), 'idempotency_key', 'copy-' || n, 'external_order_id', 'copy-' || n))).*
-    from orders o, generate_series(1, 20000) n;
-    reset session_replication_role`);
+/**
+ * Copies the only order, so that the table has grown and has no statistics, as after the first busy minute. In parts: a
+ * busy machine takes long.
+ */
+async function copyOrder(): Promise<void> {
+  for (let from = 1; from < 20_000; from += 1_000)
+    await test.db.runScript(`
+      set session_replication_role = replica;
+      insert into orders
+      select (jsonb_populate_record(o, jsonb_build_object(
+               'id', gen_random_uuid(), 'idempotency_key', 'copy-' || n, 'external_order_id', 'copy-' || n))).*
+      from orders o, generate_series(${from}, ${from + 999}) n
+      where o.id = '${orderId}';
+      reset session_replication_role`);
+}
 
 /** How PostgreSQL would enter the indexes of orders, planned for any values. */
 const indexScans = (work: (db: Queryable) => Promise<unknown>): Promise<string> =>
@@ -81,5 +88,35 @@ describe("an order is looked up by its own key, not among its merchant's, also b
     ],
   ])("%s", async (_, work, key) => {
     expect(await indexScans(work)).toMatch(key);
+  });
+});
+
+/** How often each run of this work has planned its statement for its own values, run after run. */
+const ownPlans = (work: (db: Queryable) => Promise<unknown>): Promise<number[]> =>
+  test.db.withClient(async (client) => {
+    const counts: number[] = [];
+    for (let run = 0; run < 8; run += 1)
+      await work({
+        async query(statement) {
+          await client.query(statement);
+          const { rows } = await client.query(
+            "select custom_plans::integer as count from pg_prepared_statements where name = $1",
+            [statement.name],
+          );
+          counts.push(rows[0].count);
+          return [];
+        },
+      });
+    return counts;
+  });
+
+// PostgreSQL plans a statement five times for its values before it may keep a plan (decision 0110).
+describe("what every request looks up is not planned every time, also for a single order", () => {
+  it.each<[string, (db: Queryable) => Promise<unknown>]>([
+    ["a key", (db) => readKeys(db, ["ab".repeat(32)])],
+    ["an order by id", (db) => readOrders(db, connectionKey(partner), [orderId])],
+    ["an order by external id", (db) => readOrdersByExternalId(db, connectionKey(partner), ["copy-1"])],
+  ])("%s", async (_, work) => {
+    expect((await ownPlans(work)).slice(5)).toEqual([5, 5, 5]);
   });
 });
