@@ -43,6 +43,14 @@ type SumsRow = {
 };
 type PageRow = SumsRow & { [Name in keyof AccountEntryRow]: AccountEntryRow[Name] | null };
 
+/** The entries of a period after a position, one more than the page has, if there is one. */
+const PAGE = `
+        select e.merchant_id, e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at
+        from account_entries e
+        where e.merchant_id = $1 and e.created_at >= $2 and e.created_at < $3 and (e.created_at, e.id) > ($4::timestamptz, $5::uuid)
+        order by e.created_at, e.id
+        limit $6 + 1`;
+
 /**
  * A page of a statement, and the sums of its period. One statement, so that all of it is of the same moment: the sums are
  * counted back from the present balance, over the entries since the begin of the period. Uses account_entries_booked_idx.
@@ -72,13 +80,7 @@ export async function readStatementPage(
           (count(*) filter (where e.created_at < $3))::integer as entry_count
         from account_entries e
         where e.merchant_id = $1 and e.created_at >= $2
-      ), page as (
-        select e.merchant_id, e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at
-        from account_entries e
-        where e.merchant_id = $1 and e.created_at >= $2 and e.created_at < $3 and (e.created_at, e.id) > ($4::timestamptz, $5::uuid)
-        order by e.created_at, e.id
-        limit $6 + 1
-      )
+      ), page as (${PAGE})
       select b.minor - s.all_minor as opening_minor, s.charges_minor, s.refunds_minor, s.payments_minor,
              b.minor - s.after_minor as closing_minor, b.minor - s.rest_minor as before_minor, s.entry_count,
              ${ENTRY_COLUMNS}
@@ -97,6 +99,27 @@ export async function readStatementPage(
     // Without any entry, there is one row that has only the sums.
     entries: rows.filter(({ id }) => id !== null).map((row) => toAccountEntry(row as AccountEntryRow)),
   };
+}
+
+/** A further page without the sums, which read all of the period. It reads no more than the page. */
+export async function readFurtherEntries(
+  db: Queryable,
+  merchantId: string,
+  { from, to }: Period,
+  after: StatementPosition,
+  limit: number,
+): Promise<readonly AccountEntry[]> {
+  const rows = await db.query<AccountEntryRow>({
+    name: "read-further-statement-entries",
+    text: `
+      with page as (${PAGE})
+      select ${ENTRY_COLUMNS}
+      from page e
+      ${namedBy("$1")}
+      order by e.created_at, e.id`,
+    values: [merchantId, from, to, after.bookedAt, after.id, limit],
+  });
+  return rows.map(toAccountEntry);
 }
 
 const toSums = (row: SumsRow): StatementSums => ({

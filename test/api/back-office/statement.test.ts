@@ -2,9 +2,10 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../../src/platform/ids.ts";
+import { encodeCursor } from "../../../src/platform/wire/cursor.ts";
 import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
-import { cancelOrder } from "../../support/orders.ts";
+import { cancelOrder, expectErrors } from "../../support/orders.ts";
 import { payIn, processDuePayments, setCreditLimit } from "../../support/payments.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -176,6 +177,34 @@ describe("GET /api/merchants/{id}/statement", () => {
     expect((await test.backOffice.get(`${entries}?orderId=x`)).status).toBe(422);
   });
 
+  it("adds up as CSV over many pages, also if a page ends between entries of one moment", async () => {
+    const partner = await createPartner(test);
+    await payIn(test, partner, "1.00");
+    await test.db.query({
+      name: "test-many-entries",
+      text: `
+        with added as (
+          insert into account_entries (merchant_id, id, kind, amount_minor, reference, created_at)
+          select $1, gen_random_uuid(), 'payment', g, 'many ' || g, $2
+          from generate_series(1, 1100) as g
+          returning amount_minor
+        )
+        update merchant_accounts
+        set balance_minor = balance_minor + (select sum(amount_minor) from added)
+        where merchant_id = $1`,
+      values: [fromTypeId("mer", partner.merchantId), test.clock.now()],
+    });
+    test.clock.advance({ seconds: 1 });
+    const rows = await csv(partner, { from: START });
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(1_102); // All entries, and the rows without an id.
+    const { data, closing } = await wholeStatement(partner, { from: START }, 100);
+    expect(rows.slice(1, -1).map((row) => [row["id"], row["balance"]])).toEqual(
+      data.map(({ id, balance }: Entry) => [id, balance.amount]),
+    );
+    expect(rows.at(-1)).toMatchObject({ kind: "closing", balance: closing.amount });
+    expect(closing.amount).toBe("6056.50");
+  });
+
   it("ends now at the latest, and waits for a booking that is in progress", async () => {
     const partner = await createPartner(test);
     await payIn(test, partner, "1.00");
@@ -228,6 +257,19 @@ describe("GET /api/merchants/{id}/statement", () => {
     const cursor = await test.backOffice.get(`${pathOf(partner)}${query({ from: START, cursor: "x" })}`);
     expect(cursor.body.errors).toMatchObject([{ parameter: "cursor" }]);
   });
+
+  it.each([2n ** 62n, -(2n ** 62n), 8_640_000_000_000_001n, -8_640_000_000_000_000n])(
+    "rejects a cursor that is forged with the time %d",
+    async (time) => {
+      const position = Buffer.alloc(24, 255);
+      position.writeBigInt64BE(time);
+      const path = pathOf(await createPartner(test));
+      const answer = await test.backOffice.get(
+        `${path}${query({ from: START, cursor: encodeCursor("statement", position) })}`,
+      );
+      expectErrors(answer, [{ parameter: "cursor" }]);
+    },
+  );
 
   it("is for the operator and the merchant itself", async () => {
     const [partner, other] = [await createPartner(test), await createPartner(test)];

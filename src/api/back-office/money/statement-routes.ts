@@ -185,5 +185,7 @@ function toCursor({ bookedAt, id }: StatementPosition): string {
 function toPosition(cursor: string): StatementPosition | Problem {
   const position = decodeCursor(LIST, cursor);
   if (position?.length !== 24) return badCursor;
-  return { bookedAt: new Date(Number(position.readBigInt64BE(0))), id: uuidOf(position.subarray(8)) };
+  const bookedAt = new Date(Number(position.readBigInt64BE(0)));
+  // A forged cursor can have a time that is no `Date`, or that the database does not know.
+  return bookedAt.getTime() >= 0 ? { bookedAt, id: uuidOf(position.subarray(8)) } : badCursor;
 }
