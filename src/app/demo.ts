@@ -13,8 +13,8 @@ import type { Context } from "../platform/context.ts";
 import { makeDataDir } from "../platform/data-dir/data-dir.ts";
 import { isProblem } from "../platform/wire/problems.ts";
 import { createProduct } from "../products/create-product.ts";
+import { publishProduct } from "../products/exposure/publish-product.ts";
 import type { ProductDetails } from "../products/product.ts";
-import { publishProduct } from "../products/publish-product.ts";
 
 type Demo = { readonly key: string; readonly testKey: string; readonly productIds: readonly string[] };
 

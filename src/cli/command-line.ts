@@ -6,6 +6,7 @@ import { isUnencrypted, readServiceAddress } from "./back-office/service-address
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { runExport } from "./export.ts";
 import { runAuditExport } from "./export-audit.ts";
+import { runExposure } from "./expose.ts";
 import { messageOf, UnavailableError, UsageError } from "./failure.ts";
 import { runImport } from "./import.ts";
 import type { Output } from "./output.ts";
@@ -53,6 +54,8 @@ async function run(args: readonly string[], { environment, output, input }: Term
       },
       importProducts: (file, options) =>
         inBackOffice((backOffice) => runImport(backOffice, output, input, { ...options, file })),
+      changeExposure: (verb, products, options) =>
+        inBackOffice((backOffice) => runExposure(backOffice, output, verb, products, options)),
       exportOrders: (options) => inBackOffice((backOffice) => runExport(backOffice, output, options)),
       exportAudit: (options) => inBackOffice((backOffice) => runAuditExport(backOffice, output, options)),
       doctor: async (options) => {

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { readVersion } from "../platform/config.ts";
 import { IMPORT_MATCHES } from "../products/import/match-rows.ts";
+import type { ExposureVerb } from "./expose.ts";
 import type { Output } from "./output.ts";
 import {
   type Field,
@@ -33,6 +34,7 @@ export type SpecialCommands = {
   /** Called before any command, with the value of `--url`. */
   useService(url: string | undefined): void;
   importProducts(file: string, options: { merchant: string; match?: string; json?: true }): Promise<void>;
+  changeExposure(verb: ExposureVerb, products: readonly string[], options: OptionValues): Promise<void>;
   exportOrders(options: OptionValues): Promise<void>;
   exportAudit(options: OptionValues): Promise<void>;
   doctor(options: { json?: true; strict?: true }): Promise<void>;
@@ -65,6 +67,7 @@ export function createProgram(
   };
   for (const command of COMMANDS) addRequest(groupOf, command, run);
   addSpecial(program, groupOf, special);
+  for (const verb of ["expose", "withdraw"] as const) addExposure(groupOf("product"), verb, special);
   return program;
 }
 
@@ -179,6 +182,23 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .command("migrate")
     .description("apply the migrations that the database lacks, as a start of the service does")
     .action(() => special.migrate());
+}
+
+function addExposure(products: Command, verb: ExposureVerb, special: SpecialCommands): void {
+  products
+    .command(verb)
+    .description(
+      verb === "expose" ? "expose products to a connection" : "withdraw products from a connection",
+    )
+    .argument("[products...]", "ids of products")
+    .requiredOption("--connection <id>", required("id of the connection"))
+    .option("--all", "all products; to expose, all active ones")
+    .option("--sku <sku>", "all products with this SKU")
+    .option("--search <text>", "all products whose SKU or name contains this text")
+    .option("--status <status>", "all products with this status: active or discontinued")
+    .option("--json", "print JSON")
+    .addOption(serviceOption())
+    .action((ids, options) => special.changeExposure(verb, ids, options));
 }
 
 const IMPORT_HELP = `

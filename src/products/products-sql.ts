@@ -203,46 +203,6 @@ export async function updateProduct(tx: Queryable, product: Product): Promise<vo
   });
 }
 
-/** Returns true if the product was not exposed before. */
-export async function exposeProduct(
-  tx: Queryable,
-  connection: ConnectionKey,
-  productId: string,
-  now: Date,
-): Promise<boolean> {
-  const rows = await tx.query({
-    name: "expose-product",
-    text: `
-      insert into exposed_products (merchant_id, connection_id, product_id, exposed_at)
-      values ($1, $2, $3, $4)
-      on conflict (merchant_id, connection_id, product_id) do update
-      set exposed_at = excluded.exposed_at, withdrawn_at = null
-      where exposed_products.withdrawn_at is not null
-      returning product_id`,
-    values: [connection.merchantId, connection.connectionId, productId, now],
-  });
-  return rows.length > 0;
-}
-
-/** True when the product was exposed before. */
-export async function endExposure(
-  db: Queryable,
-  connection: ConnectionKey,
-  productId: string,
-  now: Date,
-): Promise<boolean> {
-  const rows = await db.query({
-    name: "withdraw-product",
-    text: `
-      update exposed_products
-      set withdrawn_at = $4
-      where merchant_id = $1 and connection_id = $2 and product_id = $3 and withdrawn_at is null
-      returning product_id`,
-    values: [connection.merchantId, connection.connectionId, productId, now],
-  });
-  return rows.length > 0;
-}
-
 const toValues = (product: Product): unknown[] => [
   product.id,
   product.merchantId,

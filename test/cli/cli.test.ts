@@ -171,6 +171,16 @@ describe("the command line", () => {
     expect(exported).toContain(`${products[1].id},C,c,3.00,,,,active\r\n`);
     const again = await cli(`product import - ${at} --match sku`, "sku,name,price\nB,b,2\nC,Other,3\n");
     expect(again.output).toBe("created    0\nchanged    1\nunchanged  1\n");
+    const to = `--connection ${partner.connectionId}`;
+    const ids = products.map(({ id }: { id: string }) => id).join(" ");
+    expect((await cli(`product expose ${ids} ${to}`)).output).toBe("changed  2\n");
+    expect((await cli(`product withdraw ${to} --search Oth --json`)).json()).toEqual({ changed: 1 });
+    expect((await cli(`product expose --all ${to} --sku C`)).output).toBe("changed  1\n");
+    expect((await cli(`product expose --all ${to}`)).output).toMatch(/^changed {2}\d+\n$/);
+    for (const choice of ["", `${ids} --all`]) {
+      const rejected = await cli(`product expose ${choice} ${to}`);
+      expect(rejected).toMatchObject({ code: 2, errors: expect.stringContaining("Name the products, or") });
+    }
     const before = await countRows(test, "products");
     const rejected = await cli(`product import - ${at}`, "sku,name,price\nD,d,4\nE,,x\n");
     expect(rejected).toMatchObject({ code: 1, output: "" });

@@ -7,6 +7,10 @@ import { operationOf } from "../../src/cli/requests/operations.ts";
 /** Operations without a command of their own, with the reason. */
 const WITHOUT_COMMAND = {
   importProducts: "`product import` reads a file",
+  exposeProduct: "`product expose` takes one product or many",
+  exposeProducts: "as above",
+  withdrawProduct: "`product withdraw` takes one product or many",
+  withdrawProducts: "as above",
   exportOrders: "`order export` writes a file",
   getStatementCsv: "`account statement` shows the same; a file is downloaded over HTTP",
   getProduct: "`product list` shows every member",

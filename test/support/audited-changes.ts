@@ -1,4 +1,11 @@
-import { createKey, createPartner, createProduct, type Partner, placeOrder } from "./builders.ts";
+import {
+  createExposedProduct,
+  createKey,
+  createPartner,
+  createProduct,
+  type Partner,
+  placeOrder,
+} from "./builders.ts";
 import { acceptAll, createFacility, routeAll } from "./facilities.ts";
 import { processDuePayments, setCreditLimit } from "./payments.ts";
 import { operationApplied } from "./real-orders.ts";
@@ -86,6 +93,15 @@ const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
     "DELETE",
     `/api/connections/${world.partner.connectionId}/products/${world.partner.productIds[1]}`,
   ],
+  exposeProducts: async () => {
+    const productIds = [await createProduct(world.test, world.partner.merchantId)];
+    return ["POST", `/api/connections/${world.partner.connectionId}/products/expose`, { productIds }];
+  },
+  withdrawProducts: async () => {
+    const { merchantId, connectionId } = world.partner;
+    const productIds = [await createExposedProduct(world.test, merchantId, connectionId)];
+    return ["POST", `/api/connections/${connectionId}/products/withdraw`, { productIds }];
+  },
   exposeProduct: async () => {
     const id = await createProduct(world.test, world.partner.merchantId);
     return ["PUT", `/api/connections/${world.partner.connectionId}/products/${id}`];

@@ -47,6 +47,8 @@ const BODIES: Record<string, object> = {
   createFacility: { name: "New", countryCode: "DE" },
   setStock: { onHand: 5 },
   takePickList: { takenBy: "Wilma" },
+  exposeProducts: { filter: {} },
+  withdrawProducts: { filter: {} },
   adjustStock: { difference: 1, reason: "found" },
   setRates: { rates: [] },
   recordAccountPayment: { amount: price, reference: "transfer-1" },

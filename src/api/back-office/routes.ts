@@ -1,5 +1,6 @@
 import type { BackOfficeRoute } from "./access.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { exposureRoutes } from "./catalog/exposure-routes.ts";
 import { importRoutes } from "./catalog/import-routes.ts";
 import { productRoutes } from "./catalog/product-routes.ts";
 import { facilityRoutes } from "./facilities/facility-routes.ts";
@@ -35,6 +36,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...keyRoutes,
   ...productRoutes,
   ...importRoutes,
+  ...exposureRoutes,
   ...deliveryRoutes,
   ...exportRoutes,
   ...orderRoutes,

@@ -27,6 +27,8 @@ export type RequestCommand = {
   readonly fields?: readonly Field[];
   /** Of a list: the members that the table shows. Lists also take `--limit`, `--cursor` and `--all`. */
   readonly columns?: readonly string[];
+  /** The response is a file of any size, which is written while it arrives. */
+  readonly isFile?: true;
 };
 
 /** The options of a command line, by the camel-case names that commander gives them. */

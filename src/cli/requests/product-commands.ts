@@ -40,8 +40,6 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
     ],
     columns: ["id", "sku", "name", "price", "status"],
   },
-  { words: "product export", operationId: "exportProducts" },
+  { words: "product export", operationId: "exportProducts", isFile: true },
   { words: "product change", operationId: "updateProduct", fields: [...PRODUCT, STATUS] },
-  { words: "product expose", operationId: "exposeProduct" },
-  { words: "product withdraw", operationId: "withdrawProduct" },
 ];

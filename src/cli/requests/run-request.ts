@@ -15,6 +15,10 @@ export async function runRequest(
   options: OptionValues,
 ): Promise<ExitCode> {
   const request = requestOf(command, id, options);
+  if (command.isFile) {
+    const downloaded = await backOffice.download(request, output.write);
+    return downloaded.status >= 400 ? reportProblem(output, downloaded, options["json"] === true) : EXIT.done;
+  }
   const response =
     options["all"] === true ? await readAll(backOffice, request) : await backOffice.send(request);
   if (response.status >= 400) return reportProblem(output, response, options["json"] === true);

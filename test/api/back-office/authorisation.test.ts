@@ -36,6 +36,8 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "createProduct",
   "updateProduct",
   "exposeProduct",
+  "exposeProducts",
+  "withdrawProducts",
   "withdrawProduct",
   "cancelOrder",
   "importProducts",

@@ -22,6 +22,8 @@ import {
 import { isStorableText } from "../../../platform/wire/text.ts";
 import { changeProduct } from "../../../products/change-product.ts";
 import { createProduct } from "../../../products/create-product.ts";
+import { publishProduct } from "../../../products/exposure/publish-product.ts";
+import { withdrawProduct } from "../../../products/exposure/withdraw-product.ts";
 import {
   PartnerProductSchema,
   type Product,
@@ -30,8 +32,6 @@ import {
 } from "../../../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
 import { listProducts } from "../../../products/products-sql.ts";
-import { publishProduct } from "../../../products/publish-product.ts";
-import { withdrawProduct } from "../../../products/withdraw-product.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdParams } from "../lookups.ts";

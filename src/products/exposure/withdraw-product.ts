@@ -1,8 +1,8 @@
-import type { Initiator } from "../audit/initiator.ts";
-import { recordAudit } from "../audit/record-audit.ts";
-import type { ConnectionKey } from "../platform/connection-key.ts";
-import { type Context, inTransaction } from "../platform/context.ts";
-import { endExposure } from "./products-sql.ts";
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import { endExposure } from "./exposure-sql.ts";
 
 /** Withdraws a product from a connection. If it is not exposed, nothing changes. */
 export async function withdrawProduct(

@@ -1,11 +1,12 @@
-import type { Initiator } from "../audit/initiator.ts";
-import { recordAudit } from "../audit/record-audit.ts";
-import { eventRow } from "../events/event.ts";
-import { type Connection, keyOf } from "../merchants/connection.ts";
-import { type Context, inTransaction } from "../platform/context.ts";
-import { insertEvents } from "../webhooks/publishing/events-sql.ts";
-import { type Product, toPartnerProduct } from "./product.ts";
-import { exposeProduct, lockProduct } from "./products-sql.ts";
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
+import { eventRow } from "../../events/event.ts";
+import { type Connection, keyOf } from "../../merchants/connection.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
+import { type Product, toPartnerProduct } from "../product.ts";
+import { lockProduct } from "../products-sql.ts";
+import { exposeProduct } from "./exposure-sql.ts";
 
 /**
  * Exposes a product to a connection of its merchant and publishes `product.published`, both or neither. If the product

@@ -1,0 +1,140 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { type FittingRow, selectFitting, toFitting } from "../../platform/database/fitting-rows.ts";
+import { ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
+import type { ProductFilter } from "../products-sql.ts";
+
+/** Returns true if the product was not exposed before. */
+export async function exposeProduct(
+  tx: Queryable,
+  connection: ConnectionKey,
+  productId: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: "expose-product",
+    text: `
+      insert into exposed_products (merchant_id, connection_id, product_id, exposed_at)
+      values ($1, $2, $3, $4)
+      on conflict (merchant_id, connection_id, product_id) do update
+      set exposed_at = excluded.exposed_at, withdrawn_at = null
+      where exposed_products.withdrawn_at is not null
+      returning product_id`,
+    values: [connection.merchantId, connection.connectionId, productId, now],
+  });
+  return rows.length > 0;
+}
+
+/** True when the product was exposed before. */
+export async function endExposure(
+  db: Queryable,
+  connection: ConnectionKey,
+  productId: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.query({
+    name: "withdraw-product",
+    text: `
+      update exposed_products
+      set withdrawn_at = $4
+      where merchant_id = $1 and connection_id = $2 and product_id = $3 and withdrawn_at is null
+      returning product_id`,
+    values: [connection.merchantId, connection.connectionId, productId, now],
+  });
+  return rows.length > 0;
+}
+
+/**
+ * Exposes products of the merchant to a connection. Returns those that were not exposed before. It takes them in the order
+ * of their ids, so that concurrent changes wait for each other in one order.
+ */
+export async function exposeProducts(
+  tx: Queryable,
+  connection: ConnectionKey,
+  productIds: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  const rows = await tx.query<{ product_id: string }>({
+    name: "expose-products",
+    text: `
+      insert into exposed_products (merchant_id, connection_id, product_id, exposed_at)
+      select p.merchant_id, $2, p.id, $4
+      from products p
+      where p.merchant_id = $1 and p.id = any($3::uuid[])
+      order by p.id
+      on conflict (merchant_id, connection_id, product_id) do update
+      set exposed_at = excluded.exposed_at, withdrawn_at = null
+      where exposed_products.withdrawn_at is not null
+      returning product_id`,
+    values: [connection.merchantId, connection.connectionId, productIds, now],
+  });
+  return rows.map((row) => row.product_id);
+}
+
+/** Withdraws products from a connection, in the order of their ids. Returns those that were exposed. */
+export async function withdrawProducts(
+  tx: Queryable,
+  connection: ConnectionKey,
+  productIds: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  const rows = await tx.query<{ product_id: string }>({
+    name: "withdraw-products",
+    text: `
+      update exposed_products e
+      set withdrawn_at = $4
+      from (
+        select x.product_id
+        from exposed_products x
+        where x.merchant_id = $1 and x.connection_id = $2 and x.product_id = any($3::uuid[]) and x.withdrawn_at is null
+        order by x.product_id
+        for no key update
+      ) as locked
+      where e.merchant_id = $1 and e.connection_id = $2 and e.product_id = locked.product_id and e.withdrawn_at is null
+      returning e.product_id`,
+    values: [connection.merchantId, connection.connectionId, productIds, now],
+  });
+  return rows.map((row) => row.product_id);
+}
+
+/** Which products are looked for: those after an id that fit a filter, and that are exposed to the connection, or are not. */
+export type ExposureSearch = Pick<ProductFilter, "sku" | "status" | "text"> & {
+  readonly isExposed: boolean;
+  readonly afterId: string;
+  readonly limit: number;
+};
+
+/** Ids of the merchant's products, oldest first. It reads a bounded number of products; `readTo` is where that ended. */
+export async function listByExposure(
+  db: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  { sku, status, text, isExposed, afterId, limit }: ExposureSearch,
+): Promise<{ readonly ids: readonly string[]; readonly readTo: string | null }> {
+  const rows = await db.query<FittingRow<{ id: string }>>({
+    name: "list-products-by-exposure",
+    text: `
+      with part as (
+        select p.id, p.sku, p.name, p.status
+        from products p
+        where p.merchant_id = $1 and p.id > $3
+        order by p.id
+        limit ${ROWS_READ_MAX}
+      )
+      ${selectFitting("oldest first")}
+      left join lateral (
+        select part.id
+        from part
+        left join exposed_products e
+          on e.merchant_id = $1 and e.connection_id = $2 and e.product_id = part.id and e.withdrawn_at is null
+        where (e.product_id is not null) = $4::boolean
+          and ($5::text is null or part.sku = $5) and ($6::text is null or part.status = $6)
+          and ($7::text is null or strpos(lower(part.sku), $7) > 0 or strpos(lower(part.name), $7) > 0)
+        order by part.id
+        limit $8
+      ) as f on true
+      order by f.id`,
+    values: [merchantId, connectionId, afterId, isExposed, sku, status, text, limit],
+  });
+  const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
+  return { ids: found.map(({ id }) => id), readTo };
+}
