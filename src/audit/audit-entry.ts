@@ -13,6 +13,7 @@ export const SUBJECT_PREFIXES = [
   "test",
   "whe",
   "dlv",
+  "tok",
 ] as const satisfies readonly IdPrefix[];
 
 /** `product`: the ids of products have no prefix (decision 0009). */

@@ -12,13 +12,13 @@ export async function insertAuditEntries(tx: Queryable, entries: readonly AuditE
   await tx.query({
     name: "insert-audit-entries",
     text: `
-      insert into audit_entries (merchant_id, id, connection_id, action, actor_kind, actor_name, request_id, subject_type,
-                                 subject_ids, details, created_at)
-      select e.merchant_id, e.id, e.connection_id, e.action, e.actor_kind, e.actor_name, e.request_id, e.subject_type,
-             e.subject_ids, e.details, e.created_at
+      insert into audit_entries (merchant_id, id, connection_id, action, actor_kind, actor_name, actor_id, request_id,
+                                 subject_type, subject_ids, details, created_at)
+      select e.merchant_id, e.id, e.connection_id, e.action, e.actor_kind, e.actor_name, e.actor_id, e.request_id,
+             e.subject_type, e.subject_ids, e.details, e.created_at
       from json_to_recordset($1::json) as e (
-        merchant_id uuid, id uuid, connection_id uuid, action text, actor_kind text, actor_name text, request_id text,
-        subject_type text, subject_ids uuid[], details json, created_at timestamptz)`,
+        merchant_id uuid, id uuid, connection_id uuid, action text, actor_kind text, actor_name text, actor_id text,
+        request_id text, subject_type text, subject_ids uuid[], details json, created_at timestamptz)`,
     values: [JSON.stringify(entries.map(toRow))],
   });
 }
@@ -30,6 +30,7 @@ const toRow = (entry: AuditEntry): AuditRow => ({
   action: entry.action,
   actor_kind: entry.actor.kind,
   actor_name: entry.actor.name,
+  actor_id: entry.actor.id ?? null,
   request_id: entry.requestId,
   subject_type: entry.subjectType,
   subject_ids: entry.subjectIds,
@@ -44,6 +45,7 @@ type AuditRow = {
   action: string;
   actor_kind: Actor["kind"];
   actor_name: string | null;
+  actor_id: string | null;
   request_id: string | null;
   subject_type: SubjectType;
   subject_ids: readonly string[];
@@ -55,7 +57,7 @@ type AuditRow = {
 export type AuditFilter = {
   readonly merchantId: string | null;
   readonly connectionId: string | null;
-  /** The name or the kind of the actor. */
+  /** The name, the kind or the id of the actor. */
   readonly actor: string | null;
   readonly action: string | null;
   readonly subjectId: string | null;
@@ -108,8 +110,8 @@ export async function listAuditEntries(
     name: `list-audit-entries-${scope.name}`,
     text: `
       with part as materialized (
-        select a.merchant_id, a.id, a.connection_id, a.action, a.actor_kind, a.actor_name, a.request_id, a.subject_type,
-               a.subject_ids, a.details, a.created_at
+        select a.merchant_id, a.id, a.connection_id, a.action, a.actor_kind, a.actor_name, a.actor_id, a.request_id,
+               a.subject_type, a.subject_ids, a.details, a.created_at
         from ${scope.from} and a.id < $1 and a.id >= $2
         order by a.id desc
         limit $4
@@ -120,7 +122,7 @@ export async function listAuditEntries(
         from part
         where ($5::uuid is null or part.subject_ids @> array[$5]) and ($6::uuid is null or part.merchant_id = $6)
           and ($7::uuid is null or part.connection_id = $7) and ($8::text is null or part.action = $8)
-          and ($9::text is null or part.actor_name = $9 or part.actor_kind = $9)
+          and ($9::text is null or $9 in (part.actor_name, part.actor_kind, part.actor_id))
         order by part.id desc
         limit $3 + 1
       ) as f on true
@@ -167,7 +169,7 @@ const toEntry = (row: AuditRow): AuditEntry => ({
   merchantId: row.merchant_id === NO_MERCHANT ? null : row.merchant_id,
   connectionId: row.connection_id,
   action: row.action,
-  actor: { kind: row.actor_kind, name: row.actor_name },
+  actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
   requestId: row.request_id,
   subjectType: row.subject_type,
   subjectIds: row.subject_ids,

@@ -20,7 +20,7 @@ export async function recordAudit(
   const createdAt = clock.now();
   const common = {
     action,
-    actor: { kind: actor.kind, name: actor.name === null ? null : cutText(actor.name, NAME_MAX) },
+    actor: { ...actor, name: actor.name === null ? null : cutText(actor.name, NAME_MAX) },
     requestId: requestId === null ? null : cutText(requestId, NAME_MAX),
     createdAt,
   };

@@ -19,12 +19,13 @@ type MovementRow = {
   order_id: string | null;
   actor_kind: Actor["kind"];
   actor_name: string | null;
+  actor_id: string | null;
   created_at: Date;
 };
 
 /** Of the movement `m`. */
 const MOVEMENT_COLUMNS = `m.merchant_id, m.id, m.facility_id, m.product_id, m.kind, m.difference, m.on_hand, m.reason,
-             m.note, m.reference, m.order_id, m.actor_kind, m.actor_name, m.created_at`;
+             m.note, m.reference, m.order_id, m.actor_kind, m.actor_name, m.actor_id, m.created_at`;
 
 /** Adds a movement that was made by hand. The caller has locked the product's stock and changes it. */
 export async function insertMovement(tx: Queryable, movement: StockMovement): Promise<void> {
@@ -32,8 +33,8 @@ export async function insertMovement(tx: Queryable, movement: StockMovement): Pr
     name: "insert-stock-movement",
     text: `
       insert into stock_movements (merchant_id, id, facility_id, product_id, kind, difference, on_hand, reason, note,
-                                   reference, order_id, actor_kind, actor_name, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+                                   reference, order_id, actor_kind, actor_name, actor_id, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       movement.merchantId,
       movement.id,
@@ -48,6 +49,7 @@ export async function insertMovement(tx: Queryable, movement: StockMovement): Pr
       movement.orderId,
       movement.actor.kind,
       movement.actor.name,
+      movement.actor.id ?? null,
       movement.createdAt,
     ],
   });
@@ -155,6 +157,6 @@ const toMovement = (row: MovementRow): StockMovement => ({
   note: row.note,
   reference: row.reference,
   orderId: row.order_id,
-  actor: { kind: row.actor_kind, name: row.actor_name },
+  actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
   createdAt: row.created_at,
 });

@@ -200,7 +200,7 @@ export async function moveGoods(
         select *
         from json_to_recordset($1::json) as input (
           merchant_id uuid, facility_id uuid, product_id uuid, on_hand integer, reserved integer, movement_id uuid,
-          order_id uuid, actor_kind text, actor_name text)
+          order_id uuid, actor_kind text, actor_name text, actor_id text)
       ), moved as (
         update facility_stock s
         set on_hand = s.on_hand + move.on_hand, reserved = s.reserved + move.reserved, updated_at = $2
@@ -212,14 +212,14 @@ export async function moveGoods(
         returning s.merchant_id, s.facility_id, s.product_id, s.on_hand
       ), recorded as (
         insert into stock_movements (merchant_id, id, facility_id, product_id, kind, difference, on_hand, order_id,
-                                     actor_kind, actor_name, created_at)
+                                     actor_kind, actor_name, actor_id, created_at)
         select e.merchant_id, e.movement_id, e.facility_id, e.product_id,
                case when e.on_hand < 0 then 'shipped' else 'returned' end, e.on_hand,
                -- After this move: what is left in the end, without the later moves.
                m.on_hand - coalesce(sum(e.on_hand) over (
                  partition by e.merchant_id, e.facility_id, e.product_id order by e.movement_id
                  rows between 1 following and unbounded following), 0),
-               e.order_id, e.actor_kind, e.actor_name, $2
+               e.order_id, e.actor_kind, e.actor_name, e.actor_id, $2
         from each_move e
         join moved m on m.merchant_id = e.merchant_id and m.facility_id = e.facility_id and m.product_id = e.product_id
         where e.on_hand <> 0
@@ -241,6 +241,7 @@ const toMoveInput = (move: RecordedStockMove) => ({
   order_id: move.orderId,
   actor_kind: move.actor.kind,
   actor_name: move.actor.name,
+  actor_id: move.actor.id ?? null,
 });
 
 const toStockRecord = (row: StockRow): StockRecord => ({

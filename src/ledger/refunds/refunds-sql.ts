@@ -16,11 +16,12 @@ export async function readRefunds(db: Queryable, { merchantId, id }: RefundKey):
     reference: string;
     actor_kind: Actor["kind"];
     actor_name: string | null;
+    actor_id: string | null;
     created_at: Date;
   }>({
     name: "read-refunds",
     text: `
-      select id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, created_at
+      select id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, actor_id, created_at
       from refunds
       where merchant_id = $1 and order_id = $2
       order by id`,
@@ -33,7 +34,7 @@ export async function readRefunds(db: Queryable, { merchantId, id }: RefundKey):
     reason: row.reason,
     note: row.note,
     reference: row.reference,
-    actor: { kind: row.actor_kind, name: row.actor_name },
+    actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
     createdAt: row.created_at,
   }));
 }
@@ -48,8 +49,9 @@ export async function insertRefund(
     name: "insert-refund",
     text: `
       insert into refunds (
-        merchant_id, order_id, id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        merchant_id, order_id, id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, actor_id,
+        created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       merchantId,
       orderId,
@@ -61,6 +63,7 @@ export async function insertRefund(
       refund.reference,
       refund.actor.kind,
       refund.actor.name,
+      refund.actor.id ?? null,
       refund.createdAt,
     ],
   });

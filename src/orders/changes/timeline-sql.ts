@@ -28,13 +28,13 @@ export async function insertTimelineEntries(
     name: "insert-timeline-entries",
     text: `
       insert into timeline_entries (
-        merchant_id, order_id, id, operation, actor_kind, actor_name, request_id, detail, shipment_id, status,
-        hold_reasons, created_at)
-      select e.merchant_id, e.order_id, e.id, e.operation, e.actor_kind, e.actor_name, e.request_id, e.detail, e.shipment_id, e.status,
-             e.hold_reasons, $2
+        merchant_id, order_id, id, operation, actor_kind, actor_name, actor_id, request_id, detail, shipment_id,
+        status, hold_reasons, created_at)
+      select e.merchant_id, e.order_id, e.id, e.operation, e.actor_kind, e.actor_name, e.actor_id, e.request_id, e.detail,
+             e.shipment_id, e.status, e.hold_reasons, $2
       from json_to_recordset($1::json) as e (
-        merchant_id uuid, order_id uuid, id uuid, operation text, actor_kind text, actor_name text, request_id text, detail text,
-        shipment_id uuid, status text, hold_reasons text[])`,
+        merchant_id uuid, order_id uuid, id uuid, operation text, actor_kind text, actor_name text, actor_id text,
+        request_id text, detail text, shipment_id uuid, status text, hold_reasons text[])`,
     values: [
       JSON.stringify(
         entries.map(({ order, cause, shipmentId }) => ({
@@ -44,6 +44,7 @@ export async function insertTimelineEntries(
           operation: cause.operation,
           actor_kind: cause.actor.kind,
           actor_name: cause.actor.name,
+          actor_id: cause.actor.id ?? null,
           request_id: cause.requestId ?? null,
           detail: cause.detail ?? null,
           shipment_id: shipmentId,
@@ -67,6 +68,7 @@ export async function readTimeline(
     operation: string;
     actor_kind: Actor["kind"];
     actor_name: string | null;
+    actor_id: string | null;
     request_id: string | null;
     detail: string | null;
     shipment_id: string | null;
@@ -76,7 +78,8 @@ export async function readTimeline(
   }>({
     name: "read-timeline",
     text: `
-      select id, operation, actor_kind, actor_name, request_id, detail, shipment_id, status, hold_reasons, created_at
+      select id, operation, actor_kind, actor_name, actor_id, request_id, detail, shipment_id, status, hold_reasons,
+             created_at
       from timeline_entries
       where merchant_id = $1 and order_id = $2
       order by id`,
@@ -85,7 +88,7 @@ export async function readTimeline(
   return rows.map((row) => ({
     id: row.id,
     operation: row.operation,
-    actor: { kind: row.actor_kind, name: row.actor_name },
+    actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
     requestId: row.request_id,
     detail: row.detail,
     shipmentId: row.shipment_id,

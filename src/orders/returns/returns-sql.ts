@@ -37,8 +37,9 @@ export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderR
     name: "insert-return",
     text: `
       insert into order_returns (
-        merchant_id, order_id, id, reason, condition, note, restocked, refund_id, actor_kind, actor_name, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        merchant_id, order_id, id, reason, condition, note, restocked, refund_id, actor_kind, actor_name, actor_id,
+        created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       order.merchantId,
       order.id,
@@ -50,7 +51,7 @@ export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderR
       added.refundId,
       added.actor.kind,
       added.actor.name,
-      added.createdAt,
+      added.actor.id ?? null, added.createdAt,
     ],
   });
   await tx.query({
@@ -80,12 +81,13 @@ export async function readReturns(db: Queryable, order: OrderKey): Promise<Order
     refund_id: string | null;
     actor_kind: Actor["kind"];
     actor_name: string | null;
+    actor_id: string | null;
     created_at: Date;
     lines: { lineId: string; quantity: number }[];
   }>({
     name: "read-returns",
     text: `
-      select r.id, r.reason, r.condition, r.note, r.restocked, r.refund_id, r.actor_kind, r.actor_name, r.created_at,
+      select r.id, r.reason, r.condition, r.note, r.restocked, r.refund_id, r.actor_kind, r.actor_name, r.actor_id, r.created_at,
              (select json_agg(json_build_object('lineId', l.line_id, 'quantity', l.quantity) order by l.line_id)
               from order_return_lines l
               where l.merchant_id = $1 and l.order_id = $2 and l.return_id = r.id) as lines
@@ -103,7 +105,7 @@ export async function readReturns(db: Queryable, order: OrderKey): Promise<Order
     restocked: row.restocked,
     refundId: row.refund_id,
     createdAt: row.created_at,
-    actor: { kind: row.actor_kind, name: row.actor_name },
+    actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
   }));
 }
 

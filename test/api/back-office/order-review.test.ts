@@ -34,7 +34,7 @@ describe("review (specification, part 3; decision 0013)", () => {
     expect(approved.timeline.at(-1)).toEqual({
       at: test.clock.now().toISOString(),
       operation: "approve",
-      actor: { kind: "operator", name: "operator" },
+      actor: { kind: "operator", name: "operator", id: null },
       status: "ACCEPTED",
       onHoldReasons: [],
       shipmentId: null,
@@ -94,7 +94,7 @@ describe("holds", () => {
       reasons: ["merchant_request", "unknown"],
     });
     expect(less.holds).toEqual([
-      { reason: "address_unserviceable", since, placedBy: { kind: "operator", name: "operator" } },
+      { reason: "address_unserviceable", since, placedBy: { kind: "operator", name: "operator", id: null } },
     ]);
     expect(await operationApplied(test, id, "release-hold")).toMatchObject({ onHold: false, holds: [] });
     const before = await dumpTables(test);
@@ -127,7 +127,7 @@ describe("holds", () => {
     await failPayment(test, partner, id);
     const held = await requestOperation(test, id, "hold", {}, owner);
     expect(held.body).toMatchObject({ onHoldReasons: ["payment_failed", "merchant_request"] });
-    expect(held.body.timeline.at(-1).actor).toEqual({ kind: "merchant", name: "Mia Merchant" });
+    expect(held.body.timeline.at(-1).actor).toEqual({ kind: "merchant", name: "Mia Merchant", id: null });
     const released = await requestOperation(test, id, "release-hold", {}, owner);
     expect(released.body).toMatchObject({ onHoldReasons: ["payment_failed"] });
     for (const operation of ["hold", "release-hold"]) {
@@ -249,5 +249,5 @@ describe("what a transition cannot name", () => {
 it("the warehouse's staff apply transitions under their own names", async () => {
   const { id } = await placeReviewed();
   const { body } = await requestOperation(test, id, "approve", {}, warehouseOf(test));
-  expect(body.timeline.at(-1).actor).toEqual({ kind: "warehouse", name: "Wilma Packer" });
+  expect(body.timeline.at(-1).actor).toEqual({ kind: "warehouse", name: "Wilma Packer", id: null });
 });

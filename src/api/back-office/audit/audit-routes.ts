@@ -17,7 +17,7 @@ const AuditQuery = Type.Object({
   cursor: cursorField,
   merchantId: Type.Optional(Type.String({ description: "Only entries of this merchant." })),
   connectionId: Type.Optional(Type.String({ description: "Only entries of this connection." })),
-  actor: textFilter("Only entries of this actor: its name, or its kind."),
+  actor: textFilter("Only entries of this actor: its name, its kind, or the id of its token."),
   action: textFilter("Only entries of this operation, such as `createKey`."),
   subjectId: textFilter("Only entries about this id, such as that of an order."),
   from: Type.Optional(dateTime("Only entries at or after this time.")),

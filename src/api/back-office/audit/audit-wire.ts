@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { type AuditEntry, SUBJECT_PREFIXES, type SubjectType } from "../../../audit/audit-entry.ts";
 import { fromTypeId, parseUuid, toTypeId } from "../../../platform/ids.ts";
 import { dateTime, describedAs, idField, nullable } from "../../../platform/wire/schemas.ts";
-import { ActorSchema } from "../actor-schema.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
 
 export const AuditEntrySchema = Type.Object(
   {
@@ -44,7 +44,7 @@ export const toWireAuditEntry = (entry: AuditEntry): Static<typeof AuditEntrySch
   id: toTypeId("aud", entry.id),
   createdAt: entry.createdAt.toISOString(),
   action: entry.action,
-  actor: { ...entry.actor },
+  actor: toWireActor(entry.actor),
   requestId: entry.requestId,
   merchantId: entry.merchantId === null ? null : toTypeId("mer", entry.merchantId),
   connectionId: entry.connectionId === null ? null : toTypeId("con", entry.connectionId),

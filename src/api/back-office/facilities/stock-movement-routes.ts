@@ -22,7 +22,7 @@ import {
 import { listMovements } from "../../../stock/stock-movements-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
-import { ActorSchema } from "../actor-schema.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
 import { StockParams, StockSchema, toWireStock } from "./stock-wire.ts";
 
@@ -69,7 +69,7 @@ const toWireMovement = (movement: StockMovement): Static<typeof MovementSchema> 
   note: movement.note,
   reference: movement.reference,
   orderId: movement.orderId === null ? null : toTypeId("ord", movement.orderId),
-  actor: { ...movement.actor },
+  actor: toWireActor(movement.actor),
   createdAt: movement.createdAt.toISOString(),
 });
 

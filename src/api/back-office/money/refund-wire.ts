@@ -5,7 +5,7 @@ import { formatMoney } from "../../../platform/money.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import type { ValidationError } from "../../../platform/wire/problems.ts";
 import { dateTime, describedAs, enumeration, idField, nullable } from "../../../platform/wire/schemas.ts";
-import { ActorSchema } from "../actor-schema.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { minorOf, positiveAmountErrors } from "./amounts.ts";
 
 const RefundReasonSchema = enumeration(
@@ -85,6 +85,6 @@ export const toWireRefund =
     reason: refund.reason,
     note: refund.note,
     reference: refund.reference,
-    actor: { ...refund.actor },
+    actor: toWireActor(refund.actor),
     createdAt: refund.createdAt.toISOString(),
   });

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { LedgerEntry } from "../../../ledger/ledger.ts";
 import type { Refund } from "../../../ledger/refunds/refund.ts";
-import type { TimelineEntry } from "../../../lifecycle/applied-transition.ts";
+import { PARTNER, type TimelineEntry } from "../../../lifecycle/applied-transition.ts";
 import { holdsOf } from "../../../lifecycle/holds.ts";
 import type { Order, Shipment } from "../../../lifecycle/order.ts";
 import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
@@ -12,7 +12,7 @@ import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, describedAs, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
-import { ActorSchema } from "../actor-schema.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
 import { RefundSchema, toWireRefund } from "../money/refund-wire.ts";
 import { ReturnSchema, toWireReturn } from "./return-wire.ts";
@@ -192,7 +192,7 @@ export function toBackOfficeOrder(
     holds: holdsOf(order, timeline).map(({ reason, since, placedBy }) => ({
       reason,
       since: since.toISOString(),
-      placedBy: { ...placedBy },
+      placedBy: toWireActor(placedBy),
     })),
     personalDataErasedAt: erasedAt?.toISOString() ?? null,
     timeline: [creation(order, timeline, requestId), ...timeline.map(toWireEntry)],
@@ -202,7 +202,7 @@ export function toBackOfficeOrder(
 const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> => ({
   at: entry.createdAt.toISOString(),
   operation: entry.operation,
-  actor: { ...entry.actor },
+  actor: toWireActor(entry.actor),
   status: entry.status,
   onHoldReasons: [...entry.holdReasons],
   shipmentId: entry.shipmentId === null ? null : toTypeId("shp", entry.shipmentId),
@@ -218,7 +218,7 @@ const creation = (
 ): Static<typeof TimelineEntrySchema> => ({
   at: order.createdAt.toISOString(),
   operation: "create",
-  actor: { kind: "partner", name: null },
+  actor: toWireActor(PARTNER),
   status: firstStatus(order, timeline),
   onHoldReasons: [],
   shipmentId: null,

@@ -5,7 +5,7 @@ import { ReturnConditionSchema, ReturnReasonSchema } from "../../../orders/retur
 import { toTypeId } from "../../../platform/ids.ts";
 import { MoneyRequestSchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, describedAs, idField, nullable } from "../../../platform/wire/schemas.ts";
-import { ActorSchema } from "../actor-schema.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { minorOf } from "../money/amounts.ts";
 import { RefundRequestSchema } from "../money/refund-wire.ts";
 
@@ -76,6 +76,6 @@ export const toWireReturn = (returned: OrderReturn): Static<typeof ReturnSchema>
   note: returned.note,
   restocked: returned.restocked,
   refundId: returned.refundId === null ? null : toTypeId("rfd", returned.refundId),
-  actor: { ...returned.actor },
+  actor: toWireActor(returned.actor),
   createdAt: returned.createdAt.toISOString(),
 });
