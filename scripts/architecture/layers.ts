@@ -15,6 +15,7 @@ export const LAYERS: readonly Layer[] = [
   [{ folder: "lifecycle", purpose: "the pure rules of an order: state, transition, time in; new state out" }],
   [{ folder: "audit", purpose: "the record of changes and of reads of personal data" }],
   [{ folder: "merchants", purpose: "merchants, connections, API keys, review policies" }],
+  [{ folder: "tokens", purpose: "named tokens of the back office" }],
   [{ folder: "events", purpose: "event types, event bodies, the event feed" }],
   [{ folder: "mail", purpose: "the queue of mails and its sender" }],
   [{ folder: "webhooks", purpose: "endpoints, publishing, the dispatcher, the delivery log" }],

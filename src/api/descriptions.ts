@@ -82,12 +82,17 @@ export const describeBackOffice = (
       Products: "Merchants' products, and which connections they are exposed to.",
       Deliveries: "The delivery log of a connection's webhook endpoints.",
       Orders: "Orders from review to return, with charges and timeline.",
+      Tokens: "Tokens of programs that use the back office.",
       "Audit log": "Who changed what, and who read the addresses of buyers.",
       Facilities: "Facilities that ship orders, with stock and shipping rates.",
       "Work list": "Orders to pick and ship, and who has taken them.",
     },
     securitySchemes: {
-      operatorToken: { type: "http", scheme: "bearer", description: "The operator's token." },
+      operatorToken: {
+        type: "http",
+        scheme: "bearer",
+        description: "`OPERATOR_TOKEN`, or a token of `/api/tokens`.",
+      },
     },
     problems: {
       codes: ["forbidden"],

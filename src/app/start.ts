@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createBackOffice } from "../api/back-office/app.ts";
-import { operatorAuthentication } from "../api/back-office/authentication.ts";
+import { tokenAuthentication } from "../api/back-office/authentication.ts";
 import { createHealthListener } from "../api/back-office/health.ts";
 import { limitAttempts } from "../api/back-office/limit-attempts.ts";
 import { createPartnerApi } from "../api/partner/app.ts";
@@ -143,7 +143,7 @@ async function listenBackOffice(
   const health = { ...context, db: pools.get("health"), stopping };
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
-    const authenticate = limitAttempts(operatorAuthentication(operatorToken), backOffice);
+    const authenticate = limitAttempts(tokenAuthentication(operatorToken, backOffice), backOffice);
     const app = createBackOffice(backOffice, authenticate, metrics, health);
     limitConnections(app.server, connectionsMax("back-office"), log);
     return open(app, config, "BACK_OFFICE_PORT", stops);

@@ -93,6 +93,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   "work-list": "orders to pick and ship",
   "pick-list": "orders that one person has taken",
   audit: "the audit log",
+  token: "tokens of the back office",
+  me: "who the command line acts as",
 };
 
 function addRequest(

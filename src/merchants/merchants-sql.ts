@@ -55,6 +55,16 @@ export async function readMerchant(db: Queryable, merchantId: string): Promise<M
   return row === undefined ? null : toMerchant(row);
 }
 
+/** Those of these merchants that exist. */
+export async function findMerchants(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>({
+    name: "find-merchants",
+    text: "select id from merchants where id = any($1::uuid[])",
+    values: [ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** Reads a merchant and locks it until the transaction ends. */
 export async function lockMerchant(tx: Queryable, merchantId: string): Promise<Merchant | null> {
   const [row] = await tx.query<MerchantRow>({
@@ -99,7 +109,7 @@ export async function readAccountEmail(db: Queryable, merchantId: string): Promi
 
 /** Which merchants are listed. A null restricts nothing. */
 type MerchantFilter = {
-  readonly id: string | null;
+  readonly ids: readonly string[] | null;
   /** A part of the name or of the account's address, in lower case. */
   readonly text: string | null;
 };
@@ -107,7 +117,7 @@ type MerchantFilter = {
 /** Oldest first. Returns one row more than the page if there is one. */
 export async function listMerchants(
   db: Queryable,
-  { id, text }: MerchantFilter,
+  { ids, text }: MerchantFilter,
   { afterId, limit }: PagePosition,
 ): Promise<Merchant[]> {
   const rows = await db.query<MerchantRow>({
@@ -115,11 +125,11 @@ export async function listMerchants(
     text: `
       select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
       from merchants
-      where id > $1 and ($3::uuid is null or id = $3)
+      where id > $1 and ($3::uuid[] is null or id = any($3))
         and ($4::text is null or strpos(lower(name), $4) > 0 or strpos(lower(account_email), $4) > 0)
       order by id
       limit $2 + 1`,
-    values: [afterId, limit, id, text],
+    values: [afterId, limit, ids, text],
   });
   return rows.map(toMerchant);
 }

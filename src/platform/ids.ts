@@ -19,7 +19,8 @@ export type IdPrefix =
   | "pick"
   | "ret"
   | "rfd"
-  | "aud";
+  | "aud"
+  | "tok";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;

@@ -9,5 +9,8 @@ export const CLOCK_SKEW_MAX_MS = HOUR_MS;
 export const before = (moment: Date, ms: number): Date => new Date(moment.getTime() - ms);
 export const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms);
 
+/** RFC 3339 cannot express later times. */
+export const LATEST = new Date("9999-12-31T23:59:59.999Z");
+
 /** The moment that a valid date-time names. A leap second, which is valid but no `Date`, is the second before it. */
 export const parseTime = (text: string): Date => new Date(text.replace(/:60(?=[.Zz+-])/, ":59"));

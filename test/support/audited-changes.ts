@@ -52,6 +52,9 @@ async function facilityOfWork({ test }: AuditedWorld): Promise<string | undefine
   return data[0].facilityId ?? undefined;
 }
 
+const aToken = async ({ test }: AuditedWorld): Promise<string> =>
+  (await test.backOffice.post("/api/tokens", { name: "New", role: "support" })).body.id;
+
 async function endpointRequest(world: AuditedWorld, step?: string, body?: object): Promise<ChangeRequest> {
   const { id } = await createEndpoint(world.partner);
   return ["POST", endpointPath(id, step), body];
@@ -75,6 +78,9 @@ export const backOfficeChanges = (world: AuditedWorld): ChangeRequests => ({
 const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
   createMerchant: () => ["POST", "/api/merchants", { name: "New", accountEmail: "new@example.com" }],
   updateMerchant: () => ["PATCH", `/api/merchants/${world.partner.merchantId}`, { creditLimit: price }],
+  createToken: () => ["POST", "/api/tokens", { name: "New", role: "support" }],
+  revokeToken: async () => ["POST", `/api/tokens/${await aToken(world)}/revoke`],
+  rotateToken: async () => ["POST", `/api/tokens/${await aToken(world)}/rotate`, {}],
   createConnection: () => ["POST", `/api/merchants/${world.partner.merchantId}/connections`, { name: "New" }],
   updateConnection: () => ["PATCH", `/api/connections/${world.partner.connectionId}`, { name: "Other" }],
   createKey: () => ["POST", `/api/connections/${world.partner.connectionId}/keys`, { name: "New" }],

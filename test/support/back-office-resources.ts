@@ -21,6 +21,9 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
     test.backOffice.post("/api/facilities", { name: "Depot", countryCode: "GB" }),
   );
   const deliveries = await partner.client.get("/v1/deliveries");
+  const token = await created(
+    test.backOffice.post("/api/tokens", { name: "T", role: "merchant", merchantIds: [partner.merchantId] }),
+  );
   return {
     partner,
     ids: {
@@ -35,6 +38,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       "pick-lists": "pick_01m7y7np16fe68bxp4h91tdmdn",
       deliveryId: deliveries.body.data[0].id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
+      tokens: token.id,
     },
   };
 }
@@ -54,6 +58,7 @@ const BODIES: Record<string, object> = {
   recordAccountPayment: { amount: price, reference: "transfer-1" },
   refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },
   setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
+  createToken: { name: "New", role: "monitoring" },
   createProduct: { sku: "NEW", name: "New", price },
 };
 
@@ -85,5 +90,5 @@ export const warehouseOf = (test: TestService): Client =>
 export function personOf(test: TestService, merchantId: string): Client {
   const id = fromTypeId("mer", merchantId);
   if (id === null) throw new Error(`${merchantId} is no merchant's id.`);
-  return test.backOfficeFor({ kind: "merchant", merchantId: id, name: "Mia Merchant" });
+  return test.backOfficeFor({ kind: "merchant", merchantIds: [id], name: "Mia Merchant" });
 }

@@ -4,11 +4,12 @@ import type { BackOfficeCaller } from "../../src/api/back-office/access.ts";
 import { createBackOffice } from "../../src/api/back-office/app.ts";
 import {
   type BackOfficeAuthentication,
-  operatorAuthentication,
+  tokenAuthentication,
 } from "../../src/api/back-office/authentication.ts";
 import { createPartnerApi } from "../../src/api/partner/app.ts";
 import type { PartnerDatabases } from "../../src/api/partner/operations.ts";
 import { type Config, readConfig } from "../../src/platform/config.ts";
+import type { Context } from "../../src/platform/context.ts";
 import { type Database, openDatabase, type Pool } from "../../src/platform/database/database.ts";
 import { newIdsFrom } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
@@ -51,11 +52,13 @@ export type TestService = {
 
 /** People cannot sign in yet: a test names the caller by its token. */
 const PERSON = "person:";
-const operator = operatorAuthentication(OPERATOR_TOKEN);
-const testAuthentication: BackOfficeAuthentication = async (request) => {
-  const [, caller] = request.headers.authorization?.split(PERSON) ?? [];
-  return caller === undefined ? operator(request) : JSON.parse(decodeURIComponent(caller));
-};
+function testAuthentication(context: Context): BackOfficeAuthentication {
+  const program = tokenAuthentication(OPERATOR_TOKEN, context);
+  return async (request) => {
+    const [, caller] = request.headers.authorization?.split(PERSON) ?? [];
+    return caller === undefined ? program(request) : JSON.parse(decodeURIComponent(caller));
+  };
+}
 
 /** The server of this process. */
 function serverUrl(): URL {
@@ -113,7 +116,7 @@ export async function startTestService(
   const metrics = createMetrics();
   const pools = options.partnerPools?.(url);
   const partnerApi = createPartnerApi(context, metrics, pools);
-  const backOffice = createBackOffice(context, testAuthentication, metrics);
+  const backOffice = createBackOffice(context, testAuthentication(context), metrics);
   const partnerCheck = answerCheckOf((await backOffice.inject("/openapi.json")).body);
   const check = answerCheckOf((await backOffice.inject("/openapi-back-office.json")).body);
   return {

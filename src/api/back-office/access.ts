@@ -3,38 +3,65 @@ import { callerMembers } from "../http/log/caller-members.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import type { BackOfficeOperations } from "./operations.ts";
 
+type Named = {
+  /** What timeline and audit log call the caller. */
+  readonly name: string;
+  /** The id on the wire of the token that the caller has sent. Absent or null: `OPERATOR_TOKEN`, or the command line. */
+  readonly id?: string | null;
+};
+
 /**
- * The caller of a back office request: the operator's programs, a member of the warehouse staff, or a member of one
- * merchant's staff. All of them use the same operations; decision 0038 defines their permissions.
+ * The caller of a back office request: a program or a person of the operator, of the warehouse or of a merchant, or one
+ * that only reads. All of them use the same operations; decisions 0038 and 0077 define their permissions.
  */
-export type BackOfficeCaller =
-  | { readonly kind: "operator" | "warehouse"; readonly name: string }
-  /** Sees the data of this merchant, and nothing else. */
-  | { readonly kind: "merchant"; readonly merchantId: string; readonly name: string };
+export type BackOfficeCaller = Named &
+  (
+    | { readonly kind: "operator" | "warehouse" | "support" | "monitoring" }
+    /** Sees the data of these merchants, and nothing else. */
+    | { readonly kind: "merchant"; readonly merchantIds: readonly string[] }
+  );
 
 type Admission = (caller: BackOfficeCaller) => boolean;
 
-/** Who may use a route. Every route of the back office names one of these. */
-export const operatorOnly: Admission = ({ kind }) => kind === "operator";
-export const warehouse: Admission = ({ kind }) => kind !== "merchant";
-export const merchantSide: Admission = ({ kind }) => kind !== "warehouse";
-export const everyone: Admission = () => true;
+const admitted =
+  (...kinds: readonly BackOfficeCaller["kind"][]): Admission =>
+  ({ kind }) =>
+    kinds.includes(kind);
 
-/** The merchant that a caller is restricted to. Null for callers that may see the data of all merchants. */
-export const confinedTo = (caller: BackOfficeCaller): string | null =>
-  caller.kind === "merchant" ? caller.merchantId : null;
+/** Who may use a route. Every route of the back office names one of these. Those that read admit support as well. */
+export const operatorOnly: Admission = admitted("operator");
+export const warehouse: Admission = admitted("operator", "warehouse");
+export const merchantSide: Admission = admitted("operator", "merchant");
+export const everyone: Admission = admitted("operator", "warehouse", "merchant");
+export const everyToken: Admission = admitted("operator", "warehouse", "merchant", "support", "monitoring");
+
+/** Also for programs that monitor: of a route that reads, and returns no personal data of buyers or of staff. */
+export const andMonitoring =
+  (admits: Admission): Admission =>
+  (caller) =>
+    caller.kind === "monitoring" || admits(caller);
+
+/** Support sees what the operator sees, and changes nothing (decision 0077). */
+export const admittingSupport = (row: BackOfficeRoute): BackOfficeRoute =>
+  row.method === "GET"
+    ? { ...row, admits: (caller) => caller.kind === "support" || row.admits?.(caller) !== false }
+    : row;
+
+/** The merchants that a caller is restricted to. Null for callers that may see the data of all merchants. */
+export const confinedTo = (caller: BackOfficeCaller): readonly string[] | null =>
+  caller.kind === "merchant" ? caller.merchantIds : null;
 
 /** Whether a caller may see this merchant's data. Data that it may not see is treated as missing. */
 export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
-  caller.kind !== "merchant" || caller.merchantId === merchantId;
+  confinedTo(caller)?.includes(merchantId) ?? true;
 
 /** The caller as the timeline of an order and the audit log name it. */
-export const actorOf = ({ kind, name }: BackOfficeCaller): Actor => ({ kind, name });
+export const actorOf = ({ kind, name, id = null }: BackOfficeCaller): Actor => ({ kind, name, id });
 
 /** The caller as the request log names it. */
 export const membersOf = callerMembers<BackOfficeCaller>(
-  ({ kind, name }) => `${kind} ${name}`,
-  (caller) => ({ actor: actorOf(caller) }),
+  ({ kind, name, id }) => `${kind} ${id} ${name}`,
+  ({ kind, name, id }) => ({ actor: { kind, name, ...(id != null && { id }) } }),
 );
 
 /** Declares a row of the back office's table. */

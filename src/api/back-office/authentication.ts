@@ -1,15 +1,29 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import type { Problem } from "../../platform/wire/problems.ts";
+import { hashKey } from "../../merchants/api-key.ts";
+import type { Context } from "../../platform/context.ts";
+import { toTypeId } from "../../platform/ids.ts";
+import { isProblem, type Problem } from "../../platform/wire/problems.ts";
+import { noteTokenUse } from "../../tokens/note-token-use.ts";
+import { isTokenText, isValid, type Token } from "../../tokens/token.ts";
+import { readTokenByHash } from "../../tokens/tokens-sql.ts";
 import { bearerToken, unauthorized } from "../http/bearer.ts";
 import type { BackOfficeCaller } from "./access.ts";
 
+/** A caller that is not known. `tokenId`: its token is known, but was revoked or has expired. */
+export type Unauthenticated = Problem & { readonly tokenId?: string };
+
 /** Returns the caller, or an error. */
-export type BackOfficeAuthentication = (request: FastifyRequest) => Promise<BackOfficeCaller | Problem>;
+export type BackOfficeAuthentication = (
+  request: FastifyRequest,
+) => Promise<BackOfficeCaller | Unauthenticated>;
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Programs send the operator token. Its digests are compared, so that the time taken reveals nothing about it. */
+/**
+ * `OPERATOR_TOKEN` alone. Its digests are compared, so that the time taken reveals nothing about it. It needs no database,
+ * so it opens the back office also when no other token can be read (decision 0077).
+ */
 export function operatorAuthentication(operatorToken: string): BackOfficeAuthentication {
   const expected = digest(operatorToken);
   return async ({ headers }) => {
@@ -17,4 +31,33 @@ export function operatorAuthentication(operatorToken: string): BackOfficeAuthent
     const valid = sent !== null && timingSafeEqual(digest(sent), expected);
     return valid ? { kind: "operator", name: "operator" } : unauthorized(headers);
   };
+}
+
+/**
+ * Programs send `OPERATOR_TOKEN` or a named token. Named tokens are looked up by their hash and not cached, so a revoked
+ * one is rejected by the very next request, in every process.
+ */
+export function tokenAuthentication(
+  operatorToken: string,
+  context: Pick<Context, "db" | "clock" | "log">,
+): BackOfficeAuthentication {
+  const authenticateOperator = operatorAuthentication(operatorToken);
+  return async (request) => {
+    const operator = await authenticateOperator(request);
+    if (!isProblem(operator)) return operator;
+    const { authorization = "" } = request.headers;
+    const sent = bearerToken(authorization);
+    const token =
+      sent !== null && isTokenText(sent) ? await readTokenByHash(context.db, hashKey(sent)) : null;
+    if (token === null) return operator;
+    const now = context.clock.now();
+    if (!isValid(token, now)) return { ...operator, tokenId: toTypeId("tok", token.id) };
+    await noteTokenUse(context, token, now);
+    return callerOf(token);
+  };
+}
+
+function callerOf({ id, name, role, merchantIds }: Token): BackOfficeCaller {
+  const named = { name, id: toTypeId("tok", id) };
+  return role === "merchant" ? { ...named, kind: role, merchantIds } : { ...named, kind: role };
 }

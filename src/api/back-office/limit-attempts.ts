@@ -17,7 +17,8 @@ type Failures = { count: number; readonly sinceMs: number };
 /**
  * Limits how fast an address can guess the operator token, and logs failures. An address that has sent too many wrong
  * tokens is rejected for the rest of its minute, with the right token as well: otherwise it would still learn which guess
- * is right (decision 0038). A request without a token is no guess. Each process counts for itself.
+ * is right (decision 0038). A request without a token is no guess, and neither is one with a token that was revoked or has
+ * expired. Each process counts for itself.
  */
 export function limitAttempts(
   authenticate: BackOfficeAuthentication,
@@ -49,8 +50,9 @@ export function limitAttempts(
       return tooManyAttempts(request, earlier.sinceMs + MINUTE_MS - nowMs);
     const caller = await authenticate(request);
     if (!isProblem(caller)) return caller;
-    logFailure({ address: request.ip, requestId: request.id });
-    if (request.headers.authorization !== undefined) count(network, nowMs);
+    const { tokenId } = caller;
+    logFailure({ address: request.ip, requestId: request.id, ...(tokenId && { tokenId }) });
+    if (request.headers.authorization !== undefined && tokenId === undefined) count(network, nowMs);
     return caller;
   };
 }

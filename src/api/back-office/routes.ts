@@ -1,4 +1,4 @@
-import type { BackOfficeRoute } from "./access.ts";
+import { admittingSupport, type BackOfficeRoute } from "./access.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { exposureRoutes } from "./catalog/exposure-routes.ts";
 import { importRoutes } from "./catalog/import-routes.ts";
@@ -22,9 +22,11 @@ import { exportRoutes } from "./orders/export-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
+import { meRoutes } from "./tokens/me-routes.ts";
+import { tokenRoutes } from "./tokens/token-routes.ts";
 import { workListRoutes } from "./work-list/work-list-routes.ts";
 
-/** All routes of the back office API. Each names who may use it. */
+/** All routes of the back office API. Each names who may use it; support may read. */
 export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...merchantRoutes,
   ...accountRoutes,
@@ -50,4 +52,6 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...rateRoutes,
   ...workListRoutes,
   ...auditRoutes,
-];
+  ...tokenRoutes,
+  ...meRoutes,
+].map(admittingSupport);

@@ -2,7 +2,8 @@ import { type TSchema, Type } from "typebox";
 import { LIMIT_NAMES, STORED_LIMITS } from "../../merchants/limits.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
 import { PROBLEMS, type ProblemCode } from "../../platform/wire/problems.ts";
-import { describedAs, enumeration, openEnumeration } from "../../platform/wire/schemas.ts";
+import { describedAs, enumeration, nullable, openEnumeration } from "../../platform/wire/schemas.ts";
+import { TOKEN_END_REASONS } from "../../tokens/rotate-token.ts";
 import { SHARED_PROBLEMS } from "../http/route.ts";
 import type { RouteDescription } from "../route-description.ts";
 import type { Json, NameSchema } from "./components.ts";
@@ -141,6 +142,8 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
       return { required: { transition, orderStatus, rule } };
     case "limit-reached":
       return { required: { limit: LimitNameSchema, maximum: Type.Integer({ description: "Its value." }) } };
+    case "token-not-rotatable":
+      return { required: { reason: EndReasonSchema, replacedBy } };
     case "stock-changed":
       return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
     case "validation-failed":
@@ -164,6 +167,17 @@ const LimitNameSchema = openEnumeration(
     "Name of the limit that is reached. More values may be added.",
     ...LIMIT_NAMES.map((limit) => `\`${limit}\`: ${STORED_LIMITS[limit].description}`),
   ].join(" "),
+);
+
+const EndReasonSchema = enumeration(
+  "TokenEndReason",
+  TOKEN_END_REASONS,
+  "`revoked`: the token was revoked. `expired`: it has expired. `replaced`: it was already rotated.",
+);
+
+const replacedBy = nullable(
+  Type.String(),
+  "Id of the token that replaced it. Null if it was not rotated before.",
 );
 
 const WaitingLimitSchema = enumeration(

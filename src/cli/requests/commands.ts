@@ -4,6 +4,7 @@ import { FACILITY_COMMANDS } from "./facility-commands.ts";
 import { MERCHANT_COMMANDS } from "./merchant-commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
 import { PRODUCT_COMMANDS } from "./product-commands.ts";
+import { TOKEN_COMMANDS } from "./token-commands.ts";
 import { WORK_COMMANDS } from "./work-commands.ts";
 
 /** The commands that are one request each. */
@@ -14,4 +15,5 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...FACILITY_COMMANDS,
   ...WORK_COMMANDS,
   ...AUDIT_COMMANDS,
+  ...TOKEN_COMMANDS,
 ];

@@ -79,7 +79,7 @@ async function* connectionsOf(
     return;
   }
   for await (const merchant of eachOf((position) =>
-    listMerchants(db, { id: merchantId, text: null }, position),
+    listMerchants(db, { ids: merchantId === null ? null : [merchantId], text: null }, position),
   ))
     yield* eachOf((position) => listConnections(db, merchant.id, null, position));
 }

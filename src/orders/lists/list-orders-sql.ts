@@ -6,7 +6,7 @@ import { type OrderOwner, type OrderOwnerRow, toOrderOwner } from "../order-owne
 
 /** Which orders are listed. A null restricts nothing. */
 export type OrderFilter = {
-  readonly merchantId: string | null;
+  readonly merchantIds: readonly string[] | null;
   readonly connectionId: string | null;
   readonly status: OrderStatus | null;
   readonly onHold: boolean | null;
@@ -116,10 +116,10 @@ export async function listOrders(
       with parameters as (select $5::timestamptz, $6::uuid, $7::text)
       select found.id, c.id as connection_id, c.name as connection_name, m.id as merchant_id, m.name as merchant_name
       ${filter.connectionId === null && isUnfiltered(filter) ? fromMerchants(filter) : fromConnections(filter)}
-      where ($3::uuid is null or m.id = $3) and ($4::uuid is null or c.id = $4)
+      where ($3::uuid[] is null or m.id = any($3)) and ($4::uuid is null or c.id = $4)
       order by found.id desc
       limit $2 + 1`,
-    values: [afterId, limit, filter.merchantId, filter.connectionId, now, filter.orderId, filter.text],
+    values: [afterId, limit, filter.merchantIds, filter.connectionId, now, filter.orderId, filter.text],
   });
   return rows.map(toOrderOwner);
 }

@@ -76,6 +76,13 @@ export const PROBLEMS = {
       "The connection has stored as much of something as it may; limit is the name of the limit and maximum its value.",
     retry: "After deleting something, or when the limit allows it again, as detail says.",
   },
+  "token-not-rotatable": {
+    status: 409,
+    title: "Token cannot be rotated",
+    meaning:
+      "The token is revoked, has expired or was already rotated; reason says which, and replacedBy names the token that replaced it.",
+    retry: "Do not retry. Rotate the token that replaced it, or create a new one.",
+  },
   "payload-too-large": {
     status: 413,
     title: "Request body too large",
@@ -156,6 +163,7 @@ export const notFound = (
     | "charge"
     | "Stripe method"
     | "key"
+    | "token"
     | "webhook endpoint"
     | "event"
     | "delivery"

@@ -132,7 +132,7 @@ describe("who may see and change an account", () => {
   it("is the operator; a merchant's staff can read their own; the warehouse cannot", async () => {
     const other = await createPartner(test);
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
-    const own = test.backOfficeFor({ kind: "merchant", merchantId, name: "M" });
+    const own = test.backOfficeFor({ kind: "merchant", merchantIds: [merchantId], name: "M" });
     const warehouse = test.backOfficeFor({ kind: "warehouse", name: "W" });
     const foreign = `/api/merchants/${other.merchantId}`;
     for (const rest of ["", "/entries"]) {

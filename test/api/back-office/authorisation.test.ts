@@ -6,13 +6,13 @@ import {
   type MerchantResources,
   personOf,
   requestsOf,
-  warehouseOf,
 } from "../../support/back-office-resources.ts";
 import { withoutItsOwn } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
 
-/** Decision 0038, as its table says it. The operator may do everything. */
+/** Decisions 0038 and 0077, as their tables say it. The operator may do everything. */
+const EVERYBODY = ["getMe"];
 const MERCHANTS_TOO = [
   "listMerchants",
   "getMerchant",
@@ -33,6 +33,11 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "createKey",
   "listKeys",
   "revokeKey",
+  "createToken",
+  "listTokens",
+  "getToken",
+  "revokeToken",
+  "rotateToken",
   "createProduct",
   "updateProduct",
   "exposeProduct",
@@ -91,20 +96,36 @@ const OPERATOR_ONLY = [
   "erasePersonalData",
 ];
 
+/** What monitoring reads: nothing about a buyer, and nothing that names staff. */
+const FOR_MONITORING = [
+  ...["getMe", "listMerchants", "getMerchant", "getAccount"],
+  ...["listConnections", "getConnection", "getConnectionUsage", "listProducts", "getProduct"],
+  ...["listFacilities", "getFacility", "listStock", "getStock", "getRates"],
+];
+const READS = backOfficeRoutes.filter(({ method }) => method === "GET").map(({ operationId }) => operationId);
+
+type Role = "operator" | "warehouse" | "merchant" | "support" | "monitoring";
+const ADMITTED: Record<Exclude<Role, "operator">, readonly string[]> = {
+  warehouse: [...EVERYBODY, ...MERCHANTS_TOO, ...WAREHOUSE_NOT_MERCHANTS],
+  merchant: [...EVERYBODY, ...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE],
+  support: READS,
+  monitoring: FOR_MONITORING,
+};
+
 let test: TestService;
 let resources: MerchantResources;
 let requests: BackOfficeRequest[];
-let warehouse: Client;
 let owner: Client;
 let stranger: Client;
+let strangersToken: Client;
 beforeAll(async () => {
   test = await startTestService();
   resources = await createMerchantResources(test);
   const other = await createMerchantResources(test);
   requests = requestsOf(resources);
-  warehouse = warehouseOf(test);
   owner = personOf(test, resources.partner.merchantId);
   stranger = personOf(test, other.partner.merchantId);
+  strangersToken = await tokenOf("merchant", other);
 });
 afterAll(() => test.close());
 
@@ -114,6 +135,7 @@ const requestsFor = (...operations: string[]) =>
 describe("the callers that a route admits", () => {
   it("are declared for every route, by the route and by this test", () => {
     const listed = [
+      ...EVERYBODY,
       ...MERCHANTS_TOO,
       ...MERCHANTS_NOT_WAREHOUSE,
       ...WAREHOUSE_NOT_MERCHANTS,
@@ -124,17 +146,38 @@ describe("the callers that a route admits", () => {
       expect(admits, operationId).toBeTypeOf("function");
   });
 
-  it.each([
-    ["the warehouse", () => warehouse, [...MERCHANTS_NOT_WAREHOUSE, ...OPERATOR_ONLY]],
-    ["a merchant's person", () => owner, [...WAREHOUSE_NOT_MERCHANTS, ...OPERATOR_ONLY]],
-  ] as const)("%s is rejected elsewhere, and nothing changes", async (_who, client, rejected) => {
-    const before = await dumpTables(test);
-    for (const { operationId, send } of requestsFor(...rejected)) {
-      const { status, body } = await send(client());
-      expect(status, operationId).toBe(403);
-      expect(body.type).toMatch(/\/forbidden$/);
+  describe.each(["warehouse", "merchant", "support", "monitoring"] as const)("as %s", (role) => {
+    it("reject a person and a token elsewhere, and nothing changes", async () => {
+      const clients = [personAs(role), await tokenOf(role, resources)];
+      const before = await dumpTables(test);
+      const rejected = requests.filter(({ operationId }) => !ADMITTED[role].includes(operationId));
+      expect(rejected.length).toBeGreaterThan(5);
+      for (const { operationId, send } of rejected)
+        for (const client of clients) {
+          const { status, body } = await send(client);
+          expect(status, operationId).toBe(403);
+          expect(body.type).toMatch(/\/forbidden$/);
+        }
+      expect(await dumpTables(test)).toEqual(before);
+    });
+
+    it("admit a token where it may be", async () => {
+      const client = await tokenOf(role, resources);
+      const reads = requests.filter(({ method }) => method === "GET");
+      for (const { operationId, send } of reads.filter((each) => ADMITTED[role].includes(each.operationId)))
+        expect([401, 403], operationId).not.toContain((await send(client)).status);
+    });
+  });
+
+  it("leave no trace of personal data in what monitoring reads", async () => {
+    const client = await tokenOf("monitoring", resources);
+    const countReads = async () =>
+      (await test.backOffice.get("/api/audit-entries?actor=monitoring&limit=1")).body.data.length;
+    for (const { send } of requestsFor(...FOR_MONITORING)) {
+      const { body } = await send(client);
+      expect(JSON.stringify(body)).not.toMatch(/firstName|lastName|address1|"actor"/);
     }
-    expect(await dumpTables(test)).toEqual(before);
+    expect(await countReads()).toBe(0);
   });
 
   it("are the same for existing and for missing resources", async () => {
@@ -162,9 +205,23 @@ const MISSING: Record<string, string> = {
   charges: `chg_${ID}`,
   deliveryId: `dlv_${ID}`,
   shipments: `shp_${ID}`,
+  tokens: `tok_${ID}`,
 };
 
-describe("a person of another merchant", () => {
+/** A client with a token of a role. It was used before, so that its next use is not recorded. */
+async function tokenOf(role: Role, { ids }: MerchantResources): Promise<Client> {
+  const merchants = role === "merchant" && { merchantIds: [ids["merchants"]] };
+  const { body } = await test.backOffice.post("/api/tokens", { name: `A ${role}`, role, ...merchants });
+  const client = test.backOfficeAs(body.token);
+  await client.get("/api/me");
+  return client;
+}
+
+const personAs = (role: Exclude<Role, "operator">): Client =>
+  role === "merchant" ? owner : test.backOfficeFor({ kind: role, name: "Ada" });
+
+describe.each(["a person", "a token"])("%s of another merchant", (who) => {
+  const client = () => (who === "a person" ? stranger : strangersToken);
   const named = () =>
     requestsFor(...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE).filter(({ path }) =>
       /\/api\/\w+\/./.test(path),
@@ -175,8 +232,8 @@ describe("a person of another merchant", () => {
     const missing = requestsOf({ ...resources, ids: MISSING });
     expect(named().length).toBeGreaterThanOrEqual(14);
     for (const { operationId, send } of named()) {
-      const foreign = await send(stranger);
-      const nowhere = await missing.find((other) => other.operationId === operationId)?.send(stranger);
+      const foreign = await send(client());
+      const nowhere = await missing.find((other) => other.operationId === operationId)?.send(client());
       expect(foreign.status, operationId).toBe(404);
       expect(withoutItsOwn(foreign), operationId).toBe(nowhere && withoutItsOwn(nowhere));
     }
@@ -196,15 +253,15 @@ describe("a person of another merchant", () => {
     ];
     for (const [method, path, body] of sent) {
       expect((await owner.request(method, path, { body })).status, path).toBe(422);
-      expect((await stranger.request(method, path, { body })).status, path).toBe(404);
+      expect((await client().request(method, path, { body })).status, path).toBe(404);
     }
   });
 
   it("has lists of its own resources only", async () => {
-    expect((await stranger.get("/api/merchants")).body.data).toHaveLength(1);
+    expect((await client().get("/api/merchants")).body.data).toHaveLength(1);
     const { merchants, connections, orders } = resources.ids;
     for (const query of ["", `merchantId=${merchants}`, `connectionId=${connections}`, `q=${orders}`]) {
-      const { status, body } = await stranger.get(`/api/orders?${query}`);
+      const { status, body } = await client().get(`/api/orders?${query}`);
       expect(status).toBe(200);
       expect(JSON.stringify(body), query).not.toContain(resources.ids["orders"]);
     }

@@ -23,7 +23,7 @@ afterAll(() => test.close());
 
 const pathOf = ({ connectionId }: Partner, rest = "") => `/api/connections/${connectionId}/deliveries${rest}`;
 const personOf = ({ merchantId }: Partner): Client =>
-  test.backOfficeFor({ kind: "merchant", merchantId: fromTypeId("mer", merchantId) ?? "", name: "Mia" });
+  test.backOfficeFor({ kind: "merchant", merchantIds: [fromTypeId("mer", merchantId) ?? ""], name: "Mia" });
 
 /** Each way to request the delivery, of this connection. */
 const REQUESTS: [method: string, rest: () => string][] = [

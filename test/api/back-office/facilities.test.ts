@@ -281,7 +281,7 @@ describe("the callers that can manage facilities", () => {
 
   it("do not include a merchant's staff, who learn nothing of the facilities", async () => {
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
-    const merchant = test.backOfficeFor({ kind: "merchant", merchantId, name: "Mia" });
+    const merchant = test.backOfficeFor({ kind: "merchant", merchantIds: [merchantId], name: "Mia" });
     for (const facility of [await createFacility(test), MISSING])
       for (const request of requests(facility))
         expect((await unchanged(() => ask(merchant, request))).status, request.join(" ")).toBe(403);

@@ -146,7 +146,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     const person = test.backOfficeFor({
       kind: "merchant",
       name: "Mia",
-      merchantId: fromTypeId("mer", await aMerchant()) ?? "",
+      merchantIds: [fromTypeId("mer", await aMerchant()) ?? ""],
     });
     for (const merchant of [merchantId, "mer_01m7y7np16fe68bxp4h91tdmdn", "x"]) {
       expectProblem(await importInto(merchant, `${HEADER}\na,b,1`, { client: person }), 404, "not-found");

@@ -45,7 +45,7 @@ describe("GET /api/merchants", () => {
 
   it("never shows a merchant's staff another merchant, for any search", async () => {
     const merchantId = fromTypeId("mer", partner.merchantId) ?? "";
-    const person = test.backOfficeFor({ kind: "merchant", merchantId, name: "Ada" });
+    const person = test.backOfficeFor({ kind: "merchant", merchantIds: [merchantId], name: "Ada" });
     expect((await person.get("/api/merchants?q=mugs")).body.data).toEqual([]);
     expect((await person.get("/api/merchants?q=merchant")).body.data).toMatchObject([
       { id: partner.merchantId },

@@ -77,6 +77,13 @@ describe("every code of the table", () => {
       const { body, ...answer } = await wire.test.backOffice.request("PUT", path, count);
       return [{ ...answer, document: body }, path];
     },
+    "token-not-rotatable": async () => {
+      const { id } = (await wire.test.backOffice.post("/api/tokens", { name: "T", role: "support" })).body;
+      await wire.test.backOffice.post(`/api/tokens/${id}/revoke`);
+      const path = `/api/tokens/${id}/rotate`;
+      const { body, ...answer } = await wire.test.backOffice.post(path, {});
+      return [{ ...answer, document: body }, path];
+    },
     "limit-reached": async () => {
       const full = await createPartner(wire.test);
       for (let count = 0; count < STORED_LIMITS.endpoints.standard; count += 1) await createEndpoint(full);
@@ -113,6 +120,7 @@ describe("every code of the table", () => {
     "transition-refused": 409,
     "endpoint-paused": 409,
     "stock-changed": 409,
+    "token-not-rotatable": 409,
     "limit-reached": 409,
     "payload-too-large": 413,
     "unsupported-media-type": 415,
@@ -129,6 +137,7 @@ describe("every code of the table", () => {
     "order-already-exists": ["externalOrderId", "orderId"],
     "transition-refused": ["orderStatus", "rule", "transition"],
     "stock-changed": ["onHand"],
+    "token-not-rotatable": ["reason", "replacedBy"],
     "limit-reached": ["limit", "maximum"],
     "validation-failed": ["errors"],
   };

@@ -33,7 +33,7 @@ import {
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
 import { listProducts } from "../../../products/products-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdParams } from "../lookups.ts";
 import { amountErrors, minorOf } from "../money/amounts.ts";
 
@@ -88,7 +88,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/merchants/{id}/products",
     operationId: "listProducts",
-    admits: everyone,
+    admits: andMonitoring(everyone),
     tag: "Products",
     summary: "List a merchant's products",
     params: MerchantIdParams,
@@ -130,7 +130,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/products/{id}",
     operationId: "getProduct",
-    admits: everyone,
+    admits: andMonitoring(everyone),
     tag: "Products",
     summary: "Get a product",
     params: ProductIdParams,

@@ -17,7 +17,7 @@ import {
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
 
 const NAME_TEXT = "Name of the facility.";
@@ -73,7 +73,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/facilities",
     operationId: "listFacilities",
-    admits: warehouse,
+    admits: andMonitoring(warehouse),
     tag: "Facilities",
     summary: "List facilities",
     query: Type.Object({
@@ -101,7 +101,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/facilities/{id}",
     operationId: "getFacility",
-    admits: warehouse,
+    admits: andMonitoring(warehouse),
     tag: "Facilities",
     summary: "Get a facility",
     params: FacilityIdParams,

@@ -7,7 +7,7 @@ import { formatMoney } from "../../../platform/money.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import { describedAs } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
 import { amountErrors, minorOf, valueAt } from "../money/amounts.ts";
 
@@ -105,7 +105,7 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/facilities/{id}/rates",
     operationId: "getRates",
-    admits: warehouse,
+    admits: andMonitoring(warehouse),
     tag: "Facilities",
     summary: "Get a facility's shipping rates",
     params: FacilityIdParams,

@@ -6,7 +6,7 @@ import { cursorField, flagField, limitField, pageOf } from "../../../platform/wi
 import { ON_HAND_MAX } from "../../../stock/stock-movement.ts";
 import { listStock, readStock } from "../../../stock/stock-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
 import { StockParams, StockSchema, toWireStock } from "./stock-wire.ts";
 
@@ -15,7 +15,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/facilities/{id}/stock",
     operationId: "listStock",
-    admits: warehouse,
+    admits: andMonitoring(warehouse),
     tag: "Facilities",
     summary: "List a facility's stock",
     params: FacilityIdParams,
@@ -57,7 +57,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/facilities/{id}/stock/{productId}",
     operationId: "getStock",
-    admits: warehouse,
+    admits: andMonitoring(warehouse),
     tag: "Facilities",
     summary: "Get the stock of a product at a facility",
     description:

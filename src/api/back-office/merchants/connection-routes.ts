@@ -20,7 +20,14 @@ import {
   shortText,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, everyone, merchantSide, operatorOnly, route } from "../access.ts";
+import {
+  andMonitoring,
+  type BackOfficeRoute,
+  everyone,
+  merchantSide,
+  operatorOnly,
+  route,
+} from "../access.ts";
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountErrors, minorOf } from "../money/amounts.ts";
 import { LimitsRequestSchema, LimitsSchema, toWireLimits } from "./limit-schemas.ts";
@@ -149,7 +156,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/merchants/{id}/connections",
     operationId: "listConnections",
-    admits: everyone,
+    admits: andMonitoring(everyone),
     tag: "Connections",
     summary: "List a merchant's connections",
     params: MerchantIdParams,
@@ -175,7 +182,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/connections/{id}",
     operationId: "getConnection",
-    admits: everyone,
+    admits: andMonitoring(everyone),
     tag: "Connections",
     summary: "Get a connection",
     params: ConnectionIdParams,

@@ -22,8 +22,8 @@ import {
   shortText,
 } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";
+import { expiryErrors } from "../expiry.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
-import { valueAt } from "../money/amounts.ts";
 
 const keyFields = {
   id: idField("key", "Id of the key, set by the service. It is not the key itself."),
@@ -60,9 +60,6 @@ const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
   revokedAt: key.revokedAt?.toISOString() ?? null,
 });
 
-/** RFC 3339 cannot express later times, and a time with an offset can be later than its text. */
-const LATEST = new Date("9999-12-31T23:59:59.999Z");
-
 export const keyRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",
@@ -86,13 +83,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     ),
     responses: { 201: { description: "The key was issued.", schema: NewKeySchema } },
     problems: ["not-found", "limit-reached", "validation-failed"],
-    bodyErrors: async ({ body }, { context }) => {
-      const expiresAt = valueAt(body, "/expiresAt");
-      if (expiresAt === undefined) return [];
-      const moment = parseTime(String(expiresAt));
-      if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must be before the year 10000" }];
-      return moment > context.clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must be in the future" }];
-    },
+    bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");

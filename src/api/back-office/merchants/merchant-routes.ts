@@ -20,7 +20,7 @@ import {
   shortText,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountErrors, minorOf, valueAt } from "../money/amounts.ts";
 
@@ -138,7 +138,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/merchants",
     operationId: "listMerchants",
-    admits: everyone,
+    admits: andMonitoring(everyone),
     tag: "Merchants",
     summary: "List merchants",
     query: Type.Object({
@@ -156,7 +156,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, query }, { context }) => {
       const position = pagePosition("merchants", query);
       if (isProblem(position)) return position;
-      const filter = { id: confinedTo(caller), text: toSearched(query.q) };
+      const filter = { ids: confinedTo(caller), text: toSearched(query.q) };
       const merchants = await listMerchants(context.db, filter, position);
       return { status: 200, body: toPage(merchants, position, toWireMerchant) };
     },
@@ -196,7 +196,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/merchants/{id}",
     operationId: "getMerchant",
-    admits: everyone,
+    admits: andMonitoring(everyone),
     tag: "Merchants",
     summary: "Get a merchant",
     params: MerchantIdParams,

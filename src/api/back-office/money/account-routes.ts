@@ -27,7 +27,7 @@ import {
   shortText,
 } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import { type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 import { AccountEntryKindSchema, AccountEntrySchema, toWireEntry } from "./account-entry-wire.ts";
 import { minorOf, positiveAmountErrors } from "./amounts.ts";
@@ -72,7 +72,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/merchants/{id}/account",
     operationId: "getAccount",
-    admits: merchantSide,
+    admits: andMonitoring(merchantSide),
     tag: "Money",
     summary: "Get a merchant's account",
     params: MerchantIdParams,

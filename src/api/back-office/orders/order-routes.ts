@@ -5,7 +5,7 @@ import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
-import { fromTypeId, NO_UUID } from "../../../platform/ids.ts";
+import { fromTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import {
@@ -95,10 +95,8 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
   const { q } = query;
   const orderId = q === undefined ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
   const requested = idIn("mer", query.merchantId);
-  const own = confinedTo(caller);
   return {
-    // A merchant has no orders of another merchant to show.
-    merchantId: own !== null && requested !== null && requested !== own ? NO_UUID : (own ?? requested),
+    merchantIds: shownMerchants(confinedTo(caller), requested),
     connectionId: idIn("con", query.connectionId),
     status: query.status ?? null,
     onHold: query.onHold ?? null,
@@ -109,7 +107,13 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
   };
 }
 
-const isNowhere = ({ merchantId }: OrderFilter): boolean => merchantId === NO_UUID;
+/** A merchant has no orders of another merchant to show. */
+function shownMerchants(own: readonly string[] | null, requested: string | null): readonly string[] | null {
+  if (requested === null) return own;
+  return own === null || own.includes(requested) ? [requested] : [];
+}
+
+const isNowhere = ({ merchantIds }: OrderFilter): boolean => merchantIds?.length === 0;
 
 /** The orders of a page, without those that were erased in the meantime. */
 async function readListed(

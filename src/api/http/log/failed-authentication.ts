@@ -11,6 +11,8 @@ export type LogFailedAuthentication = (failure: {
   readonly requestId: string;
   /** The id of the key, if it is known, but revoked or expired. */
   readonly keyId?: string | undefined;
+  /** The same for a token of the back office. */
+  readonly tokenId?: string | undefined;
 }) => void;
 
 /** A line is about one failure, and has the number of failures since the line before. */

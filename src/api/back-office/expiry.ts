@@ -1,0 +1,14 @@
+import type { Context } from "../../platform/context.ts";
+import { LATEST, parseTime } from "../../platform/time.ts";
+import type { ValidationError } from "../../platform/wire/problems.ts";
+import { valueAt } from "./money/amounts.ts";
+
+/** The error of `expiresAt` in a body, if it is a time that a key or a token cannot expire at. */
+export function expiryErrors(body: unknown, { clock }: Context): ValidationError[] {
+  const expiresAt = valueAt(body, "/expiresAt");
+  if (expiresAt === undefined || expiresAt === null) return [];
+  const moment = parseTime(String(expiresAt));
+  // A time with an offset can be later than its text.
+  if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must be before the year 10000" }];
+  return moment > clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must be in the future" }];
+}

@@ -1,0 +1,59 @@
+import type { RequestCommand } from "./command.ts";
+import { list, orNone, wholeNumber, yesOrNo } from "./values.ts";
+
+const ROLES = "operator, warehouse, merchant, support or monitoring";
+
+export const TOKEN_COMMANDS: readonly RequestCommand[] = [
+  {
+    words: "token create",
+    operationId: "createToken",
+    help: "create a token of a program; it is printed only here",
+    fields: [
+      { name: "name", flag: "--name <name>", help: "name of the program" },
+      { name: "role", flag: "--role <role>", help: ROLES },
+      {
+        name: "merchantIds",
+        flag: "--merchants <merchants>",
+        help: "for the role merchant: the merchants, separated by commas",
+        read: list,
+      },
+      { name: "expiresAt", flag: "--expires-at <time>", help: "when it expires; never by default" },
+    ],
+  },
+  {
+    words: "token list",
+    operationId: "listTokens",
+    fields: [
+      { name: "role", flag: "--role <role>", help: `only ${ROLES}` },
+      {
+        name: "live",
+        flag: "--live <yes|no>",
+        help: "only valid tokens, or only revoked and expired ones",
+        read: yesOrNo,
+      },
+    ],
+    columns: ["id", "name", "role", "prefix", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"],
+  },
+  { words: "token show", operationId: "getToken" },
+  { words: "token revoke", operationId: "revokeToken" },
+  {
+    words: "token rotate",
+    operationId: "rotateToken",
+    help: "replace a token by a new one, which is printed only here",
+    fields: [
+      {
+        name: "overlapHours",
+        flag: "--overlap-hours <hours>",
+        help: "how long the old token stays valid, at most 168; 24 by default, 0 after a leak",
+        read: wholeNumber,
+      },
+      {
+        name: "expiresAt",
+        flag: "--expires-at <time>",
+        help: "when the new token expires; none: never; by default after as long a time as the old one",
+        read: orNone((text) => text),
+      },
+    ],
+  },
+  { words: "me show", operationId: "getMe" },
+];

@@ -1,0 +1,63 @@
+import type { Initiator } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+import { MERCHANT_TOKENS_MAX, makeToken, TOKENS_MAX, type Token, tokenLimitReached } from "./token.ts";
+import { tokenFact } from "./token-fact.ts";
+import {
+  countTokens,
+  countTokensOfMerchants,
+  deleteFirstEnded,
+  insertToken,
+  lockTokens,
+} from "./tokens-sql.ts";
+
+/** A new token, with its text, which is shown only once. */
+export type CreatedToken = { readonly token: string; readonly created: Token };
+
+/**
+ * Creates a token. Only its hash is stored. Changes of tokens wait for each other, so that concurrent requests cannot
+ * exceed a limit.
+ * @param ownMerchantIds the merchants of the caller, who may create tokens for these alone; null: for all
+ */
+export async function createToken(
+  context: Context,
+  fields: Pick<Token, "name" | "role" | "merchantIds" | "expiresAt">,
+  ownMerchantIds: readonly string[] | null,
+  by: Initiator,
+): Promise<CreatedToken | Problem> {
+  const now = context.clock.now();
+  return inTransaction(context, async (tx) => {
+    await lockTokens(tx);
+    const isFull =
+      ownMerchantIds !== null &&
+      (await countTokensOfMerchants(tx, fields.merchantIds, now)) >= MERCHANT_TOKENS_MAX;
+    if (isFull) return tokenLimitReached("merchantTokens", MERCHANT_TOKENS_MAX);
+    if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
+    const made = await storeToken(tx, context, { ...fields, replacesId: null }, by);
+    await recordAudit(tx, context, by, tokenFact(made.created));
+    return made;
+  });
+}
+
+/** Whether there is room for one more token, after the one that ended first was deleted if necessary. */
+export const makeRoom = async (tx: Queryable, now: Date): Promise<boolean> =>
+  (await countTokens(tx)) < TOKENS_MAX || (await deleteFirstEnded(tx, now));
+
+/** Makes and stores a token. The caller has locked the tokens and made room. */
+export async function storeToken(
+  tx: Queryable,
+  { clock, newId }: Context,
+  fields: Pick<Token, "name" | "role" | "merchantIds" | "expiresAt" | "replacesId">,
+  by: Initiator,
+): Promise<CreatedToken> {
+  const { token, prefix, hash } = makeToken(fields.role);
+  const created: Token = {
+    ...fields,
+    ...{ id: newId(), prefix, createdBy: by.actor, createdAt: clock.now() },
+    ...{ revokedAt: null, lastUsedAt: null, replacedById: null },
+  };
+  await insertToken(tx, created, hash);
+  return { token, created };
+}

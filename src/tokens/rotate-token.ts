@@ -1,0 +1,78 @@
+import type { Initiator } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import { toTypeId } from "../platform/ids.ts";
+import { after, HOUR_MS } from "../platform/time.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+import { type CreatedToken, makeRoom, storeToken } from "./create-token.ts";
+import { isValid, renewedExpiry, TOKENS_MAX, type Token, tokenLimitReached } from "./token.ts";
+import { tokenFact } from "./token-fact.ts";
+import { bringExpiryForward, lockTokens, readToken } from "./tokens-sql.ts";
+
+export type Rotation = {
+  /** How long the replaced token stays valid, at most. */
+  readonly overlapHours: number;
+  /** Undefined: as long after the rotation as the replaced token was given after its creation. */
+  readonly expiresAt: Date | null | undefined;
+};
+
+/**
+ * Replaces a token by a new one with the same name, role and merchants. The old one stays valid for the overlap, but never
+ * longer than before. A token is rotated once: after a response that was lost, revoke the new token and create another.
+ * Null if there is no such token.
+ */
+export async function rotateToken(
+  context: Context,
+  tokenId: string,
+  { overlapHours, expiresAt }: Rotation,
+  by: Initiator,
+): Promise<(CreatedToken & { readonly previousExpiresAt: Date }) | Problem | null> {
+  const now = context.clock.now();
+  return inTransaction(context, async (tx) => {
+    await lockTokens(tx);
+    const token = await readToken(tx, tokenId);
+    if (token === null) return null;
+    const reason = whyNotRotatable(token, now);
+    if (reason !== null) return notRotatable(token, reason);
+    if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
+    const overlapEnd = after(now, Math.round(overlapHours * HOUR_MS));
+    const previousExpiresAt =
+      token.expiresAt !== null && token.expiresAt < overlapEnd ? token.expiresAt : overlapEnd;
+    await bringExpiryForward(tx, token.id, previousExpiresAt);
+    const { name, role, merchantIds } = token;
+    const renewed = expiresAt === undefined ? renewedExpiry(token, now) : expiresAt;
+    const made = await storeToken(
+      tx,
+      context,
+      { name, role, merchantIds, expiresAt: renewed, replacesId: token.id },
+      by,
+    );
+    const { id } = made.created;
+    const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });
+    await recordAudit(tx, context, by, { ...fact, ids: [id, token.id] });
+    return { ...made, previousExpiresAt };
+  });
+}
+
+/** Why a token cannot be rotated. */
+export const TOKEN_END_REASONS = ["revoked", "expired", "replaced"] as const;
+type EndedReason = (typeof TOKEN_END_REASONS)[number];
+
+function whyNotRotatable(token: Token, now: Date): EndedReason | null {
+  if (token.revokedAt !== null) return "revoked";
+  if (!isValid(token, now)) return "expired";
+  return token.replacedById === null ? null : "replaced";
+}
+
+const DETAILS: Record<EndedReason, string> = {
+  revoked: "The token was revoked. Create a new one.",
+  expired: "The token has expired. Create a new one.",
+  replaced:
+    "The token was already rotated. Rotate the token that replaced it, or revoke both and create a new one.",
+};
+
+const notRotatable = ({ replacedById }: Token, reason: EndedReason): Problem => ({
+  code: "token-not-rotatable",
+  detail: DETAILS[reason],
+  members: { reason, replacedBy: replacedById === null ? null : toTypeId("tok", replacedById) },
+});

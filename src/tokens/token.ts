@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import type { Actor } from "../lifecycle/applied-transition.ts";
+import { hashKey } from "../merchants/api-key.ts";
+import { LATEST } from "../platform/time.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+
+/** What a token may do (decisions 0038 and 0077). */
+export const TOKEN_ROLES = ["operator", "warehouse", "merchant", "support", "monitoring"] as const;
+export type TokenRole = (typeof TOKEN_ROLES)[number];
+
+/** A token of a program that uses the back office. The token itself is never stored. */
+export type Token = {
+  readonly id: string;
+  /** What timeline and audit log call the program. */
+  readonly name: string;
+  readonly role: TokenRole;
+  /** The merchants whose data a token with the role merchant sees. Empty for the other roles. */
+  readonly merchantIds: readonly string[];
+  /** First characters of the token, by which people recognize it. */
+  readonly prefix: string;
+  readonly createdBy: Actor;
+  readonly createdAt: Date;
+  /** Null if the token does not expire. */
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** Written at most once in LAST_USE_INTERVAL_MS. Null: never used. */
+  readonly lastUsedAt: Date | null;
+  /** The token that a rotation replaced with this one, and the one that replaced this one. */
+  readonly replacesId: string | null;
+  readonly replacedById: string | null;
+};
+
+/** What a token gives access to. */
+export type TokenGrant = Pick<Token, "role" | "merchantIds">;
+
+/** Stored tokens. To make room for a new one, the one that ended first is deleted. */
+export const TOKENS_MAX = 1_000;
+/** Valid tokens that share a merchant, beyond which a token of a merchant creates no more. */
+export const MERCHANT_TOKENS_MAX = 100;
+/** Merchants of one token. */
+export const TOKEN_MERCHANTS_MAX = 100;
+export const OVERLAP_HOURS_DEFAULT = 24;
+export const OVERLAP_HOURS_MAX = 168;
+
+const TOKEN_TEXT = new RegExp(`^pot_(${TOKEN_ROLES.join("|")})_[A-Za-z0-9_-]{43}$`);
+
+/** Random characters in the prefix, after the role. */
+const PREFIX_RANDOM = 6;
+
+/** Makes a token: 256 random bits, with a prefix that shows its role and that secret scanners can find. */
+export function makeToken(role: TokenRole): { token: string; prefix: string; hash: string } {
+  const start = `pot_${role}_`;
+  const token = `${start}${randomBytes(32).toString("base64url")}`;
+  return { token, prefix: token.slice(0, start.length + PREFIX_RANDOM), hash: hashKey(token) };
+}
+
+/** Whether a text has the form of a token. Another one is rejected without a look into the database. */
+export const isTokenText = (text: string): boolean => TOKEN_TEXT.test(text);
+
+export const isValid = (token: Pick<Token, "expiresAt" | "revokedAt">, now: Date): boolean =>
+  token.revokedAt === null && (token.expiresAt === null || now < token.expiresAt);
+
+/** A token may be given only what its maker has (decision 0077). Null: the maker has everything. */
+export const isWithin = (grant: TokenGrant, ownMerchantIds: readonly string[] | null): boolean =>
+  ownMerchantIds === null ||
+  (grant.role === "merchant" && grant.merchantIds.every((id) => ownMerchantIds.includes(id)));
+
+/**
+ * When the token that replaces another one expires, unless the request says so: after as long a time as the first one
+ * was given.
+ */
+export const renewedExpiry = (
+  { createdAt, expiresAt }: Pick<Token, "createdAt" | "expiresAt">,
+  now: Date,
+): Date | null =>
+  expiresAt === null
+    ? null
+    : new Date(Math.min(now.getTime() + expiresAt.getTime() - createdAt.getTime(), LATEST.getTime()));
+
+/** 409: as many tokens are stored, or valid, as there may be. */
+export const tokenLimitReached = (limit: "tokens" | "merchantTokens", maximum: number): Problem => ({
+  code: "limit-reached",
+  detail:
+    limit === "tokens"
+      ? `The maximum of ${maximum} valid tokens is reached. Revoke one first.`
+      : `The maximum of ${maximum} valid tokens of a merchant is reached. Revoke one first.`,
+  members: { limit, maximum },
+});

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { countRowsNaming } from "../../support/tables.ts";
+import {
+  type Client,
+  OPERATOR_TOKEN,
+  startTestService,
+  type TestService,
+} from "../../support/test-service.ts";
+import { tokenPath, tokensOf } from "../../support/tokens.ts";
+
+let test: TestService;
+let partner: Partner;
+let other: Partner;
+let mine: Client;
+let tokens: ReturnType<typeof tokensOf>;
+beforeAll(async () => {
+  test = await startTestService();
+  tokens = tokensOf(test);
+  [partner, other] = [await createPartner(test), await createPartner(test)];
+  mine = test.backOfficeAs(
+    (await tokens.create({ role: "merchant", merchantIds: [partner.merchantId] })).body.token,
+  );
+});
+afterAll(() => test.close());
+
+describe("POST /api/tokens", () => {
+  it("creates a token, which is shown once and stored as a hash only", async () => {
+    const { body } = await tokens.create({ role: "warehouse", expiresAt: tokens.inHours(1) });
+    expect(body).toEqual({
+      ...{ id: expect.stringMatching(/^tok_[0-9a-z]{26}$/), name: "Stock sync", role: "warehouse" },
+      ...{ merchantIds: [], prefix: body.token.slice(0, 20), createdAt: test.clock.now().toISOString() },
+      token: expect.stringMatching(/^pot_warehouse_[A-Za-z0-9_-]{43}$/),
+      createdBy: { kind: "operator", name: "operator", id: null },
+      ...{
+        expiresAt: tokens.inHours(1),
+        revokedAt: null,
+        lastUsedAt: null,
+        replaces: null,
+        replacedBy: null,
+      },
+    });
+    const { token, ...shown } = body;
+    expect((await test.backOffice.get(`/api/tokens/${body.id}`)).body).toEqual(shown);
+    expect(await countRowsNaming(test, token, token.slice(-20))).toEqual({});
+  });
+
+  it("names each merchant once", async () => {
+    const { merchantId } = partner;
+    const { body } = await tokens.create({ role: "merchant", merchantIds: [merchantId, merchantId] });
+    expect(body.merchantIds).toEqual([merchantId]);
+  });
+
+  it("makes a caller with a name, a role and an id", async () => {
+    const { body } = await tokens.create({
+      role: "merchant",
+      merchantIds: [other.merchantId, partner.merchantId],
+    });
+    expect((await test.backOfficeAs(body.token).get("/api/me")).body).toEqual({
+      ...{ role: "merchant", name: "Stock sync", tokenId: body.id },
+      merchantIds: [other.merchantId, partner.merchantId],
+    });
+    expect((await test.backOffice.get("/api/me")).body).toEqual({
+      ...{ role: "operator", name: "operator", tokenId: null, merchantIds: null },
+    });
+  });
+
+  it.each([
+    ["no name", { name: undefined }, "/name"],
+    ["a name of 256 characters", { name: "n".repeat(256) }, "/name"],
+    ["an unknown role", { role: "root" }, "/role"],
+    ["a past expiry", { expiresAt: "2020-01-01T00:00:00Z" }, "/expiresAt"],
+    ["an expiry beyond RFC 3339", { expiresAt: "9999-12-31T23:59:59-14:00" }, "/expiresAt"],
+    ["the role merchant without merchants", { role: "merchant" }, "/merchantIds"],
+    ["no merchants", { role: "merchant", merchantIds: [] }, "/merchantIds"],
+    ["merchants of another role", { merchantIds: ["mer_01m7y7np16fe68bxp4h91tdmdn"] }, "/merchantIds"],
+    [
+      "a missing merchant",
+      { role: "merchant", merchantIds: ["mer_01m7y7np16fe68bxp4h91tdmdn"] },
+      "/merchantIds/0",
+    ],
+    ["what is no id", { role: "merchant", merchantIds: ["x"] }, "/merchantIds/0"],
+    ["101 merchants", { role: "merchant", merchantIds: Array.from({ length: 101 }, String) }, "/merchantIds"],
+  ])("rejects %s", async (_title, fields, pointer) => {
+    const { status, body } = await tokens.send(fields);
+    expect(status).toBe(422);
+    expect(body.errors).toMatchObject([{ pointer }]);
+  });
+});
+
+describe("a token of a merchant", () => {
+  it("creates tokens for its own merchants, and none with more rights", async () => {
+    const within = { role: "merchant", merchantIds: [partner.merchantId] };
+    const { body } = await tokens.create(within, mine);
+    expect(body.createdBy).toMatchObject({ kind: "merchant", name: "Stock sync" });
+    const beyond = [
+      [{ role: "operator" }, "/role"],
+      [{ role: "monitoring" }, "/role"],
+      [{ role: "merchant", merchantIds: [other.merchantId] }, "/merchantIds/0"],
+      [{ role: "merchant", merchantIds: [partner.merchantId, other.merchantId] }, "/merchantIds/1"],
+    ] as const;
+    for (const [fields, pointer] of beyond) {
+      const answer = await tokens.send(fields, mine);
+      expect(answer.status).toBe(422);
+      expect(answer.body.errors).toMatchObject([{ pointer }]);
+    }
+  });
+
+  it("learns nothing about other merchants: their errors are those of missing ones", async () => {
+    const errorsOf = async (id: string) =>
+      (await tokens.send({ role: "merchant", merchantIds: [id] }, mine)).body.errors;
+    expect(await errorsOf(other.merchantId)).toEqual(await errorsOf("mer_01m7y7np16fe68bxp4h91tdmdn"));
+  });
+
+  it("sees, rotates and revokes only tokens with no more rights than its own", async () => {
+    const both = { role: "merchant", merchantIds: [partner.merchantId, other.merchantId] };
+    const hidden = [await tokens.create({ role: "operator" }), await tokens.create(both)];
+    for (const token of hidden) {
+      const answers = [
+        await mine.get(tokenPath(token)),
+        await mine.post(tokenPath(token, "/revoke")),
+        await mine.post(tokenPath(token, "/rotate"), {}),
+      ];
+      for (const { status, body } of answers) expect([status, body.detail]).toEqual([404, "No such token."]);
+    }
+    const { data } = (await mine.get("/api/tokens?limit=100")).body;
+    expect(data.length).toBeGreaterThan(0);
+    for (const { merchantIds } of data) expect(merchantIds).toEqual([partner.merchantId]);
+  });
+
+  it("of several merchants lists the orders and the merchants of all of them", async () => {
+    const third = await createPartner(test);
+    const both = { role: "merchant", merchantIds: [partner.merchantId, other.merchantId] };
+    const client = test.backOfficeAs((await tokens.create(both)).body.token);
+    const orders = [await placeOrder(partner), await placeOrder(other), await placeOrder(third)];
+    const idsOf = async (path: string): Promise<string[]> =>
+      (await client.get(path)).body.data.map(({ id }: { id: string }) => id).sort();
+    for (const query of ["", "?status=NEW"])
+      expect(await idsOf(`/api/orders${query}`)).toEqual([orders[0]?.id, orders[1]?.id].sort());
+    expect(await idsOf(`/api/orders?merchantId=${other.merchantId}`)).toEqual([orders[1]?.id]);
+    expect(await idsOf(`/api/orders?merchantId=${third.merchantId}`)).toEqual([]);
+    expect(await idsOf("/api/merchants")).toEqual([partner.merchantId, other.merchantId].sort());
+  });
+});
+
+describe("the end of a token", () => {
+  it("is its revocation: the next request is rejected, and the time of the first one stays", async () => {
+    const token = await tokens.create();
+    expect(await tokens.statusWith(token.body.token)).toBe(200);
+    const revokedAt = test.clock.now().toISOString();
+    expect((await test.backOffice.post(tokenPath(token, "/revoke"))).body.revokedAt).toBe(revokedAt);
+    expect(await tokens.statusWith(token.body.token)).toBe(401);
+    test.clock.advance({ seconds: 1 });
+    expect((await test.backOffice.post(tokenPath(token, "/revoke"))).body.revokedAt).toBe(revokedAt);
+    const about = `/api/audit-entries?subjectId=${token.body.id}&action=revokeToken`;
+    expect((await test.backOffice.get(about)).body.data).toHaveLength(1);
+  });
+
+  it("is its expiry, to the millisecond", async () => {
+    const { body } = await tokens.create({ expiresAt: tokens.inHours(1) });
+    test.clock.advance({ ms: 3_600_000 - 1 });
+    expect(await tokens.statusWith(body.token)).toBe(200);
+    test.clock.advance({ ms: 1 });
+    expect(await tokens.statusWith(body.token)).toBe(401);
+  });
+
+  it("looks to its user exactly like a wrong token", async () => {
+    const token = await tokens.create();
+    await test.backOffice.post(tokenPath(token, "/revoke"));
+    const answerTo = async (text: string) => {
+      const { headers, body, status } = await test.backOfficeAs(text).get("/api/me");
+      return { body, status, challenge: headers["www-authenticate"] };
+    };
+    expect(await answerTo(token.body.token)).toEqual(await answerTo("not-a-token"));
+  });
+});
+
+describe("GET /api/tokens", () => {
+  it("lists tokens, oldest first, by role and whether they are valid", async () => {
+    const live = await tokens.create({ role: "monitoring" });
+    const revoked = await tokens.create({ role: "monitoring" });
+    await test.backOffice.post(tokenPath(revoked, "/revoke"));
+    const idsOf = async (query: string): Promise<string[]> =>
+      (await test.backOffice.get(`/api/tokens?role=monitoring&limit=100${query}`)).body.data.map(
+        ({ id }: { id: string }) => id,
+      );
+    expect(await idsOf("")).toEqual([live.body.id, revoked.body.id]);
+    expect(await idsOf("&live=true")).toEqual([live.body.id]);
+    expect(await idsOf("&live=false")).toEqual([revoked.body.id]);
+    const [page] = [(await test.backOffice.get("/api/tokens?role=monitoring&limit=1")).body];
+    expect(page.data).toHaveLength(1);
+    const next = await test.backOffice.get(`/api/tokens?role=monitoring&limit=1&cursor=${page.nextCursor}`);
+    expect(next.body).toMatchObject({ data: [{ id: revoked.body.id }], nextCursor: null });
+    expect(JSON.stringify(page)).not.toContain(live.body.token);
+    expect(JSON.stringify(page)).not.toContain(OPERATOR_TOKEN);
+  });
+});
