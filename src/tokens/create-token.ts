@@ -55,8 +55,13 @@ export async function storeToken(
   const { token, prefix, hash } = makeToken(fields.role);
   const created: Token = {
     ...fields,
-    ...{ id: newId(), prefix, createdBy: by.actor, createdAt: clock.now() },
-    ...{ revokedAt: null, lastUsedAt: null, replacedById: null },
+    id: newId(),
+    prefix,
+    createdBy: by.actor,
+    createdAt: clock.now(),
+    revokedAt: null,
+    lastUsedAt: null,
+    replacedById: null,
   };
   await insertToken(tx, created, hash);
   return { token, created };

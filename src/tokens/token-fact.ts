@@ -8,9 +8,13 @@ export const tokenFact = (
   details: Readonly<Record<string, unknown>> = {},
 ): AuditFact => ({
   merchantId: merchantIds.length === 1 ? (merchantIds[0] ?? null) : null,
-  ...{ subject: "tok", ids: [id] },
+  subject: "tok",
+  ids: [id],
   details: {
-    ...{ name, role, prefix, expiresAt: expiresAt ?? "never" },
+    name,
+    role,
+    prefix,
+    expiresAt: expiresAt ?? "never",
     ...(merchantIds.length > 0 && { merchantIds: merchantIds.map((merchant) => toTypeId("mer", merchant)) }),
     ...details,
   },

@@ -154,9 +154,18 @@ export async function insertToken(tx: Queryable, token: Token, hash: string): Pr
         expires_at, replaces_id)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
-      ...[token.id, toBytea(hash), token.name, token.role, token.merchantIds, token.prefix],
-      ...[createdBy.kind, createdBy.name, createdBy.id ?? null, token.createdAt],
-      ...[token.expiresAt, token.replacesId],
+      token.id,
+      toBytea(hash),
+      token.name,
+      token.role,
+      token.merchantIds,
+      token.prefix,
+      createdBy.kind,
+      createdBy.name,
+      createdBy.id ?? null,
+      token.createdAt,
+      token.expiresAt,
+      token.replacesId,
     ],
   });
 }

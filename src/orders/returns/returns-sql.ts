@@ -51,7 +51,8 @@ export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderR
       added.refundId,
       added.actor.kind,
       added.actor.name,
-      added.actor.id ?? null, added.createdAt,
+      added.actor.id ?? null,
+      added.createdAt,
     ],
   });
   await tx.query({

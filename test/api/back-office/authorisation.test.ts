@@ -98,9 +98,20 @@ const OPERATOR_ONLY = [
 
 /** What monitoring reads: nothing about a buyer, and nothing that names staff. */
 const FOR_MONITORING = [
-  ...["getMe", "listMerchants", "getMerchant", "getAccount"],
-  ...["listConnections", "getConnection", "getConnectionUsage", "listProducts", "getProduct"],
-  ...["listFacilities", "getFacility", "listStock", "getStock", "getRates"],
+  "getMe",
+  "listMerchants",
+  "getMerchant",
+  "getAccount",
+  "listConnections",
+  "getConnection",
+  "getConnectionUsage",
+  "listProducts",
+  "getProduct",
+  "listFacilities",
+  "getFacility",
+  "listStock",
+  "getStock",
+  "getRates",
 ];
 const READS = backOfficeRoutes.filter(({ method }) => method === "GET").map(({ operationId }) => operationId);
 

@@ -22,11 +22,17 @@ describe("POST /api/tokens/{id}/rotate", () => {
     const { status, body } = await rotate(old, { overlapHours: 2 });
     expect(status).toBe(201);
     expect(body).toMatchObject({
-      ...{ name: "Stock sync", role: "merchant", merchantIds: [partner.merchantId], expiresAt: null },
-      ...{ replaces: old.body.id, replacedBy: null, previousExpiresAt: tokens.inHours(2) },
+      name: "Stock sync",
+      role: "merchant",
+      merchantIds: [partner.merchantId],
+      expiresAt: null,
+      replaces: old.body.id,
+      replacedBy: null,
+      previousExpiresAt: tokens.inHours(2),
     });
     expect((await test.backOffice.get(tokenPath(old))).body).toMatchObject({
-      ...{ replacedBy: body.id, expiresAt: tokens.inHours(2) },
+      replacedBy: body.id,
+      expiresAt: tokens.inHours(2),
     });
     const texts = [old.body.token, body.token];
     expect(await Promise.all(texts.map(tokens.statusWith))).toEqual([200, 200]);
@@ -65,7 +71,9 @@ describe("POST /api/tokens/{id}/rotate", () => {
     expect(rejected).toHaveLength(7);
     for (const { body } of rejected)
       expect(body).toMatchObject({
-        ...{ code: "token-not-rotatable", reason: "replaced", replacedBy: made?.body.id },
+        code: "token-not-rotatable",
+        reason: "replaced",
+        replacedBy: made?.body.id,
       });
   });
 

@@ -28,17 +28,19 @@ describe("POST /api/tokens", () => {
   it("creates a token, which is shown once and stored as a hash only", async () => {
     const { body } = await tokens.create({ role: "warehouse", expiresAt: tokens.inHours(1) });
     expect(body).toEqual({
-      ...{ id: expect.stringMatching(/^tok_[0-9a-z]{26}$/), name: "Stock sync", role: "warehouse" },
-      ...{ merchantIds: [], prefix: body.token.slice(0, 20), createdAt: test.clock.now().toISOString() },
+      id: expect.stringMatching(/^tok_[0-9a-z]{26}$/),
+      name: "Stock sync",
+      role: "warehouse",
+      merchantIds: [],
+      prefix: body.token.slice(0, 20),
+      createdAt: test.clock.now().toISOString(),
       token: expect.stringMatching(/^pot_warehouse_[A-Za-z0-9_-]{43}$/),
       createdBy: { kind: "operator", name: "operator", id: null },
-      ...{
-        expiresAt: tokens.inHours(1),
-        revokedAt: null,
-        lastUsedAt: null,
-        replaces: null,
-        replacedBy: null,
-      },
+      expiresAt: tokens.inHours(1),
+      revokedAt: null,
+      lastUsedAt: null,
+      replaces: null,
+      replacedBy: null,
     });
     const { token, ...shown } = body;
     expect((await test.backOffice.get(`/api/tokens/${body.id}`)).body).toEqual(shown);
@@ -57,11 +59,16 @@ describe("POST /api/tokens", () => {
       merchantIds: [other.merchantId, partner.merchantId],
     });
     expect((await test.backOfficeAs(body.token).get("/api/me")).body).toEqual({
-      ...{ role: "merchant", name: "Stock sync", tokenId: body.id },
+      role: "merchant",
+      name: "Stock sync",
+      tokenId: body.id,
       merchantIds: [other.merchantId, partner.merchantId],
     });
     expect((await test.backOffice.get("/api/me")).body).toEqual({
-      ...{ role: "operator", name: "operator", tokenId: null, merchantIds: null },
+      role: "operator",
+      name: "operator",
+      tokenId: null,
+      merchantIds: null,
     });
   });
 
