@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import { malformed, type Problem } from "../../platform/wire/problems.ts";
+import { createBodyTurns } from "./large-bodies.ts";
 
 /** Largest accepted body, in bytes (decision 0006). */
 export const BODY_LIMIT_BYTES = 256 * 1024;
@@ -20,13 +21,21 @@ export function isBodyRequired(schema: TSchema): boolean {
   return required.length > 0;
 }
 
-/** Bodies are JSON. A route with a body has the hook `bodyCheck`, a route without one has `ignoreBody`. */
-export function addBodyParsers(app: FastifyInstance): void {
+/**
+ * Bodies are JSON. A route with a body has the hook `bodyCheck`, a route without one has `ignoreBody`.
+ * @param ownerOf the owner of a caller's large bodies, which are read in turn with those of other owners
+ */
+export function addBodyParsers(app: FastifyInstance, ownerOf: (caller: object) => string): void {
+  const turn = createBodyTurns();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     "application/json",
     { parseAs: "buffer" },
-    async (_request: FastifyRequest, body: Buffer) => parseBody(body),
+    async ({ caller }: FastifyRequest, body: Buffer) => {
+      const wait = turn(caller === null ? "" : ownerOf(caller), body.length);
+      if (wait !== null) await wait;
+      return parseBody(body);
+    },
   );
   app.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
     const schema = request.routeOptions.schema?.body as TSchema | undefined; // The schema of the route's row.

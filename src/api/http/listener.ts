@@ -58,6 +58,8 @@ type ListenerOptions<Operations, Caller> = {
   actorOf?(caller: Caller): Actor;
   /** The caller as the request log names it: members of a line, as JSON. Absent: no caller has a name. */
   callerMembers?(caller: Caller): string;
+  /** Whose large bodies are read in turn with those of others. Default: all callers' are in one line. */
+  bodyOwner?(caller: Caller): string;
   /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
   notAdmitted?: Problem;
   errorsBaseUrl: string;
@@ -93,9 +95,9 @@ export function createListener<Operations, Caller extends object>(
       return { actor, requestId: this.id, action: this.routeOptions.config.operationId ?? "" };
     },
   });
-  const { callerMembers = () => "" } = options;
+  const { callerMembers = () => "", bodyOwner = () => "" } = options;
   addRequestLog(app, requests, (caller) => callerMembers(caller as Caller)); // `authenticate` has returned it.
-  addBodyParsers(app);
+  addBodyParsers(app, (caller) => bodyOwner(caller as Caller)); // The same.
   if (options.bodyTimeoutMs !== undefined) addBodyTimeout(app, options.bodyTimeoutMs);
   // The hooks of every request create no promises, and use no objects that Fastify creates on demand.
   app.addHook("onRequest", (request, reply, done) => {

@@ -1,3 +1,4 @@
+import type { ErrorObject } from "ajv";
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
 import { keepKnownFields, plainName } from "../../platform/wire/known-fields.ts";
@@ -28,28 +29,31 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   const wanted =
     httpPart === "querystring"
       ? afterReadingText(schema, validate)
-      : asCompiled(httpPart === "body" ? withKnownFields(schema, validate) : validate);
+      : httpPart === "body"
+        ? withKnownFields(schema, validate)
+        : asCompiled(validate);
   compiled.set(schema, wanted);
   return wanted;
 };
 
-function withKnownFields(schema: TSchema, validate: Validate): Validate {
+function withKnownFields(schema: TSchema, validate: Validate): Compiled {
   const keep = keepKnownFields(schema);
-  if (keep === null) return validate;
-  return (value) => {
-    const errors = validate(value);
-    const near = keep(value);
-    return near.length === 0 ? errors : [...errors, ...near];
+  if (keep === null) return asCompiled(validate);
+  return (sent: unknown) => {
+    const errors = validate(sent);
+    const { value, nearMisses } = keep(sent);
+    return outcomeOf(value, nearMisses.length === 0 ? errors : [...errors, ...nearMisses]);
   };
 }
 
 const asCompiled =
   (validate: Validate): Compiled =>
-  (value: unknown) => {
-    const errors = validate(value);
-    // Fastify types an error by the parts that it uses.
-    return errors.length === 0 ? { value } : { error: errors as FastifySchemaValidationError[] };
-  };
+  (value: unknown) =>
+    outcomeOf(value, validate(value));
+
+// Fastify types an error by the parts that it uses.
+const outcomeOf = (value: unknown, errors: readonly ErrorObject[]): ReturnType<Compiled> =>
+  errors.length === 0 ? { value } : { error: errors as FastifySchemaValidationError[] };
 
 /**
  * The validator's own conversion would also take `0x10`, `1e1`, a padded number, and `Infinity`, which no limit stops:

@@ -36,6 +36,7 @@ export function createPartnerApi(
     ),
     actorOf,
     callerMembers: membersOf,
+    bodyOwner: ({ connectionId }) => connectionId,
     notAdmitted: FOR_LIVE_KEYS,
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "partner-api" }),

@@ -1,7 +1,10 @@
 import type { TSchema } from "typebox";
 
-/** Shortens the arrays of a value, and its objects that have keys of the caller, in place. */
-export type ArrayCut = (value: unknown) => void;
+/**
+ * Shortens the arrays of a value, and its objects that have keys of the caller. Returns the value, or what takes its
+ * place.
+ */
+export type ArrayCut = (value: unknown) => unknown;
 
 /** The part of a schema that describes its arrays and objects, and how large they may be. */
 type Node = {
@@ -38,23 +41,28 @@ function cutOf({
     if (cut !== null) cuts.push((value) => cutMember(value, name, cut));
   }
   if (cuts.length <= 1) return cuts[0] ?? null;
-  return (value) => {
-    for (const cut of cuts) cut(value);
-  };
+  return (value) => cuts.reduce((cut, cutFurther) => cutFurther(cut), value);
 }
 
-function cutArray(value: unknown, maxItems: number | undefined, ofItem: ArrayCut | null): void {
-  if (!Array.isArray(value)) return;
+function cutArray(value: unknown, maxItems: number | undefined, ofItem: ArrayCut | null): unknown {
+  if (!Array.isArray(value)) return value;
   if (maxItems !== undefined && value.length > maxItems) value.length = maxItems + 1;
-  if (ofItem !== null) for (const item of value) ofItem(item);
+  if (ofItem !== null) for (const [at, item] of value.entries()) value[at] = ofItem(item);
+  return value;
 }
 
-function cutObject(value: unknown, maxProperties: number): void {
-  if (typeof value !== "object" || value === null) return;
-  for (const key of Object.keys(value).slice(maxProperties + 1)) Reflect.deleteProperty(value, key);
+/** To delete the other keys would take many times as long as to copy these. */
+function cutObject(value: unknown, maxProperties: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const keys = Object.keys(value);
+  if (keys.length <= maxProperties) return value;
+  const object = value as Record<string, unknown>; // An object: any of its members may be read.
+  return Object.fromEntries(keys.slice(0, maxProperties + 1).map((key) => [key, object[key]]));
 }
 
-function cutMember(value: unknown, name: string, cut: ArrayCut): void {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return;
-  cut((value as Record<string, unknown>)[name]); // An object: any of its members may be read.
+function cutMember(value: unknown, name: string, cut: ArrayCut): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return value;
+  const object = value as Record<string, unknown>; // An object: any of its members may be read.
+  object[name] = cut(object[name]);
+  return value;
 }

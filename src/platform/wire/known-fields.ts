@@ -14,20 +14,29 @@ type Node = {
 /** Near misses of one body that are reported, so that a body of them costs no more than another one. */
 const NEAR_MISSES_MAX = 100;
 
-type Keep = (value: unknown, path: string, nearMisses: ErrorObject[]) => void;
+/** To delete more fields would take longer than to copy the known ones. */
+const DELETED_MAX = 8;
+
+/** Returns the value without its unknown fields: the same one, or a copy. */
+type Keep = (value: unknown, path: string, nearMisses: ErrorObject[]) => unknown;
+
+type Kept = {
+  /** The value without unknown fields. */
+  readonly value: unknown;
+  readonly nearMisses: readonly ErrorObject[];
+};
 
 /**
  * Removes the fields of a value that the schema does not know, at any depth, and returns those that differ from a known
  * one only by case, hyphens or underscores (decisions 0075 and 0113). Null if the schema has no fields. So a handler may
  * copy a body: what a caller adds to it reaches nothing.
  */
-export function keepKnownFields(schema: TSchema): ((value: unknown) => readonly ErrorObject[]) | null {
+export function keepKnownFields(schema: TSchema): ((value: unknown) => Kept) | null {
   const keep = keeperOf([schema as Node]); // A JSON Schema object.
   if (keep === null) return null;
   return (value) => {
     const nearMisses: ErrorObject[] = [];
-    keep(value, "", nearMisses);
-    return nearMisses;
+    return { value: keep(value, "", nearMisses), nearMisses };
   };
 }
 
@@ -44,8 +53,10 @@ function keeperOf(nodes: readonly Node[]): Keep | null {
   return (value, path, nearMisses) => {
     if (Array.isArray(value)) {
       for (let at = 0; ofItem !== null && at < value.length; at += 1)
-        ofItem(value[at], `${path}/${at}`, nearMisses);
-    } else if (typeof value === "object" && value !== null) ofFields?.(value, path, nearMisses);
+        value[at] = ofItem(value[at], `${path}/${at}`, nearMisses);
+    } else if (typeof value === "object" && value !== null && ofFields !== null)
+      return ofFields(value, path, nearMisses);
+    return value;
   };
 }
 
@@ -66,17 +77,24 @@ function fieldsKeeperOf(nodes: readonly Node[]): Keep | null {
   const keepers = new Map([...names].map(([name, uses]) => [name, keeperOf(uses.map(([, node]) => node))]));
   const byPlainName = new Map([...names.keys()].map((name) => [plainName(name), name]));
   return (value, path, nearMisses) => {
-    for (const [name, member] of Object.entries(value as object)) {
-      // Only called with objects.
+    const object = value as Record<string, unknown>; // Only called with objects.
+    const unknown: string[] = [];
+    for (const name of Object.keys(object)) {
       const keepMember = keepers.get(name);
-      if (keepMember !== undefined) {
-        keepMember?.(member, `${path}/${name}`, nearMisses);
-        continue;
-      }
-      addIfNear(name, path, nearMisses);
-      Reflect.deleteProperty(value as object, name);
+      if (keepMember === undefined) {
+        unknown.push(name);
+        addIfNear(name, path, nearMisses);
+      } else if (keepMember !== null) object[name] = keepMember(object[name], `${path}/${name}`, nearMisses);
     }
+    if (unknown.length > DELETED_MAX) return copyKnown(object);
+    for (const name of unknown) Reflect.deleteProperty(object, name);
+    return object;
   };
+
+  function copyKnown(object: Record<string, unknown>): Record<string, unknown> {
+    const known = [...keepers.keys()].filter((name) => Object.hasOwn(object, name));
+    return Object.fromEntries(known.map((name) => [name, object[name]]));
+  }
 
   function addIfNear(name: string, path: string, nearMisses: ErrorObject[]): void {
     const field = nearMisses.length < NEAR_MISSES_MAX ? byPlainName.get(plainName(name)) : undefined;

@@ -30,8 +30,8 @@ export function createCompile(): (schema: TSchema) => Validate {
   return (schema) => {
     const validate = ajv.compile(schema);
     const cutArrays = arrayCutOf(schema);
-    return (value) => {
-      cutArrays?.(value);
+    return (sent) => {
+      const value = cutArrays === null ? sent : cutArrays(sent);
       return validate(value) ? NO_ERRORS : (validate.errors ?? NO_ERRORS);
     };
   };

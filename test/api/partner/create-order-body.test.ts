@@ -129,4 +129,16 @@ describe("POST /v1/orders, the body", () => {
     await expectNothingHappened(test, partner);
     expect((await createRaw(padded(256 * 1024))).status).toBe(201);
   });
+
+  it("does not wait for all large bodies of another connection to be read", async () => {
+    const other = await createPartner(test);
+    const errors = `{"lines":[${"{},".repeat(20_000)}{}]}`;
+    const responded: string[] = [];
+    const send = async (name: string, to: Partner) => {
+      expect((await sendRawOrder(to, errors)).status).toBe(422);
+      responded.push(name);
+    };
+    await Promise.all([...Array.from({ length: 40 }, () => send("other", other)), send("own", partner)]);
+    expect(responded.indexOf("own")).toBeLessThan(30);
+  });
 });
