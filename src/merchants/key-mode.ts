@@ -8,7 +8,7 @@ export type KeyMode = (typeof KEY_MODES)[number];
 export const KeyModeSchema = enumeration(
   "KeyMode",
   KEY_MODES,
-  "`live`: the key can do everything. `test`: it creates and changes test orders only, and finds no real order.",
+  "`live`: the key can do everything. `test`: it creates and changes test orders and test endpoints only, and finds no real order.",
 );
 
 /** What a key gives access to: its connection, or of its orders only the test orders. */

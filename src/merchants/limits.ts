@@ -19,13 +19,20 @@ export const STORED_LIMITS = {
   endpoints: {
     standard: 200,
     unit: "webhook endpoints",
-    description: "Webhook endpoints of the connection. Deleted ones do not count.",
+    description: "Live webhook endpoints of the connection. Deleted ones do not count.",
+    remedy: "Delete one first.",
+  },
+  testEndpoints: {
+    standard: 20,
+    unit: "test webhook endpoints",
+    description: "Webhook endpoints for test orders only. Deleted ones do not count.",
     remedy: "Delete one first.",
   },
   endpointCreationsPerHour: {
     standard: 1_000,
     unit: "webhook endpoints created within an hour",
-    description: "Webhook endpoints that were created within the last hour. Deleted ones count too.",
+    description:
+      "Webhook endpoints that were created within the last hour. Deleted ones count too. Live and test endpoints count separately; the usage shows the higher number.",
     remedy: "Change an endpoint instead of replacing it, or retry in an hour.",
   },
   testOrders: {
@@ -37,7 +44,7 @@ export const STORED_LIMITS = {
   testOrderTransitions: {
     standard: 1_000,
     unit: "transitions of one test order",
-    description: "Transitions of one test order. Each publishes at most one event.",
+    description: "Transitions of one test order. Each publishes at most one event by default.",
     remedy: "Use another test order.",
   },
   redeliveriesPerDay: {

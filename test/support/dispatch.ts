@@ -7,7 +7,7 @@ import { isProblem } from "../../src/platform/wire/problems.ts";
 import { Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
 import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
 import { createEndpoint } from "../../src/webhooks/endpoints/create-endpoint.ts";
-import type { EndpointSettings } from "../../src/webhooks/endpoints/endpoint.ts";
+import type { NewEndpoint } from "../../src/webhooks/endpoints/endpoint.ts";
 import type { Partner } from "./builders.ts";
 import { connectionKey } from "./orders.ts";
 import { type Receiver, type ReceiverHandler, startReceiver } from "./receivers.ts";
@@ -20,10 +20,15 @@ export type StoredEndpoint = ConnectionKey & { id: string; secret: string };
 export async function storeEndpoint(
   { context }: TestService,
   partner: Pick<Partner, "merchantId" | "connectionId">,
-  { url, eventTypes = DEFAULT_EVENT_TYPES, inFlightMax = 8 }: Partial<EndpointSettings> & { url: string },
+  {
+    url,
+    eventTypes = DEFAULT_EVENT_TYPES,
+    inFlightMax = 8,
+    mode = "live",
+  }: Partial<NewEndpoint> & { url: string },
 ): Promise<StoredEndpoint> {
   const connection = connectionKey(partner);
-  const settings = { url, eventTypes, inFlightMax, description: null };
+  const settings = { url, eventTypes, inFlightMax, description: null, mode };
   const stored = await createEndpoint(context, connection, settings, byService("createWebhookEndpoint"));
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);
   return { ...connection, id: stored.endpoint.id, secret: stored.secret };

@@ -48,7 +48,7 @@ describe("deleted endpoints", () => {
     });
     const read = await countRowsRead(test.db, async (tx) => {
       await insertEvents(tx, [event], test.clock.now());
-      await countEndpoints(tx, key, 200);
+      await countEndpoints(tx, key, "live", 200);
     });
     expect(read("webhook_endpoints")).toBeGreaterThan(0);
     expect(read("webhook_endpoints")).toBeLessThan(20);

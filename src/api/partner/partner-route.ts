@@ -3,9 +3,7 @@ import { type Route, routeTable } from "../http/route.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import type { PartnerOperations } from "./operations.ts";
 
-/** Of a row that test keys may not use (decision 0074). */
-export const liveKeys = ({ testOnly }: PartnerCaller): boolean => !testOnly;
-
+/** Of an endpoint that test keys may not change (decision 0108). */
 export const FOR_LIVE_KEYS: Problem = {
   code: "forbidden",
   detail: "A test key does not allow this operation. Use a live key.",

@@ -1,14 +1,16 @@
 import { Type } from "typebox";
 import { sampleEvent } from "../../orders/sample-event.ts";
+import type { Context } from "../../platform/context.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { parseTime } from "../../platform/time.ts";
 import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
-import { isProblem, notFound } from "../../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf } from "../../platform/wire/schemas.ts";
 import { changeEndpoint } from "../../webhooks/endpoints/change-endpoint.ts";
 import { createEndpoint } from "../../webhooks/endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "../../webhooks/endpoints/delete-endpoint.ts";
 import {
+  type EndpointKey,
   EndpointSchema,
   EndpointWithSecretSchema,
   ResumedEndpointSchema,
@@ -18,6 +20,7 @@ import {
   changedSettings,
   EndpointChangeSchema,
   EndpointRequestSchema,
+  modeErrors,
   newSettings,
   PingSchema,
   RecoveryRequestSchema,
@@ -38,7 +41,7 @@ import { pingEndpoint } from "../../webhooks/manual/ping-endpoint.ts";
 import { recoverEndpoint, resumeEndpoint } from "../../webhooks/recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../../webhooks/secrets/rotate-secret.ts";
 import type { PartnerCaller } from "./authentication.ts";
-import { liveKeys, type PartnerRoute, route } from "./partner-route.ts";
+import { FOR_LIVE_KEYS, type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Webhook endpoints";
 const EndpointIdParams = Type.Object({ endpointId: Type.String({ description: "Id of the endpoint." }) });
@@ -66,17 +69,33 @@ function endpointKey({ merchantId, connectionId }: PartnerCaller, { endpointId }
 
 const missing = notFound("webhook endpoint");
 
+/**
+ * The key of the endpoint that a request changes. A test key changes test endpoints only (decision 0108). The mode of an
+ * endpoint never changes, so nothing is locked.
+ */
+async function changeableKey(
+  { db }: Context,
+  caller: PartnerCaller,
+  params: { endpointId: string },
+): Promise<EndpointKey | Problem> {
+  const key = endpointKey(caller, params);
+  if (key === null) return missing;
+  if (!caller.testOnly) return key;
+  const endpoint = await readEndpoint(db, key, key.id);
+  if (endpoint === null) return missing;
+  return endpoint.mode === "test" ? key : FOR_LIVE_KEYS;
+}
+
 /** A partner's webhook endpoints. Decision 0029. */
 export const webhookRoutes: readonly PartnerRoute[] = [
   route({
     method: "POST",
     path: "/v1/webhook-endpoints",
     operationId: "createWebhookEndpoint",
-    admits: liveKeys,
     tag,
     summary: "Create a webhook endpoint",
     description:
-      "The endpoint receives events that happen from now on, signed as in Standard Webhooks. A connection has up to 200 endpoints. Every request creates a new one.",
+      "The endpoint receives events that happen from now on, signed as in Standard Webhooks. A connection has up to 200 live endpoints and 20 test endpoints. Every request creates a new one. A test key creates test endpoints only, which receive the events of test orders.",
     body: EndpointRequestSchema,
     responses: {
       201: {
@@ -86,7 +105,10 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       },
     },
     problems: ["forbidden", "limit-reached", "validation-failed"],
-    bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: async ({ caller, body }, { context }) => [
+      ...urlErrors(body, context.config.webhookAllowPrivateNetworks),
+      ...modeErrors(body, caller),
+    ],
     handle: async ({ caller, body, by }, { context }) => {
       const created = await createEndpoint(context, caller, newSettings(body), by);
       if (isProblem(created)) return created;
@@ -139,7 +161,6 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "PATCH",
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "updateWebhookEndpoint",
-    admits: liveKeys,
     tag,
     summary: "Update a webhook endpoint",
     description:
@@ -150,8 +171,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     problems: ["forbidden", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, params, body, by }, { context }) => {
-      const key = endpointKey(caller, params);
-      const endpoint = key === null ? null : await changeEndpoint(context, key, changedSettings(body), by);
+      const key = await changeableKey(context, caller, params);
+      if (isProblem(key)) return key;
+      const endpoint = await changeEndpoint(context, key, changedSettings(body), by);
       return endpoint === null ? missing : { status: 200, body: await showEndpoint(context, endpoint) };
     },
   }),
@@ -159,7 +181,6 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "DELETE",
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "deleteWebhookEndpoint",
-    admits: liveKeys,
     tag,
     summary: "Delete a webhook endpoint",
     description: "Pending deliveries of the endpoint become `failed`. Its deliveries stay in the log.",
@@ -167,16 +188,15 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     responses: { 204: { description: "The endpoint is deleted." } },
     problems: ["forbidden", "not-found"],
     handle: async ({ caller, params, by }, { context }) => {
-      const key = endpointKey(caller, params);
-      const deleted = key !== null && (await deleteEndpoint(context, key, by));
-      return deleted ? { status: 204 } : missing;
+      const key = await changeableKey(context, caller, params);
+      if (isProblem(key)) return key;
+      return (await deleteEndpoint(context, key, by)) ? { status: 204 } : missing;
     },
   }),
   route({
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/rotate-secret",
     operationId: "rotateWebhookSecret",
-    admits: liveKeys,
     tag,
     summary: "Rotate the signing secret of a webhook endpoint",
     description:
@@ -191,8 +211,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     },
     problems: ["forbidden", "not-found", "validation-failed"],
     handle: async ({ caller, params, by, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) => {
-      const key = endpointKey(caller, params);
-      const rotated = key === null ? null : await rotateSecret(context, key, overlapHours, by);
+      const key = await changeableKey(context, caller, params);
+      if (isProblem(key)) return key;
+      const rotated = await rotateSecret(context, key, overlapHours, by);
       if (rotated === null) return missing;
       const { endpoint, secret, previousExpiresAt } = rotated;
       const previousSecretExpiresAt = previousExpiresAt?.toISOString() ?? null;
@@ -229,7 +250,6 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/resume",
     operationId: "resumeWebhookEndpoint",
-    admits: liveKeys,
     tag,
     summary: "Resume a paused webhook endpoint",
     description:
@@ -238,8 +258,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "The active endpoint.", schema: ResumedEndpointSchema } },
     problems: ["forbidden", "not-found"],
     handle: async ({ caller, params, by }, { context }) => {
-      const key = endpointKey(caller, params);
-      const endpoint = key === null ? null : await resumeEndpoint(context, key, by);
+      const key = await changeableKey(context, caller, params);
+      if (isProblem(key)) return key;
+      const endpoint = await resumeEndpoint(context, key, by);
       if (endpoint === null) return missing;
       const deliveryCount = await countPending(context, endpoint);
       return { status: 200, body: { ...(await showEndpoint(context, endpoint)), deliveryCount } };
@@ -249,7 +270,6 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/recover",
     operationId: "recoverDeliveries",
-    admits: liveKeys,
     tag,
     summary: "Replay failed deliveries",
     description:
@@ -260,9 +280,10 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     problems: ["forbidden", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: async ({ caller, params, body, by }, { context }) => {
-      const key = endpointKey(caller, params);
-      const recovery = key === null ? null : await recoverEndpoint(context, key, parseTime(body.since), by);
-      if (key === null || recovery === null) return missing;
+      const key = await changeableKey(context, caller, params);
+      if (isProblem(key)) return key;
+      const recovery = await recoverEndpoint(context, key, parseTime(body.since), by);
+      if (recovery === null) return missing;
       const { since, until } = recovery;
       const deliveryCount = await countFailed(context, key, since);
       return {

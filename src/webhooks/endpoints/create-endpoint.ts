@@ -9,7 +9,7 @@ import { before, HOUR_MS } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../context.ts";
 import { issueSecret } from "../secrets/issue-secret.ts";
-import type { Endpoint, EndpointSettings } from "./endpoint.ts";
+import type { Endpoint, NewEndpoint } from "./endpoint.ts";
 import { auditedSettings, endpointFact } from "./endpoint-fact.ts";
 import { countEndpoints, countEndpointsSince, insertEndpoint } from "./endpoints-sql.ts";
 
@@ -20,14 +20,14 @@ import { countEndpoints, countEndpointsSince, insertEndpoint } from "./endpoints
 export async function createEndpoint(
   context: WebhookContext,
   connection: ConnectionKey,
-  settings: EndpointSettings,
+  settings: NewEndpoint,
   by: Initiator,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
     const locked = await lockConnection(tx, connection);
     const now = clock.now();
-    const reached = await reachedLimit(tx, connection, locked?.limits ?? {}, now);
+    const reached = await reachedLimit(tx, { ...connection, mode: settings.mode }, locked?.limits ?? {}, now);
     if (reached !== null) return reached;
     const endpoint: Endpoint = {
       ...settings,
@@ -47,17 +47,22 @@ export async function createEndpoint(
   });
 }
 
-/** Both limits are exact, because the connection is locked. */
+/**
+ * Both limits are exact, because the connection is locked. Each mode has its own, so that a test key cannot use up those of
+ * the endpoints in production.
+ */
 async function reachedLimit(
   tx: Queryable,
-  connection: ConnectionKey,
+  { mode, ...connection }: ConnectionKey & Pick<Endpoint, "mode">,
   overrides: LimitOverrides,
   now: Date,
 ): Promise<Problem | null> {
-  const endpointsMax = maximumOf(overrides, "endpoints");
-  if ((await countEndpoints(tx, connection, endpointsMax)) >= endpointsMax)
-    return limitReached("endpoints", endpointsMax);
+  const limit = mode === "test" ? "testEndpoints" : "endpoints";
+  const endpointsMax = maximumOf(overrides, limit);
+  if ((await countEndpoints(tx, connection, mode, endpointsMax)) >= endpointsMax)
+    return limitReached(limit, endpointsMax);
   const creationsMax = maximumOf(overrides, "endpointCreationsPerHour");
-  const created = await countEndpointsSince(tx, connection, before(now, HOUR_MS), creationsMax);
+  const lastHour = { mode, since: before(now, HOUR_MS) };
+  const created = await countEndpointsSince(tx, connection, lastHour, creationsMax);
   return created >= creationsMax ? limitReached("endpointCreationsPerHour", creationsMax) : null;
 }

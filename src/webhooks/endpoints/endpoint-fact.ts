@@ -1,5 +1,5 @@
 import type { AuditFact } from "../../audit/audit-entry.ts";
-import type { EndpointKey, EndpointSettings } from "./endpoint.ts";
+import type { EndpointKey, NewEndpoint } from "./endpoint.ts";
 
 /** What was done to an endpoint, for the audit log. */
 export const endpointFact = (
@@ -13,9 +13,11 @@ export const auditedSettings = ({
   eventTypes,
   inFlightMax,
   description,
-}: Partial<EndpointSettings>) => ({
+  mode,
+}: Partial<NewEndpoint>) => ({
   host: url === undefined ? undefined : new URL(url).host,
   eventTypes,
   inFlightMax,
+  mode,
   description: description ?? undefined,
 });

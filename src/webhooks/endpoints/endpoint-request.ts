@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { DEFAULT_EVENT_TYPES } from "../../events/event-types.ts";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
 import { parseTime } from "../../platform/time.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs, nullable } from "../../platform/wire/schemas.ts";
@@ -7,10 +8,12 @@ import { RECOVERY_MAX_MS } from "../recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "../secrets/rotate-secret.ts";
 import {
   ENDPOINT_TEXTS,
+  EndpointModeSchema,
   type EndpointSettings,
   EventTypeSchema,
   IN_FLIGHT_MAX_DEFAULT,
   IN_FLIGHT_MAX_LIMIT,
+  type NewEndpoint,
 } from "./endpoint.ts";
 import { endpointUrlError } from "./public-address.ts";
 
@@ -43,6 +46,9 @@ export const EndpointRequestSchema = Type.Object(
       description: `${EVENT_TYPES_TEXT} Default: every type except \`order.accepted\`, \`order.inProgress\`, \`order.shipmentUpdated\` and \`order.paymentFailed\`, which must be named.`,
     }),
     maxInFlight: Type.Optional(maxInFlightField),
+    mode: Type.Optional(
+      describedAs(EndpointModeSchema, "Default: `live`. A test key creates test endpoints only."),
+    ),
   },
   { title: "WebhookEndpointRequest", description: "A new endpoint." },
 );
@@ -93,11 +99,12 @@ export const RecoveryRequestSchema = Type.Object(
 );
 
 /** Absent fields get their defaults. */
-export const newSettings = (request: Static<typeof EndpointRequestSchema>): EndpointSettings => ({
+export const newSettings = (request: Static<typeof EndpointRequestSchema>): NewEndpoint => ({
   url: request.url,
   description: request.description ?? null,
   eventTypes: [...new Set(request.eventTypes ?? DEFAULT_EVENT_TYPES)],
   inFlightMax: request.maxInFlight ?? IN_FLIGHT_MAX_DEFAULT,
+  mode: request.mode ?? "live",
 });
 
 /** Absent fields are not changed. */
@@ -124,6 +131,14 @@ export function urlErrors(body: unknown, allowPrivateNetworks: boolean): Validat
   if (typeof url !== "string" || detail === null) return [];
   const isLifted = !allowPrivateNetworks && endpointUrlError(url, true) === null;
   return [{ pointer: "/url", detail: isLifted ? `${detail}${FOR_DEVELOPMENT}` : detail }];
+}
+
+/** The errors of the mode of a new endpoint: a request means the same with every key (decision 0074). */
+export function modeErrors(body: unknown, { testOnly }: KeyAccess): ValidationError[] {
+  const { mode = "live" } = (body ?? {}) as { mode?: unknown }; // As above.
+  return testOnly && mode === "live"
+    ? [{ pointer: "/mode", detail: "must be test, because the key is a test key" }]
+    : [];
 }
 
 /** The errors of the start of a recovery. */

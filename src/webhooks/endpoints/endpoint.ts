@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES } from "../../events/event-types.ts";
+import type { KeyMode } from "../../merchants/key-mode.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 import { PENDING_COUNT_MAX, type ShownHealth } from "../health/shown-health-sql.ts";
@@ -7,6 +8,8 @@ import { PENDING_COUNT_MAX, type ShownHealth } from "../health/shown-health-sql.
 /** `gone`: it returned 410. `failing`: it had no success for days. */
 const PAUSE_REASONS = ["gone", "failing"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
+
+const ENDPOINT_MODES: readonly KeyMode[] = ["live", "test"];
 
 export const IN_FLIGHT_MAX_DEFAULT = 8;
 export const IN_FLIGHT_MAX_LIMIT = 100;
@@ -21,6 +24,8 @@ export type Endpoint = {
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly EventType[];
+  /** Set at creation. Of a test endpoint, only events of test orders are published to it (decision 0108). */
+  readonly mode: KeyMode;
   readonly status: "active" | "paused";
   /** Null while it is active, like `pausedAt`. */
   readonly pauseReason: PauseReason | null;
@@ -35,6 +40,9 @@ export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 
 /** What a partner sets and may change. */
 export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax">;
+
+/** What a partner sets at the creation. */
+export type NewEndpoint = EndpointSettings & Pick<Endpoint, "mode">;
 
 export const EventTypeSchema = enumeration(
   "EventType",
@@ -54,11 +62,18 @@ export const ENDPOINT_TEXTS = {
   maxInFlight: "Maximum number of concurrent requests to the endpoint.",
 } as const;
 
+export const EndpointModeSchema = enumeration(
+  "WebhookEndpointMode",
+  ENDPOINT_MODES,
+  "`live`: the endpoint receives the events of real orders and test orders, and those about no order. `test`: only events of test orders. It is set at the creation and cannot be changed.",
+);
+
 const endpointFields = {
   id: idField("whe", "Id of the endpoint, set by the service."),
   url: Type.String({ description: ENDPOINT_TEXTS.url }),
   description: nullable(Type.String(), ENDPOINT_TEXTS.description),
   eventTypes: Type.Array(EventTypeSchema, { description: ENDPOINT_TEXTS.eventTypes }),
+  mode: EndpointModeSchema,
   status: enumeration(
     "WebhookEndpointStatus",
     ["active", "paused"],
@@ -140,6 +155,7 @@ export const toWireEndpoint = (
   url: endpoint.url,
   description: endpoint.description,
   eventTypes: [...endpoint.eventTypes],
+  mode: endpoint.mode,
   status: endpoint.status,
   pauseReason: endpoint.pauseReason,
   pausedAt: endpoint.pausedAt?.toISOString() ?? null,

@@ -1,4 +1,5 @@
 import type { EventType } from "../../events/event-types.ts";
+import type { KeyMode } from "../../merchants/key-mode.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
@@ -13,6 +14,7 @@ type EndpointRow = {
   url: string;
   description: string | null;
   event_types: EventType[];
+  mode: KeyMode;
   status: "active" | "paused";
   pause_reason: PauseReason | null;
   paused_at: Date | null;
@@ -30,7 +32,7 @@ export async function listEndpoints(
   const rows = await db.query<EndpointRow>({
     name: "list-endpoints",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id > $3 and status <> 'deleted'
@@ -49,7 +51,7 @@ export async function readEndpoint(
   const [row] = await db.query<EndpointRow>({
     name: "read-endpoint",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'`,
@@ -70,7 +72,7 @@ export async function lockEndpoint(
   const [row] = await tx.query<EndpointRow>({
     name: "lock-endpoint",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
@@ -89,7 +91,7 @@ export async function shareEndpoint(
   const [row] = await tx.query<EndpointRow>({
     name: "share-endpoint",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
@@ -99,10 +101,11 @@ export async function shareEndpoint(
   return row === undefined ? null : toEndpoint(row);
 }
 
-/** How many live endpoints a connection has, at most `countMax`. Deleted ones are not read. */
+/** How many endpoints of a mode a connection has, at most `countMax`. Deleted ones are not read. */
 export async function countEndpoints(
   db: Queryable,
   connection: ConnectionKey,
+  mode: KeyMode,
   countMax: number,
 ): Promise<number> {
   const [row] = await db.query<{ count: number }>({
@@ -112,18 +115,21 @@ export async function countEndpoints(
       from (
         select
         from webhook_endpoints
-        where merchant_id = $1 and connection_id = $2 and status <> 'deleted'
+        where merchant_id = $1 and connection_id = $2 and status <> 'deleted' and mode = $4
         limit $3) as counted`,
-    values: [connection.merchantId, connection.connectionId, countMax],
+    values: [connection.merchantId, connection.connectionId, countMax, mode],
   });
   return row?.count ?? 0;
 }
 
-/** How many endpoints, also deleted ones, were created since a time, at most `countMax`. Their ids are in time order. */
+/**
+ * How many endpoints of a mode, also deleted ones, were created since a time, at most `countMax`. Their ids are in time
+ * order.
+ */
 export async function countEndpointsSince(
   db: Queryable,
   connection: ConnectionKey,
-  since: Date,
+  { mode, since }: { mode: KeyMode; since: Date },
   countMax: number,
 ): Promise<number> {
   const [row] = await db.query<{ count: number }>({
@@ -133,9 +139,9 @@ export async function countEndpointsSince(
       from (
         select
         from webhook_endpoints
-        where merchant_id = $1 and connection_id = $2 and id >= $3
+        where merchant_id = $1 and connection_id = $2 and id >= $3 and mode = $5
         limit $4) as counted`,
-    values: [connection.merchantId, connection.connectionId, uuidAt(since), countMax],
+    values: [connection.merchantId, connection.connectionId, uuidAt(since), countMax, mode],
   });
   return row?.count ?? 0;
 }
@@ -145,9 +151,9 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
   await tx.query({
     name: "insert-endpoint",
     text: `
-      insert into webhook_endpoints (merchant_id, connection_id, id, number, url, description, event_types, status,
+      insert into webhook_endpoints (merchant_id, connection_id, id, number, url, description, event_types, mode, status,
                                      in_flight_max, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $9)`,
+      values ($1, $2, $3, $4, $5, $6, $7, $10, 'active', $8, $9, $9)`,
     values: [
       endpoint.merchantId,
       endpoint.connectionId,
@@ -158,6 +164,7 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
       endpoint.eventTypes,
       endpoint.inFlightMax,
       endpoint.createdAt,
+      endpoint.mode,
     ],
   });
   await tx.query({
@@ -237,6 +244,7 @@ const toEndpoint = (row: EndpointRow): Endpoint => ({
   url: row.url,
   description: row.description,
   eventTypes: row.event_types,
+  mode: row.mode,
   status: row.status,
   pauseReason: row.pause_reason,
   pausedAt: row.paused_at,

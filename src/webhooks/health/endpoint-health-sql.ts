@@ -64,6 +64,7 @@ export type WarningContact = {
   readonly accountEmail: string;
 };
 
+/** Null for a test endpoint: a merchant needs no mail about a rehearsal. */
 export async function readWarningContact(
   tx: Queryable,
   { merchantId, id }: EndpointKey,
@@ -75,7 +76,7 @@ export async function readWarningContact(
       from webhook_endpoints w
       join connections c on c.merchant_id = $1 and c.id = w.connection_id
       join merchants m on m.id = c.merchant_id
-      where w.merchant_id = $1 and w.id = $2 and m.id = $1`,
+      where w.merchant_id = $1 and w.id = $2 and w.mode = 'live' and m.id = $1`,
     values: [merchantId, id],
   });
   return contact ?? null;

@@ -53,7 +53,9 @@ export async function readDeliveryDetails(
   // The body first: a body from before an erasure is then never signed as the one from after it.
   const body = await readEventBody(db, access, delivery.eventId, oldestShownId(now), now);
   const requests = attemptRequests(logged.newest, {
-    ...{ eventId: wire.eventId, body, leaseMs: leaseMsOf(config) },
+    eventId: wire.eventId,
+    body,
+    leaseMs: leaseMsOf(config),
     erasedAt: delivery.orderId === null ? null : await erasedAtOf(delivery.orderId),
     secrets: await readSecrets(db, { ...access, id: delivery.endpointId }),
     open: (sealed) => openedOrNull(context, sealed, delivery.endpointId),

@@ -31,6 +31,7 @@ export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean
         from ${events} t
         join webhook_endpoints w on w.merchant_id = t.merchant_id and w.connection_id = t.connection_id
         where w.status <> 'deleted' and t.event_type = any(w.event_types)
+          and (w.mode = 'live' or t.not_after is not null) -- Only events of test orders expire (decision 0108).
         returning merchant_id, connection_id, id, endpoint_id, event_id, sequence, stream_id, not_after
       ), heads as (
         insert into due_deliveries (

@@ -93,6 +93,7 @@ describe("GET /api/connections/{id}/usage", () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       endpoints: { used: 1, maximum: 200 },
+      testEndpoints: { used: 0, maximum: 20 },
       endpointCreationsPerHour: { used: 2, maximum: 1_000 },
       testOrders: { used: 0, maximum: 20_000 },
       testOrderTransitions: { used: null, maximum: 1_000 },

@@ -40,6 +40,7 @@ describe("POST /v1/webhook-endpoints", () => {
     const now = test.clock.now().toISOString();
     expect(body).toEqual({
       id: expect.stringMatching(/^whe_[0-9a-z]{26}$/),
+      mode: "live",
       url: "https://1.1.1.1/hooks",
       description: null,
       eventTypes: NAMED_IN_SPECIFICATION,

@@ -59,7 +59,7 @@ const EXPECTED: Record<string, { real: number; test: number }> = {
   listProducts: { real: 200, test: 200 },
   getProduct: { real: 200, test: 200 },
   getMe: { real: 200, test: 200 },
-  createWebhookEndpoint: { real: 403, test: 403 },
+  createWebhookEndpoint: { real: 422, test: 201 },
   listWebhookEndpoints: { real: 200, test: 200 },
   getWebhookEndpoint: { real: 200, test: 200 },
   updateWebhookEndpoint: { real: 403, test: 403 },
@@ -81,7 +81,7 @@ const bodyOf = (operationId: string, testMode: boolean): object => {
     case "createOrder":
       return anOrder(partner, { testMode });
     case "createWebhookEndpoint":
-      return anEndpoint();
+      return anEndpoint({ mode: testMode ? "test" : "live" });
     case "transitionTestOrder":
       return { transition: "accept" };
     case "recoverDeliveries":
@@ -209,8 +209,8 @@ describe("what a test key finds", () => {
   });
 });
 
-describe("the operations that need a live key", () => {
-  it("say so, and leave the endpoint as it is", async () => {
+describe("a change of a live endpoint", () => {
+  it("needs a live key, and leaves the endpoint as it is with another", async () => {
     const path = `/v1/webhook-endpoints/${ids["endpointId"]}`;
     expectProblem(await tester.request("DELETE", path), 403, "forbidden", {
       detail: "A test key does not allow this operation. Use a live key.",
@@ -218,9 +218,10 @@ describe("the operations that need a live key", () => {
     expect((await tester.get(path)).status).toBe(200);
   });
 
-  it("are the same for an endpoint that does not exist", async () => {
+  it("is 404 for an endpoint that does not exist, as its read is", async () => {
     const missing = "/v1/webhook-endpoints/whe_01m7y7np16fe68bxp4h91tdmdn";
-    expect((await tester.request("DELETE", missing)).status).toBe(403);
+    for (const method of ["GET", "DELETE"])
+      expectProblem(await tester.request(method, missing), 404, "not-found");
   });
 });
 

@@ -69,7 +69,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     tag: "Keys",
     summary: "Issue a key",
     description:
-      "A connection may have several live keys, so that a key can be replaced without an interruption. A test key creates and changes test orders only.",
+      "A connection may have several live keys, so that a key can be replaced without an interruption. A test key creates and changes test orders and test endpoints only.",
     params: ConnectionIdParams,
     body: Type.Object(
       {

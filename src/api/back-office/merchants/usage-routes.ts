@@ -44,9 +44,13 @@ async function readUsage(
     return { used: (await count?.(Math.max(maximum, STORED_LIMITS[name].standard))) ?? null, maximum };
   };
   return {
-    endpoints: await use("endpoints", (max) => countEndpoints(db, key, max)),
-    endpointCreationsPerHour: await use("endpointCreationsPerHour", (max) =>
-      countEndpointsSince(db, key, hourAgo, max),
+    endpoints: await use("endpoints", (max) => countEndpoints(db, key, "live", max)),
+    testEndpoints: await use("testEndpoints", (max) => countEndpoints(db, key, "test", max)),
+    endpointCreationsPerHour: await use("endpointCreationsPerHour", async (max) =>
+      Math.max(
+        await countEndpointsSince(db, key, { mode: "live", since: hourAgo }, max),
+        await countEndpointsSince(db, key, { mode: "test", since: hourAgo }, max),
+      ),
     ),
     testOrders: await use("testOrders", async (max) => (await countTestOrders(db, [key], max))(key)),
     testOrderTransitions: await use("testOrderTransitions"),
