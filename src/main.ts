@@ -5,6 +5,7 @@ import { type RunningService, startService } from "./app/start.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
 import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
 import { createLog } from "./platform/log.ts";
+import { startTelemetry } from "./platform/telemetry/telemetry.ts";
 
 /** Cuts off a start that is stopped, and a stop whose own limits failed. After ten seconds tools send SIGKILL. */
 const EXIT_MS = 9_500;
@@ -24,7 +25,8 @@ async function main(): Promise<void> {
   });
   // The database rolls back what was not committed.
   void stopRequested.then(() => setTimeout(() => process.exit(0), EXIT_MS).unref());
-  const running = await startService(config, log);
+  const telemetry = await startTelemetry(process.env, log, config.roles);
+  const running = await startService(config, log, telemetry);
   if (demo) await showDemo(running);
   else
     for (const { check, message } of productionRisks(config))

@@ -11,6 +11,7 @@ import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
 import { DatabaseUsage } from "../platform/database/database-usage.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
+import { NO_TELEMETRY, type Telemetry } from "../platform/telemetry/telemetry.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { Dispatcher, IN_FLIGHT_MAX } from "../webhooks/dispatch/dispatcher.ts";
@@ -44,6 +45,7 @@ const TOKEN_LENGTH_ADVISED = 32;
 export async function startService(
   config: Config,
   log: Logger,
+  telemetry: Telemetry = NO_TELEMETRY,
   clock: Clock = systemClock,
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
@@ -59,6 +61,8 @@ export async function startService(
     const stopping = new AbortController();
     addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
     addPoolMetrics(metrics.registry, pools, usage);
+    telemetry.exportMetrics(metrics.registry);
+    stops.resources.push({ name: "telemetry", stop: telemetry.stop });
     if (config.roles.has("worker")) startWork(service, metrics, stops);
     const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops, stopping.signal);
     const partnerApiUrl = config.roles.has("api")

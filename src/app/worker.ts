@@ -2,6 +2,7 @@ import { isOutOfReach } from "../platform/database/database.ts";
 import { atMostEvery } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { pause } from "../platform/pause.ts";
+import { withinJob } from "../platform/telemetry/tracing.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { JOBS, type Job } from "./jobs.ts";
@@ -48,7 +49,7 @@ async function repeat(
     const startedAt = performance.now();
     let count: number | null = null;
     try {
-      count = await job.run(context, stopping);
+      count = await withinJob(job.name, () => job.run(context, stopping));
       metrics.jobDone(job.name, count);
     } catch (err) {
       metrics.jobFailed(job.name);

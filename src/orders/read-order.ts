@@ -20,6 +20,7 @@ const READ_GROUPS_MAX = 4;
 /** Reads of a connection that arrive together are read together, by one statement. */
 export function orderReader({ db, clock }: Context, spent?: Spent): ReadOrder {
   const read = groupCalls<OrderLookup, Order | null>({
+    name: "read orders",
     run: (lookups) => readGroup(db, lookups, clock.now()),
     sizeMax: 128,
     concurrencyMax: READ_GROUPS_MAX,

@@ -1,4 +1,5 @@
 import { isOutOfReach } from "./database/database.ts";
+import { tracedBatch } from "./telemetry/tracing.ts";
 
 /** Failures that are logged individually. The limit keeps the log readable if everything fails. */
 const FAILURES_LISTED_MAX = 10;
@@ -40,7 +41,7 @@ export async function runInTurn<Key>(
       if (failed.has(key)) continue;
       if (stopping?.aborted) return count;
       try {
-        const done = await doBatch(key, failures);
+        const done = await tracedBatch(() => doBatch(key, failures));
         count += done;
         if (done > 0) worked.push(key);
       } catch (error) {

@@ -21,6 +21,7 @@ const PAGE_GROUPS_MAX = 3;
  */
 export function productLister(db: Database, spent?: Spent): ListProducts {
   return groupCalls<PageLookup, string>({
+    name: "list products",
     run: (lookups) => readPages(db, lookups),
     sizeMax: 128,
     concurrencyMax: PAGE_GROUPS_MAX,

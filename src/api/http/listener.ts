@@ -9,6 +9,7 @@ import type { Logger } from "pino";
 import type { Initiator } from "../../audit/initiator.ts";
 import { type Actor, SERVICE } from "../../lifecycle/applied-transition.ts";
 import type { RequestMetrics } from "../../platform/metrics.ts";
+import { withinSpan } from "../../platform/telemetry/tracing.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import {
   forbidden,
@@ -29,6 +30,7 @@ import { addRequestLog } from "./log/add-request-log.ts";
 import { failureLog } from "./log/failure-log.ts";
 import { type RequestLog, requestLog, UNREAD } from "./log/request-log.ts";
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, setCommonFields } from "./replies.ts";
+import { addRequestSpans } from "./request-spans.ts";
 import type { Route } from "./route.ts";
 import { compileSerializer } from "./serializer-compiler.ts";
 import { messageError, unparsedInput } from "./unparsed.ts";
@@ -96,7 +98,9 @@ export function createListener<Operations, Caller extends object>(
     },
   });
   const { callerMembers = () => "", bodyOwner = () => "" } = options;
-  addRequestLog(app, requests, (caller) => callerMembers(caller as Caller)); // `authenticate` has returned it.
+  const membersOf = (caller: object): string => callerMembers(caller as Caller); // `authenticate` has returned it.
+  addRequestSpans(app, name, membersOf);
+  addRequestLog(app, requests, membersOf);
   addBodyParsers(app, (caller) => bodyOwner(caller as Caller)); // The same.
   if (options.bodyTimeoutMs !== undefined) addBodyTimeout(app, options.bodyTimeoutMs);
   // The hooks of every request create no promises, and use no objects that Fastify creates on demand.
@@ -221,10 +225,21 @@ function addRoute<Operations, Caller extends object>(
     if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
     const error = messageError(request.raw);
     if (error !== null) throw new ProblemError(malformed(error));
-    const caller = await authenticate(request, reply);
+    const caller = await withinSpan(request.span, () => authenticate(request, reply));
     if (isProblem(caller)) throw new ProblemError(caller);
     if (route.admits?.(caller) === false) throw new ProblemError(notAdmitted);
     request.caller = caller;
+  }
+
+  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const operations = operationsFor(request.caller as Caller, route); // `admit` has set it.
+    // The row's schemas have validated the request, so it has the type that the row expects.
+    const answer =
+      (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));
+    if (isProblem(answer)) return problems.send(reply, answer);
+    if (answer.headers !== undefined) reply.headers(answer.headers);
+    reply.code(answer.status);
+    return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
   }
 
   app.route({
@@ -244,16 +259,7 @@ function addRoute<Operations, Caller extends object>(
     ...(route.body && { preValidation: bodyCheck(route.body) }),
     // The schema's error then waits until the route has reported its own errors.
     attachValidation: route.bodyErrors !== undefined,
-    handler: async (request, reply) => {
-      const operations = operationsFor(request.caller as Caller, route); // `admit` has set it.
-      // The row's schemas have validated the request, so it has the type that the row expects.
-      const answer =
-        (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));
-      if (isProblem(answer)) return problems.send(reply, answer);
-      if (answer.headers !== undefined) reply.headers(answer.headers);
-      reply.code(answer.status);
-      return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
-    },
+    handler: (request, reply) => withinSpan(request.span, () => respond(request, reply)),
     onResponse: (request, reply, done) => {
       metrics.observe(name, request.method, route.path, reply.statusCode, reply.elapsedTime);
       done();

@@ -48,6 +48,7 @@ const KEY_GROUPS_MAX = 4;
 export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: RateLimiter) {
   const logFailure = failedAuthenticationLog(log.child({ listener: "partner-api" }), clock);
   const findKey = groupCalls<string, ApiKey | undefined>({
+    name: "find keys",
     run: async (hashes) => {
       const keys = await readKeys(db, [...new Set(hashes)]);
       return hashes.map((hash) => keys.get(hash));

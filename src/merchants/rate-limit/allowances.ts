@@ -34,6 +34,7 @@ export function createAllowances(db: Queryable, clock: Clock, terms: LineTerms):
   const nowUs = (): number => clock.now().getTime() * 1_000;
   const lineOf = keepLines(nowUs);
   const ask = groupCalls<KnownLine, Grant>({
+    name: "grant requests",
     run: async (asking) => {
       const requests = asking.map(({ merchantId, connectionId, waiting }) => ({
         merchantId,

@@ -48,6 +48,7 @@ export function orderCreator(
 ): CreateOrder {
   const watchValue = watchOrderValues(context, onUnusualValue);
   const placeInGroup = groupCalls<Placement, Placed>({
+    name: "place orders",
     run: (placements) => placeOrders(context, placements),
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: GROUPS_MAX,

@@ -12,6 +12,7 @@ const BATCH_SIZE = 500;
 /** The gateway to the merchant's own account: a charge reduces its balance, down to the credit limit. */
 export function accountGateway(context: Context): Gateway {
   const book = groupCalls<Booking, GatewayResponse>({
+    name: "book payments",
     run: (bookings) => bookAll(context, bookings),
     sizeMax: BATCH_SIZE,
     concurrencyMax: 1,

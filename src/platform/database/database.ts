@@ -1,4 +1,5 @@
 import pg from "pg";
+import { activeSpan, traced } from "../telemetry/tracing.ts";
 
 /** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
@@ -113,7 +114,8 @@ export function openDatabase(options: DatabaseOptions): Pool {
 
   return {
     query: (statement) => timed(runOn(pool, statement)),
-    transaction: (work) => timed(withClient((client) => inTransaction(client, work))),
+    transaction: (work) =>
+      timed(asSpan("transaction", () => withClient((client) => inTransaction(client, work)))),
     runScript: async (sql) => {
       await timed(pool.query(sql));
     },
@@ -134,8 +136,17 @@ async function runOn<Row extends object>(
   client: pg.Pool | pg.PoolClient,
   statement: Statement,
 ): Promise<Row[]> {
-  const result = await client.query<Row>(statement);
+  const result = await asSpan(statement.name, () => client.query<Row>(statement));
   return result.rows;
+}
+
+/** A span within the one in progress, with the wait for a connection. The name of a statement says enough of its text. */
+function asSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const parent = activeSpan();
+  if (parent === null) return work();
+  const attributes = { "db.system.name": "postgresql", "db.query.summary": name };
+  const errorTypeOf = (error: unknown): string => sqlState(error) ?? "unavailable";
+  return traced({ name, kind: "client", attributes, parent }, work, errorTypeOf);
 }
 
 async function inTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {

@@ -1,3 +1,5 @@
+import type { Span } from "@opentelemetry/api";
+import { activeSpan, tracedGroup } from "../telemetry/tracing.ts";
 import { isOutOfReach, isTimedOut, UnavailableError } from "./database.ts";
 import type { Spent } from "./database-usage.ts";
 import { SetAside } from "./set-aside.ts";
@@ -11,6 +13,8 @@ import { Slots, Turns } from "./turns.ts";
 export type Grouped<In, Out> = (item: In) => Promise<Out>;
 
 type GroupOptions<In, Out> = {
+  /** The name of its spans. */
+  name: string;
   /** Processes a whole group. Returns one outcome per item, in the same order. */
   run: (items: In[]) => Promise<Out[]>;
   sizeMax: number;
@@ -45,6 +49,8 @@ const SLOW_MS = 1_000;
 type Call<In, Out> = {
   readonly item: In;
   readonly owner: string;
+  /** The span that waits for the outcome, if traces are exported. */
+  readonly span: Span | null;
   resolve(out: Out): void;
   reject(error: unknown): void;
 };
@@ -57,7 +63,7 @@ type Group<In, Out> = { readonly calls: Call<In, Out>[]; end(): void };
  * does not make others fail. Items must be safe to repeat.
  */
 export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In, Out> {
-  const { run, runAlone, ownerOf, spent } = options;
+  const { name, run, runAlone, ownerOf, spent } = options;
   const waiting = new Turns<Call<In, Out>>();
   const nextGroup = options.oneOwnerEach ? groupsOfOneOwner(waiting, options) : groupsOfAll(waiting, options);
   const setAside = new SetAside();
@@ -77,7 +83,7 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
   async function runGroup(calls: readonly Call<In, Out>[]): Promise<void> {
     const startedAt = performance.now();
     try {
-      const outcomes = await run(calls.map(({ item }) => item));
+      const outcomes = await tracedGroup(name, calls, () => run(calls.map(({ item }) => item)));
       const partMs = (performance.now() - startedAt) / calls.length;
       if (spent !== undefined) for (const { owner } of calls) spent(owner, partMs);
       calls.forEach(({ resolve }, index) => {
@@ -97,13 +103,11 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
     else for (const call of calls) await runGroup([call]);
   }
 
-  async function doAlone(
-    { item, owner, resolve, reject }: Call<In, Out>,
-    runOne: (item: In) => Promise<Out>,
-  ): Promise<void> {
+  async function doAlone(call: Call<In, Out>, runOne: (item: In) => Promise<Out>): Promise<void> {
+    const { item, owner, resolve, reject } = call;
     const startedAt = performance.now();
     try {
-      resolve(await runOne(item));
+      resolve(await tracedGroup(`${name} alone`, [call], () => runOne(item)));
       if (performance.now() - startedAt > SLOW_MS) setAside.add(owner);
     } catch (error) {
       if (!isOutOfReach(error)) setAside.add(owner);
@@ -114,7 +118,7 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
   return (item) =>
     new Promise((resolve, reject) => {
       const owner = ownerOf === undefined ? "" : ownerOf(item);
-      const call = { item, owner, resolve, reject };
+      const call = { item, owner, span: activeSpan(), resolve, reject };
       if (runAlone !== undefined && setAside.has(owner)) return void doAlone(call, runAlone);
       if (waiting.size >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
       if (ownerOf !== undefined && waiting.countOf(owner) >= WAITING_CALLS_MAX) return reject(tooManyCalls());

@@ -17,6 +17,7 @@ import { logAttempt } from "./send/log-attempt.ts";
 import { Pace } from "./send/pace.ts";
 import { firstDelayMs, isSuccess, LEASE_MARGIN_MS, sendDelivery } from "./send/send-delivery.ts";
 import type { Sender } from "./send/sender.ts";
+import { tracedAttempt } from "./send/trace-attempt.ts";
 
 /** How long requests in flight may take when the process stops. */
 const STOP_MS = 4_000;
@@ -173,7 +174,9 @@ export class Dispatcher {
   async #send({ destination }: EndpointQueue, delivery: ClaimedDelivery): Promise<Completion> {
     const { clock, config, log } = this.#context;
     const { random, metrics } = this.#options;
-    const completion = await sendDelivery({ clock, config, random }, this.#sender, delivery, destination);
+    const completion = await tracedAttempt(delivery, destination.url, () =>
+      sendDelivery({ clock, config, random }, this.#sender, delivery, destination),
+    );
     const { attempt } = completion;
     logAttempt(log, completion);
     if (attempt !== null)

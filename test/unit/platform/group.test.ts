@@ -8,6 +8,7 @@ function startGroups(besideMin: number) {
   const sizes: number[] = [];
   const end: (() => void)[] = [];
   const call = groupCalls<number, number>({
+    name: "test",
     run: (items) => {
       sizes.push(items.length);
       return new Promise((resolve) => end.push(() => resolve(items)));
@@ -54,6 +55,7 @@ function startFairGroups(failure: (items: string[]) => Error | null, failAlone =
   const groups: string[][] = [];
   const alone: string[] = [];
   const call = groupCalls<string, string>({
+    name: "test",
     run: async (items) => {
       groups.push(items);
       const error = failure(items);
@@ -121,6 +123,7 @@ describe("groups of one connection each", () => {
   it("never use all slots, so that a connection whose groups do not end delays no other", async () => {
     const groups: string[][] = [];
     const call = groupCalls<string, string>({
+      name: "test",
       run: (items) => {
         groups.push(items);
         return items[0]?.startsWith("a") ? new Promise(() => undefined) : Promise.resolve(items);
@@ -141,6 +144,7 @@ describe("groups of one connection each", () => {
 
 it("a connection with more waiting calls than it may have is limited, and no other", async () => {
   const call = groupCalls<string, string>({
+    name: "test",
     run: () => new Promise(() => undefined),
     sizeMax: 1,
     concurrencyMax: 1,

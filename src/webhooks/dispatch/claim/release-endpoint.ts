@@ -9,6 +9,7 @@ export function createEndpointRelease(
   workerId: string,
 ): (endpoint: EndpointKey) => Promise<void> {
   const release = groupCalls<EndpointKey, void>({
+    name: "release endpoints",
     run: async (endpoints) => {
       await releaseEndpoints(db, workerId, endpoints);
       return endpoints.map(() => undefined);

@@ -32,12 +32,14 @@ export function createOutcomeStore(
 ): OutcomeStore {
   let isGivenUp = false;
   const succeed = groupCalls<Success, boolean>({
+    name: "store successes",
     run: (successes) => retried(context.db, context.clock, () => endStreams(context.db, successes)),
     sizeMax: GROUP_MAX,
     concurrencyMax: SUCCESS_GROUPS,
     besideMin: SECOND_GROUP_MIN,
   });
   const complete = groupCalls<RecordedCompletion, void>({
+    name: "store outcomes",
     run: async (recorded) => {
       onAdvanced(await completeDeliveries(context, workerId, recorded));
       return recorded.map(() => undefined);
