@@ -14,6 +14,7 @@ import { sendFor } from "../support/deliveries.ts";
 import { startReceiverForTest } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
 import { expectProblem } from "../support/orders.ts";
+import { processDuePayments } from "../support/payments.ts";
 import { expectRejected, operationApplied, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
 import { countRowsNaming } from "../support/tables.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
@@ -76,7 +77,7 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
   });
   afterAll(() => test.close());
 
-  it("erases the buyer from every table: order, events, attempts, mails, timeline", async () => {
+  it("erases the buyer from every table: order, events, attempts, mails, timeline, returns, refunds", async () => {
     const service = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
     const shop = await createPartner(service);
     const { url } = await startReceiverForTest((request, response) => {
@@ -86,9 +87,14 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
     const { id } = await completedOrder(service, shop);
     const canceled = (await placeOrder(shop, { shippingAddress: BUYER, ...SAID })).id;
     await operationApplied(service, canceled, "cancel", { reason: "Zebulon called" });
+    await processDuePayments(service);
+    const note = "Zebulon sent it back";
+    await operationApplied(service, id, "return", { note, refund: { reference: "r" } });
 
     expect(Object.keys(await countRowsNaming(service, ...TEXTS))).toEqual(
-      expect.arrayContaining(["orders", "shipments", "timeline_entries", "outgoing_mails"]),
+      expect.arrayContaining([
+        ...["orders", "shipments", "timeline_entries", "outgoing_mails", "refunds", "order_returns"],
+      ]),
     );
     const before = await countRowsNaming(service, ...TEXTS);
     expect(Object.keys(before).some((table) => table.startsWith("events"))).toBe(true);
