@@ -38,7 +38,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventType | typeof PING, string>> =
   "product.published": "The merchant exposed a product to the connection.",
   "order.accepted": "The cancel window has closed, or a review has approved the order.",
   "order.inProgress": "The first shipment of the order was created.",
-  "order.shipmentUpdated": "The tracking of a shipment has arrived or changed.",
+  "order.shipmentUpdated": "The status or tracking of a shipment has changed.",
   "order.paymentFailed": "A charge for the order was declined.",
   "webhook.ping": "A test event for one endpoint, sent by request.",
 };

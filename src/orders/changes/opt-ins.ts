@@ -8,6 +8,12 @@ type Change = { readonly before: Order | OrderState; readonly after: Order | Ord
 export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
 
 /**
+ * Shipments that one transition reports (decision 0114). Each event contains the whole order, and each endpoint gets a
+ * delivery of it.
+ */
+export const SHIPMENTS_AT_ONCE_MAX = 20;
+
+/**
  * The events that a transition publishes to endpoints that name them (decision 0016). The sandbox transition `accept`
  * publishes nothing (specification, part 6).
  */
@@ -19,15 +25,19 @@ export function optInsOf({ before, after }: Change): OptIn[] {
     optIns.push({ type: "order.inProgress" });
   if (hasFailedPayment(after) && !hasFailedPayment(before)) optIns.push({ type: "order.paymentFailed" });
   if (!isWhole(before) || !isWhole(after)) return optIns;
+  const updated = updatedShipments(before, after).slice(0, SHIPMENTS_AT_ONCE_MAX);
+  return [...optIns, ...updated.map((shipment): OptIn => ({ type: "order.shipmentUpdated", shipment }))];
+}
+
+function updatedShipments(before: Order, after: Order): Shipment[] {
   const returned = new Set(returnedBetween(before, after).map(({ line }) => line.shipmentId));
-  for (const shipment of after.shipments) {
-    const earlier = before.shipments.find(({ id }) => id === shipment.id);
+  const earlier = new Map(before.shipments.map((shipment) => [shipment.id, shipment]));
+  return after.shipments.filter((shipment) => {
+    const stored = earlier.get(shipment.id);
     // The return of a whole shipment has an event of its own.
-    if (earlier === undefined || shipment.status === "returned") continue;
-    if (returned.has(shipment.id) || !isSameForPartners(earlier, shipment))
-      optIns.push({ type: "order.shipmentUpdated", shipment });
-  }
-  return optIns;
+    if (stored === undefined || shipment.status === "returned") return false;
+    return returned.has(shipment.id) || !isSameForPartners(stored, shipment);
+  });
 }
 
 /** Whether an order was read with its lines and shipments. */

@@ -6,6 +6,7 @@ import { fromTypeId, toTypeId } from "../../platform/ids.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { lineQuantityErrors, namedShipment, shipmentErrors } from "../changes/named-parts.ts";
+import { SHIPMENTS_AT_ONCE_MAX } from "../changes/opt-ins.ts";
 import { lineQuantitiesField, shipmentIdField } from "../changes/request-fields.ts";
 import { isUnsellable, RETURN_CONDITIONS, RETURN_REASONS, type ReturnFacts } from "./order-return.ts";
 
@@ -29,7 +30,7 @@ export const returnFields = {
   ),
   lines: Type.Optional(
     lineQuantitiesField(
-      "The pieces that came back, of one or several shipments. Default: all pieces of the shipment that are still out.",
+      "The pieces that came back, of one or at most 20 shipments. Default: all pieces of the shipment that are still out.",
     ),
   ),
   reason: Type.Optional(ReturnReasonSchema),
@@ -99,7 +100,10 @@ function lineErrors(
     quantityOut,
     "the pieces that have shipped and not come back",
   );
-  if (errors.length > 0 || shipmentId === null) return errors;
+  if (errors.length > 0) return errors;
+  if (shipmentsOf(order, lines).size > SHIPMENTS_AT_ONCE_MAX)
+    return [{ pointer: "/lines", detail: `must be of at most ${SHIPMENTS_AT_ONCE_MAX} shipments` }];
+  if (shipmentId === null) return [];
   const inShipment = new Set(
     order.lines.filter((line) => line.shipmentId === shipmentId).map(({ id }) => toTypeId("line", id)),
   );
@@ -108,6 +112,15 @@ function lineErrors(
       ? []
       : [{ pointer: `/lines/${index}/lineId`, detail: "is not a line of this shipment" }],
   );
+}
+
+/** The shipments of lines that were found in the order. */
+function shipmentsOf(
+  order: Order,
+  lines: readonly { readonly lineId: string }[],
+): ReadonlySet<string | null> {
+  const named = new Set(lines.map(({ lineId }) => fromTypeId("line", lineId)));
+  return new Set(order.lines.filter(({ id }) => named.has(id)).map(({ shipmentId }) => shipmentId));
 }
 
 /** What the caller says about the return. */

@@ -218,6 +218,21 @@ describe("the refund of a return", () => {
   });
 });
 
+it("a return is of at most 20 shipments, because each is an event", async () => {
+  const lines = Array.from({ length: 21 }, () => ({ productId: partner.productIds[0], quantity: 2 }));
+  const order = await placeAcceptedOrder(test, partner, { lines });
+  await routeAll(test);
+  for (const { id } of order.lines) await operationApplied(test, order.id, "ship", { lineIds: [id] });
+  const all = order.lines.map(({ id }: Line) => ({ lineId: id, quantity: 2 }));
+  expect(errorsOf(await requestOperation(test, order.id, "return", { lines: all }))).toEqual([
+    "/lines must be of at most 20 shipments",
+  ]);
+  expect(await operationApplied(test, order.id, "return", { lines: all.slice(0, 20) })).toMatchObject({
+    status: "IN_PROGRESS",
+  });
+  expect(await operationApplied(test, order.id, "return")).toMatchObject({ status: "RETURNED" });
+});
+
 it("an order has at most 100 returns of single lines, and a whole shipment still comes back", async () => {
   const line = { productId: partner.productIds[0], quantity: 200 };
   const { id, lines } = await placeAcceptedOrder(test, partner, { lines: [line] });

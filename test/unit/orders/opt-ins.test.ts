@@ -73,6 +73,20 @@ describe("events for endpoints that name them", () => {
     expect(typesOf(shipped, { name: "complete" })).toEqual([]);
   });
 
+  it("at most 20 shipments of one transition, the oldest first", () => {
+    const [parcel] = shippedOrder("all shipped", REAL).shipments;
+    const shipments = Array.from({ length: 21 }, (_, at) => ({ ...parcel, id: `parcel-${at}` }));
+    const order = {
+      ...shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" }),
+      shipments: shipments as unknown as Order["shipments"], // The parcel exists.
+    };
+    const after = applyTransition(order, { name: "complete" }, NOW).order;
+    expect(optInsOf({ before: order, after }).map(({ shipment }) => shipment?.id)).toEqual(
+      shipments.slice(0, 20).map(({ id }) => id),
+    );
+    expect(after.shipments.every(({ status }) => status === "shipped")).toBe(true);
+  });
+
   it("an acceptance is published also of an order that was read without its lines", () => {
     const { lines, shipments, ...state } = anOrder(REAL);
     expect(isWhole(state)).toBe(false);
