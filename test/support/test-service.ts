@@ -117,8 +117,7 @@ export async function startTestService(
   const pools = options.partnerPools?.(url);
   const partnerApi = createPartnerApi(context, metrics, pools);
   const backOffice = createBackOffice(context, testAuthentication(context), metrics);
-  const partnerCheck = answerCheckOf((await backOffice.inject("/openapi.json")).body);
-  const check = answerCheckOf((await backOffice.inject("/openapi-back-office.json")).body);
+  const [partnerCheck, check] = await checksOf(config, backOffice);
   return {
     context,
     clock,
@@ -133,6 +132,21 @@ export async function startTestService(
       await Promise.all([db, ...Object.values(pools ?? {})].map((pool) => pool.close()));
     },
   };
+}
+
+const checks = new Map<string, Promise<readonly [AnswerCheck, AnswerCheck]>>();
+
+/** The checks of both listeners. Services with the same addresses have the same documents. */
+function checksOf(
+  { baseUrl, errorsBaseUrl, backOfficePort }: Config,
+  backOffice: ReturnType<typeof createBackOffice>,
+): Promise<readonly [AnswerCheck, AnswerCheck]> {
+  const read = async (path: string) => answerCheckOf((await backOffice.inject(path)).body);
+  const addresses = JSON.stringify([baseUrl, errorsBaseUrl, backOfficePort]);
+  const known =
+    checks.get(addresses) ?? Promise.all([read("/openapi.json"), read("/openapi-back-office.json")]);
+  checks.set(addresses, known);
+  return known;
 }
 
 /** For a single test: closed when the test has finished. */

@@ -54,12 +54,14 @@ export function createBackOffice(
   return app;
 }
 
-/** The OpenAPI documents of the partner API and of the back office. */
+/** The OpenAPI documents of the partner API and of the back office. Made at the first request. */
 function addDescriptions(app: FastifyInstance, config: Config): void {
-  const documents = {
-    "/openapi.json": JSON.stringify(describePartnerApi(config)),
-    "/openapi-back-office.json": JSON.stringify(describeBackOffice(config)),
-  };
-  for (const [path, document] of Object.entries(documents))
-    app.get(path, async (_request, reply) => reply.type("application/json").send(document));
+  const documents = { "/openapi.json": describePartnerApi, "/openapi-back-office.json": describeBackOffice };
+  for (const [path, describe] of Object.entries(documents)) {
+    let text: string | undefined;
+    app.get(path, async (_request, reply) => {
+      text ??= JSON.stringify(describe(config));
+      return reply.type("application/json").send(text);
+    });
+  }
 }
