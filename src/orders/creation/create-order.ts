@@ -9,11 +9,11 @@ import { wireOrderId } from "../../platform/ids.ts";
 import { countryCodeDetail } from "../../platform/wire/countries.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import type { ReadOrder } from "../read-order.ts";
+import type { Placement } from "./draft-order.ts";
 import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
 import {
   type Placed,
-  type Placement,
   placeOrder,
   placeOrders,
   type RejectedContent,

@@ -1,14 +1,12 @@
 import { isExpired } from "../../lifecycle/lifecycle.ts";
-import type { Order, OrderStatus } from "../../lifecycle/order.ts";
-import { needsReview, withDefaults } from "../../merchants/review-policy.ts";
+import type { Order } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { isCountryCode } from "../../platform/wire/countries.ts";
-import { orderEvents } from "../changes/order-events.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
-import type { OrderRequest } from "./normalize-request.ts";
+import { draftOrder, type Placement } from "./draft-order.ts";
 import {
   type EarlierOrder,
   insertOrders,
@@ -19,14 +17,6 @@ import {
   readOrderableProducts,
 } from "./place-orders-sql.ts";
 import { findBeyondLimit } from "./test-order-limit.ts";
-
-export type Placement = ConnectionKey & {
-  readonly idempotencyKey: string;
-  readonly requestHash: Buffer;
-  readonly request: OrderRequest;
-  /** As in `x-request-id`. */
-  readonly requestId: string | undefined;
-};
 
 export type Placed =
   | {
@@ -140,75 +130,6 @@ function rejectedLines(
     if (product === undefined) return { index, reason: "unknown" };
     return product.discontinued ? { index, reason: "discontinued" } : [];
   });
-}
-
-function draftOrder(
-  { clock, config, newId }: Context,
-  { merchantId, connectionId, idempotencyKey, requestHash, request, requestId }: Placement,
-  products: Map<string, OrderableProduct>,
-): NewOrder {
-  const now = clock.now();
-  const ordered = request.lines.map(({ productId, quantity }) => {
-    const product = products.get(productKey(connectionId, productId));
-    if (product === undefined) throw new Error("A product was looked up, but is not there.");
-    return { product, quantity };
-  });
-  const goodsMinor = ordered.reduce(
-    (sum, { product, quantity }) => sum + BigInt(quantity) * product.priceMinor,
-    0n,
-  );
-  const pieces = ordered.reduce((sum, { quantity }) => sum + quantity, 0);
-  const [first] = ordered;
-  if (first === undefined) throw new Error("An order has at least one line.");
-  const { reviewPolicy, currency } = first.product;
-  const { countryCode } = request.shippingAddress;
-  const policy = withDefaults(reviewPolicy, {
-    maxQuantity: config.reviewOrderQuantity,
-    maxOrderValueMinor: config.reviewOrderValuesMinor.get(currency) ?? null,
-  });
-  const reviewed = needsReview(policy, { quantity: pieces, goodsMinor, countryCode });
-  const status: OrderStatus = reviewed ? "PROCESSING" : "NEW";
-  const hasWindow = status === "NEW" && !request.testMode;
-  const order: Order = {
-    merchantId,
-    connectionId,
-    id: newId(),
-    testMode: request.testMode,
-    externalOrderId: request.externalOrderId,
-    status,
-    holdReasons: [],
-    shippingAddress: request.shippingAddress,
-    note: request.note,
-    metadata: request.metadata,
-    lines: request.lines.map((line) => ({
-      ...line,
-      id: newId(),
-      shipmentId: null,
-      splitFrom: null,
-      returnedQuantity: 0,
-    })),
-    shipments: [],
-    createdAt: now,
-    updatedAt: now,
-    acceptanceDueAt: hasWindow ? new Date(now.getTime() + config.acceptanceWindowMs) : null,
-    expiresAt: request.testMode ? new Date(now.getTime() + config.testOrderLifetimeMs) : null,
-    lastSequence: 1,
-    routedAt: null,
-    facilityId: null,
-    canceledAt: null,
-  };
-  const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
-  if (event === undefined) throw new Error("One fact makes one event.");
-  return {
-    order,
-    idempotencyKey,
-    requestHash,
-    requestId,
-    goodsMinor,
-    currency,
-    unitPricesMinor: ordered.map(({ product }) => product.priceMinor),
-    event,
-  };
 }
 
 /** Finds out why placements were not stored. A placement whose conflict is gone is left for the next round. */

@@ -1,0 +1,110 @@
+import type { Order } from "../../lifecycle/order.ts";
+import { needsReview, withDefaults } from "../../merchants/review-policy.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { Context } from "../../platform/context.ts";
+import { orderEvents } from "../changes/order-events.ts";
+import type { OrderRequest } from "./normalize-request.ts";
+import { type NewOrder, type OrderableProduct, productKey } from "./place-orders-sql.ts";
+
+export type Placement = ConnectionKey & {
+  readonly idempotencyKey: string;
+  readonly requestHash: Buffer;
+  readonly request: OrderRequest;
+  /** As in `x-request-id`. */
+  readonly requestId: string | undefined;
+};
+
+/** The order of a request whose products are known, with its value and its first event. */
+export function draftOrder(
+  context: Context,
+  placement: Placement,
+  products: ReadonlyMap<string, OrderableProduct>,
+): NewOrder {
+  const { newId } = context;
+  const now = context.clock.now();
+  const { currency, goodsMinor, unitPricesMinor, isReviewed } = goodsOf(context, placement, products);
+  const order = newOrder(context, placement, isReviewed, now);
+  const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
+  if (event === undefined) throw new Error("One fact makes one event.");
+  return {
+    order,
+    idempotencyKey: placement.idempotencyKey,
+    requestHash: placement.requestHash,
+    requestId: placement.requestId,
+    goodsMinor,
+    currency,
+    unitPricesMinor,
+    event,
+  };
+}
+
+type Goods = Pick<NewOrder, "currency" | "goodsMinor" | "unitPricesMinor"> & { readonly isReviewed: boolean };
+
+/** What the goods cost the merchant, and whether the order starts in review. */
+function goodsOf(
+  { config }: Context,
+  { connectionId, request }: Placement,
+  products: ReadonlyMap<string, OrderableProduct>,
+): Goods {
+  const ordered = request.lines.map(({ productId, quantity }) => {
+    const product = products.get(productKey(connectionId, productId));
+    if (product === undefined) throw new Error("A product was looked up, but is not there.");
+    return { product, quantity };
+  });
+  const [first] = ordered;
+  if (first === undefined) throw new Error("An order has at least one line.");
+  const goodsMinor = ordered.reduce(
+    (sum, { product, quantity }) => sum + BigInt(quantity) * product.priceMinor,
+    0n,
+  );
+  const quantity = ordered.reduce((sum, line) => sum + line.quantity, 0);
+  const { reviewPolicy, currency } = first.product;
+  const { countryCode } = request.shippingAddress;
+  const policy = withDefaults(reviewPolicy, {
+    maxQuantity: config.reviewOrderQuantity,
+    maxOrderValueMinor: config.reviewOrderValuesMinor.get(currency) ?? null,
+  });
+  return {
+    currency,
+    goodsMinor,
+    unitPricesMinor: ordered.map(({ product }) => product.priceMinor),
+    isReviewed: needsReview(policy, { quantity, goodsMinor, countryCode }),
+  };
+}
+
+function newOrder(
+  { config, newId }: Context,
+  { merchantId, connectionId, request }: Placement,
+  isReviewed: boolean,
+  now: Date,
+): Order {
+  const hasWindow = !isReviewed && !request.testMode;
+  return {
+    merchantId,
+    connectionId,
+    id: newId(),
+    testMode: request.testMode,
+    externalOrderId: request.externalOrderId,
+    status: isReviewed ? "PROCESSING" : "NEW",
+    holdReasons: [],
+    shippingAddress: request.shippingAddress,
+    note: request.note,
+    metadata: request.metadata,
+    lines: request.lines.map((line) => ({
+      ...line,
+      id: newId(),
+      shipmentId: null,
+      splitFrom: null,
+      returnedQuantity: 0,
+    })),
+    shipments: [],
+    createdAt: now,
+    updatedAt: now,
+    acceptanceDueAt: hasWindow ? new Date(now.getTime() + config.acceptanceWindowMs) : null,
+    expiresAt: request.testMode ? new Date(now.getTime() + config.testOrderLifetimeMs) : null,
+    lastSequence: 1,
+    routedAt: null,
+    facilityId: null,
+    canceledAt: null,
+  };
+}
