@@ -63,21 +63,7 @@ const types: pg.CustomTypesConfig = {
 };
 
 export function openDatabase(options: DatabaseOptions): Pool {
-  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS, lockTimeoutMs } = options;
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.connectionsMax,
-    application_name: "partner-orders",
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: statementTimeoutMs,
-    ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
-    // The client has a limit too: a server that is gone applies no statement_timeout.
-    query_timeout: statementTimeoutMs + REPORT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    keepAlive: true,
-    types,
-  });
-  pool.on("error", options.onIdleError);
+  const pool = openPool(options);
   const clients = new Set<pg.PoolClient>();
   pool.on("connect", (client) => clients.add(client));
   pool.on("remove", (client) => clients.delete(client));
@@ -130,6 +116,30 @@ export function openDatabase(options: DatabaseOptions): Pool {
     },
     use: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount, totalMs }),
   };
+}
+
+function openPool({
+  url,
+  connectionsMax,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+  lockTimeoutMs,
+  onIdleError,
+}: DatabaseOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    application_name: "partner-orders",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
+    // The client has a limit too: a server that is gone applies no statement_timeout.
+    query_timeout: statementTimeoutMs + REPORT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    keepAlive: true,
+    types,
+  });
+  pool.on("error", onIdleError);
+  return pool;
 }
 
 async function runOn<Row extends object>(
