@@ -1,31 +1,13 @@
 import type { Socket } from "node:net";
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from "fastify";
+import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
 import type { Initiator } from "../../audit/initiator.ts";
 import { type Actor, SERVICE } from "../../lifecycle/applied-transition.ts";
-import type { RequestMetrics } from "../../platform/metrics.ts";
-import { withinSpan } from "../../platform/telemetry/tracing.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
-import {
-  forbidden,
-  isProblem,
-  malformed,
-  noRoute,
-  PROBLEMS,
-  type Problem,
-  pathOf,
-  type ValidationError,
-  validationFailed,
-} from "../../platform/wire/problems.ts";
-import { errorsOf } from "../../platform/wire/validation.ts";
-import type { RouteDescription } from "../route-description.ts";
-import { addBodyParsers, BODY_LIMIT_BYTES, bodyCheck, ignoreBody } from "./body.ts";
-import { addBodyTimeout, allowLongBody } from "./body-timeout.ts";
+import { malformed, noRoute, PROBLEMS, pathOf } from "../../platform/wire/problems.ts";
+import { addRoute, type RouteOptions } from "./add-route.ts";
+import { addBodyParsers, BODY_LIMIT_BYTES } from "./body.ts";
+import { addBodyTimeout } from "./body-timeout.ts";
 import { addRequestLog } from "./log/add-request-log.ts";
 import { failureLog } from "./log/failure-log.ts";
 import { type RequestLog, requestLog, UNREAD } from "./log/request-log.ts";
@@ -33,9 +15,8 @@ import { type ProblemWriter, problemOf, problemWriter, requestIdOf, setCommonFie
 import { addRequestSpans } from "./request-spans.ts";
 import type { Route } from "./route.ts";
 import { compileSerializer } from "./serializer-compiler.ts";
-import { messageError, unparsedInput } from "./unparsed.ts";
-import { addUploadParser, uploadTypeCheck } from "./upload.ts";
-import { closedQuery, compileValidator } from "./validator-compiler.ts";
+import { unparsedInput } from "./unparsed.ts";
+import { compileValidator } from "./validator-compiler.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -49,26 +30,18 @@ declare module "fastify" {
   }
 }
 
-type ListenerOptions<Operations, Caller> = {
-  name: "partner-api" | "back-office";
+type ListenerOptions<Operations, Caller> = RouteOptions<Operations, Caller> & {
   routes: readonly Route<Operations, Caller>[];
-  /** What the handler of a route works with when this caller requests it: the only place that gives it a database. */
-  operationsFor(caller: Caller, route: RouteDescription): Operations;
-  /** The caller, or an error. Runs after the route is matched and before the body is read. */
-  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
   /** The caller as the audit log names it. Absent: no route of the table needs it. */
   actorOf?(caller: Caller): Actor;
   /** The caller as the request log names it: members of a line, as JSON. Absent: no caller has a name. */
   callerMembers?(caller: Caller): string;
   /** Whose large bodies are read in turn with those of others. Default: all callers' are in one line. */
   bodyOwner?(caller: Caller): string;
-  /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
-  notAdmitted?: Problem;
   errorsBaseUrl: string;
   log: Logger;
   /** The part of the requests that is logged. Default: 1, all of them. */
   requestLogSample?: number;
-  metrics: RequestMetrics;
   /** Timeout for a request to arrive completely. Default: 30 s. */
   requestTimeoutMs?: number;
   /** A shorter timeout for requests other than uploads whose caller is admitted. */
@@ -77,7 +50,6 @@ type ListenerOptions<Operations, Caller> = {
 
 // Room for 200 characters of four bytes, percent-encoded. No id is longer.
 const PARAMETER_LENGTH_MAX = 16_384;
-const JSON_TYPE = "application/json; charset=utf-8";
 const HEADERS_TIMEOUT_MS = 20_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -134,7 +106,7 @@ export function createListener<Operations, Caller extends object>(
     if (logged) logFailure(error, request, problem.code === "unavailable");
     return problems.send(reply, problem);
   });
-  for (const route of options.routes) addInScope(app, route, options, problems);
+  for (const route of options.routes) addRoute(app, route, options, problems);
   return app;
 }
 
@@ -186,115 +158,4 @@ function createApp<Operations, Caller>(
     problems.sendRaw(socket as Socket, noRoute("CONNECT", path), path); // Node types it as the stream that it extends.
   });
   return app as unknown as FastifyInstance; // Only the logger's type parameter differs.
-}
-
-/** The parser of an upload must not read the bodies of other routes. */
-function addInScope<Operations, Caller extends object>(
-  app: FastifyInstance,
-  route: Route<Operations, Caller>,
-  options: ListenerOptions<Operations, Caller>,
-  problems: ProblemWriter,
-): void {
-  const { upload } = route;
-  if (upload === undefined) addRoute(app, route, options, problems);
-  else
-    app.register(async (scope) => {
-      addUploadParser(scope, upload);
-      addRoute(scope, route, options, problems);
-    });
-}
-
-function addRoute<Operations, Caller extends object>(
-  app: FastifyInstance,
-  route: Route<Operations, Caller>,
-  {
-    name,
-    authenticate,
-    metrics,
-    operationsFor,
-    notAdmitted = forbidden,
-  }: ListenerOptions<Operations, Caller>,
-  problems: ProblemWriter,
-): void {
-  // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
-  const exactPath = new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`);
-
-  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    request.row = route.path;
-    const path = pathOf(request.raw.url ?? "/");
-    if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
-    const error = messageError(request.raw);
-    if (error !== null) throw new ProblemError(malformed(error));
-    const caller = await withinSpan(request.span, () => authenticate(request, reply));
-    if (isProblem(caller)) throw new ProblemError(caller);
-    if (route.admits?.(caller) === false) throw new ProblemError(notAdmitted);
-    request.caller = caller;
-  }
-
-  async function respond(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const operations = operationsFor(request.caller as Caller, route); // `admit` has set it.
-    // The row's schemas have validated the request, so it has the type that the row expects.
-    const answer =
-      (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));
-    if (isProblem(answer)) return problems.send(reply, answer);
-    if (answer.headers !== undefined) reply.headers(answer.headers);
-    reply.code(answer.status);
-    return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
-  }
-
-  app.route({
-    method: route.method,
-    url: route.path.replace(/\{(\w+)\}/g, ":$1"),
-    config: { operationId: route.operationId },
-    schema: {
-      ...(route.params && { params: route.params }),
-      ...(route.query && {
-        querystring: route.ignoresUnknownParameters ? route.query : closedQuery(route.query),
-      }),
-      ...(route.headers && { headers: route.headers }),
-      ...(route.body && { body: route.body }),
-      response: responseSchemas(route),
-    },
-    onRequest: [admit, ...bodyHooks(route)],
-    ...(route.body && { preValidation: bodyCheck(route.body) }),
-    // The schema's error then waits until the route has reported its own errors.
-    attachValidation: route.bodyErrors !== undefined,
-    handler: (request, reply) => withinSpan(request.span, () => respond(request, reply)),
-    onResponse: (request, reply, done) => {
-      metrics.observe(name, request.method, route.path, reply.statusCode, reply.elapsedTime);
-      done();
-    },
-  });
-}
-
-function bodyHooks({ body, upload }: RouteDescription) {
-  if (upload !== undefined) return [uploadTypeCheck(upload), allowLongBody];
-  return body === undefined ? [ignoreBody] : [];
-}
-
-/**
- * All errors of a body at once: those of the schema, and those of the route in fields that the schema accepts.
- */
-async function bodyProblem<Operations, Caller>(
-  { bodyErrors }: Route<Operations, Caller>,
-  request: FastifyRequest,
-  operations: Operations,
-): Promise<Problem | null> {
-  if (bodyErrors === undefined) return null;
-  const { validationError } = request;
-  if (validationError !== undefined && validationError.validationContext !== "body") throw validationError;
-  const fromSchema = validationError === undefined ? [] : errorsOf(validationError.validation, "body");
-  const pointers = new Set(fromSchema.map(pointerOf));
-  const further = (await bodyErrors(request as never, operations)).filter(
-    (error) => !pointers.has(pointerOf(error)),
-  );
-  const errors = [...fromSchema, ...further];
-  return errors.length === 0 ? null : validationFailed(errors);
-}
-
-const pointerOf = (error: ValidationError): string => ("pointer" in error ? error.pointer : "");
-
-function responseSchemas(route: RouteDescription): Record<string, unknown> {
-  const entries = Object.entries(route.responses).filter(([, { schema }]) => schema !== undefined);
-  return Object.fromEntries(entries.map(([status, { schema }]) => [status, schema]));
 }

@@ -1,0 +1,155 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RequestMetrics } from "../../platform/metrics.ts";
+import { withinSpan } from "../../platform/telemetry/tracing.ts";
+import { ProblemError } from "../../platform/wire/problem-error.ts";
+import {
+  forbidden,
+  isProblem,
+  malformed,
+  noRoute,
+  type Problem,
+  pathOf,
+  type ValidationError,
+  validationFailed,
+} from "../../platform/wire/problems.ts";
+import { errorsOf } from "../../platform/wire/validation.ts";
+import type { RouteDescription } from "../route-description.ts";
+import { bodyCheck, ignoreBody } from "./body.ts";
+import { allowLongBody } from "./body-timeout.ts";
+import type { ProblemWriter } from "./replies.ts";
+import type { Route } from "./route.ts";
+import { messageError } from "./unparsed.ts";
+import { addUploadParser, uploadTypeCheck } from "./upload.ts";
+import { closedQuery } from "./validator-compiler.ts";
+
+/** What all routes of a listener share. */
+export type RouteOptions<Operations, Caller> = {
+  name: "partner-api" | "back-office";
+  /** What the handler of a route works with when this caller requests it: the only place that gives it a database. */
+  operationsFor(caller: Caller, route: RouteDescription): Operations;
+  /** The caller, or an error. Runs after the route is matched and before the body is read. */
+  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
+  /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
+  notAdmitted?: Problem;
+  metrics: RequestMetrics;
+};
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Adds a row of a route table. An upload has a scope of its own: its parser must not read the bodies of other routes. */
+export function addRoute<Operations, Caller extends object>(
+  app: FastifyInstance,
+  route: Route<Operations, Caller>,
+  options: RouteOptions<Operations, Caller>,
+  problems: ProblemWriter,
+): void {
+  const { upload } = route;
+  if (upload === undefined) addInScope(app, route, options, problems);
+  else
+    app.register(async (scope) => {
+      addUploadParser(scope, upload);
+      addInScope(scope, route, options, problems);
+    });
+}
+
+function addInScope<Operations, Caller extends object>(
+  app: FastifyInstance,
+  route: Route<Operations, Caller>,
+  options: RouteOptions<Operations, Caller>,
+  problems: ProblemWriter,
+): void {
+  const { name, metrics } = options;
+  const respond = responder(route, options, problems);
+  app.route({
+    method: route.method,
+    url: route.path.replace(/\{(\w+)\}/g, ":$1"),
+    config: { operationId: route.operationId },
+    schema: {
+      ...(route.params && { params: route.params }),
+      ...(route.query && {
+        querystring: route.ignoresUnknownParameters ? route.query : closedQuery(route.query),
+      }),
+      ...(route.headers && { headers: route.headers }),
+      ...(route.body && { body: route.body }),
+      response: responseSchemas(route),
+    },
+    onRequest: [admission(route, options), ...bodyHooks(route)],
+    ...(route.body && { preValidation: bodyCheck(route.body) }),
+    // The schema's error then waits until the route has reported its own errors.
+    attachValidation: route.bodyErrors !== undefined,
+    handler: (request, reply) => withinSpan(request.span, () => respond(request, reply)),
+    onResponse: (request, reply, done) => {
+      metrics.observe(name, request.method, route.path, reply.statusCode, reply.elapsedTime);
+      done();
+    },
+  });
+}
+
+/** Admits a request to a row: its exact path, its form, its key and the role of its caller. */
+function admission<Operations, Caller extends object>(
+  route: Route<Operations, Caller>,
+  { authenticate, notAdmitted = forbidden }: RouteOptions<Operations, Caller>,
+) {
+  // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
+  const exactPath = new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`);
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.row = route.path;
+    const path = pathOf(request.raw.url ?? "/");
+    if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
+    const error = messageError(request.raw);
+    if (error !== null) throw new ProblemError(malformed(error));
+    const caller = await withinSpan(request.span, () => authenticate(request, reply));
+    if (isProblem(caller)) throw new ProblemError(caller);
+    if (route.admits?.(caller) === false) throw new ProblemError(notAdmitted);
+    request.caller = caller;
+  };
+}
+
+function responder<Operations, Caller extends object>(
+  route: Route<Operations, Caller>,
+  { operationsFor }: RouteOptions<Operations, Caller>,
+  problems: ProblemWriter,
+) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const operations = operationsFor(request.caller as Caller, route); // `admission` has set it.
+    // The row's schemas have validated the request, so it has the type that the row expects.
+    const answer =
+      (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));
+    if (isProblem(answer)) return problems.send(reply, answer);
+    if (answer.headers !== undefined) reply.headers(answer.headers);
+    reply.code(answer.status);
+    return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
+  };
+}
+
+function bodyHooks({ body, upload }: RouteDescription) {
+  if (upload !== undefined) return [uploadTypeCheck(upload), allowLongBody];
+  return body === undefined ? [ignoreBody] : [];
+}
+
+/**
+ * All errors of a body at once: those of the schema, and those of the route in fields that the schema accepts.
+ */
+async function bodyProblem<Operations, Caller>(
+  { bodyErrors }: Route<Operations, Caller>,
+  request: FastifyRequest,
+  operations: Operations,
+): Promise<Problem | null> {
+  if (bodyErrors === undefined) return null;
+  const { validationError } = request;
+  if (validationError !== undefined && validationError.validationContext !== "body") throw validationError;
+  const fromSchema = validationError === undefined ? [] : errorsOf(validationError.validation, "body");
+  const pointers = new Set(fromSchema.map(pointerOf));
+  const further = (await bodyErrors(request as never, operations)).filter(
+    (error) => !pointers.has(pointerOf(error)),
+  );
+  const errors = [...fromSchema, ...further];
+  return errors.length === 0 ? null : validationFailed(errors);
+}
+
+const pointerOf = (error: ValidationError): string => ("pointer" in error ? error.pointer : "");
+
+function responseSchemas(route: RouteDescription): Record<string, unknown> {
+  const entries = Object.entries(route.responses).filter(([, { schema }]) => schema !== undefined);
+  return Object.fromEntries(entries.map(([status, { schema }]) => [status, schema]));
+}
