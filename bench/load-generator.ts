@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import autocannon from "autocannon";
 
 /**
- * Sends requests as fast as they are answered, in its own process, and prints its results as one JSON line.
+ * Sends requests as fast as responses arrive, in its own process, and prints its results as one JSON line.
  * Its argument is a `Load` as JSON.
  */
 export type Load = {

@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
     "connection-count": { type: "string", default: "5000" },
     /** Only the attacks whose names contain this. */
     attack: { type: "string", default: "" },
-    /** How long each attack lasts beside a partner that behaves. */
+    /** How long each attack lasts, beside a partner with normal traffic. */
     "attack-seconds": { type: "string", default: "15" },
   },
 });

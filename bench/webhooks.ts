@@ -15,7 +15,7 @@ const BODY = JSON.stringify({
 
 type Options = { rounds: number; deliveries: number; say: (text: string) => void };
 
-/** Sending: a backlog against a bare loop, slow responses, creation at the same time, dead endpoints, and latency. */
+/** Sending: a backlog against a bare loop, slow responses, creation at the same time, endpoints that never respond, and latency. */
 export async function measureWebhooks(site: Site, options: Options): Promise<Figure[]> {
   const [receiver, slow] = [await startWebhookReceiver(), await startWebhookReceiver(100, 1_000)];
   try {

@@ -12,7 +12,7 @@ import { orderBody } from "./partner-client.ts";
 /** What an attack gets: a partner with one key, within the allowance of its connection. */
 type Attacker = PartnerAccess & {
   client: PartnerClient;
-  /** Calls `request` a hundred times at once, then ten times a second, until the attack ends; returns when all is answered. */
+  /** Calls `request` a hundred times at once, then ten times a second, until the attack ends; returns when all responses have arrived. */
   attack(request: (count: number) => Promise<unknown>): Promise<void>;
   receiver(behavior: HostileReceiver): Promise<string>;
 };

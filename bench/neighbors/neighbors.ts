@@ -33,7 +33,7 @@ const EVENTS_P99_MS = 1_000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A partner that behaves beside one that attacks, on a service with the default rate limit: attack after attack. */
+/** A partner with normal traffic beside one that attacks, on a service with the default rate limit: attack after attack. */
 export async function measureNeighbors(postgres: Postgres, options: NeighborOptions): Promise<Figure[]> {
   const figures: Figure[] = [];
   const attacks = ATTACKS.filter(({ name }) => name.includes(options.only));

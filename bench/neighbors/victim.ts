@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { orderBody, type PartnerAccess, partnerClient } from "./partner-client.ts";
 
-/** One thing that the victim did or received, `at` the time it began, in milliseconds since 1970. */
+/** One operation or event of the victim, `at` the time it began, in milliseconds since 1970. */
 export type Sample = {
   kind: "read" | "order" | "event";
   at: number;
@@ -25,7 +25,7 @@ const ORDER_EVERY_MS = 400;
 const EVENTS_WITHIN_MS = 5_000;
 
 /**
- * A partner that behaves: five reads and two and a half orders a second, at fixed times whatever the responses take, and
+ * A partner with normal traffic: five reads and two and a half orders a second, at fixed times whatever the responses take, and
  * one healthy endpoint. Its own process, so that nothing else delays it. Prints `ready`, and after a line on its input
  * its report.
  */

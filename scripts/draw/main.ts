@@ -10,7 +10,7 @@ const PICTURES: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/order-states.svg": orderStates,
 };
 
-/** Every picture as the code draws it now, and as it lies in the folder. */
+/** Every picture as the code draws it now, and as it is in the folder. */
 export async function drawPictures(): Promise<{ path: string; drawn: string; stored: string }[]> {
   const viz = await instance();
   return Promise.all(

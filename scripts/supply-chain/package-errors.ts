@@ -7,7 +7,7 @@ type LockedPackage = {
   readonly devOptional?: boolean;
 };
 
-/** Licenses that permit any use and ask only for their text, for packages that the service runs. */
+/** Licenses that permit any use and require only that their text is included, for packages that the service runs. */
 const RUN_TIME = [
   "MIT",
   "MIT-0",

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
  */
 const target = process.argv[2] ?? "sbom.cdx.json";
 const arguments_ = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
-// npm describes the tree itself. It names the folder, the moment and a random number, which say nothing of the tree.
+// npm describes the tree itself. It names the folder, the moment and a random number, which do not describe the tree.
 const bom = JSON.parse(
   execFileSync("npm", arguments_, {
     encoding: "utf8",

@@ -107,7 +107,7 @@ async function issueDemoKey(
 }
 
 /**
- * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment says otherwise
+ * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment sets it otherwise
  * (decision 0079). No balancer sends requests to it, so it stops without a delay (decision 0101).
  */
 export const demoEnvironment = (environment: Readonly<Record<string, string | undefined>>) => ({

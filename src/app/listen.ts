@@ -5,14 +5,14 @@ export type Listener = {
   readonly server: { closeAllConnections(): void };
 };
 
-/** Where a listener listens, and the variable that says so. */
+/** Where a listener listens, and the variable that sets it. */
 type Address = {
   readonly host: string;
   readonly port: number;
   readonly variable: "PORT" | "BACK_OFFICE_PORT";
 };
 
-/** An address that the system does not give to the service. The message says what to do. */
+/** An address that the system does not give to the service. The message names the remedy. */
 export class ListenError extends Error {}
 
 const REASONS: Readonly<Record<string, string>> = {

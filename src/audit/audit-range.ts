@@ -3,7 +3,7 @@ import { parseTime } from "../platform/time.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 import type { AuditRange } from "./audit-sql.ts";
 
-/** The part of the log that a request asks for: from a position on, backwards, and between two times. */
+/** The part of the log that was requested: from a position on, backwards, and between two times. */
 export function auditRange(
   { afterId, limit }: { readonly afterId: string; readonly limit: number },
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },

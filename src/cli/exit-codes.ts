@@ -1,7 +1,7 @@
 /** The results of a command for scripts. `--help` and docs/command-line.md list them too. */
 export const EXIT = {
   done: 0,
-  /** The service rejected the request, or it failed; standard error says why. */
+  /** The service rejected the request, or it failed; standard error has the reason. */
   failed: 1,
   /** The command line or the configuration is invalid. */
   usage: 2,

@@ -21,7 +21,7 @@ const DISORDER_MAX_MS = CLOCK_SKEW_MAX_MS;
 type FeedQuery = { cursor?: string; limit?: number };
 type FeedFilter = { orderId: string | null; type: EventType | null };
 
-/** The page of the feed that a request asks for. */
+/** The requested page of the feed. */
 export type FeedPage = { after: FeedPosition; limit: number };
 
 export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): FeedPage | Problem {

@@ -5,7 +5,7 @@ import type { Order, OrderState, OrderStatus } from "./order.ts";
 /** Who requested a change: a partner by the API, a caller of the back office, or the service itself. */
 export type Actor = {
   readonly kind: "partner" | "operator" | "warehouse" | "merchant" | "support" | "monitoring" | "service";
-  /** Null when the kind says it all. */
+  /** Null if the kind is enough. */
   readonly name: string | null;
   /** The id on the wire of the token that was used, such as `tok_01m7y7np16fe68bxp4h91tdmdn`. Absent or null: none. */
   readonly id?: string | null;

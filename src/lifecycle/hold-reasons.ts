@@ -8,7 +8,7 @@ export const OUT_OF_STOCK = "out_of_stock";
 /** No facility has a shipping rate for the order's address. */
 export const ADDRESS_UNSERVICEABLE = "address_unserviceable";
 /**
- * The merchant asked for the hold. It is the only reason that a merchant's staff can set and release (decision 0093).
+ * The merchant requested the hold. It is the only reason that a merchant's staff can set and release (decision 0093).
  */
 export const MERCHANT_REQUEST = "merchant_request";
 

@@ -1,7 +1,7 @@
 import type { Database } from "../platform/database/database.ts";
 import { analyzeTable, listTablesWithoutStatistics } from "./statistics-sql.ts";
 
-/** Statistics of smaller tables say little about later values. */
+/** Statistics of smaller tables do not predict later values. */
 const GROWN_BYTES = 512 * 1024;
 
 /**

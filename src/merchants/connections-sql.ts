@@ -150,7 +150,7 @@ export async function readLimitOverrides(
 
 /**
  * The number for a new endpoint of a connection that this transaction has locked. No number is given twice, also after
- * the endpoint is gone (decision 0028).
+ * the endpoint has been removed (decision 0028).
  */
 export async function takeEndpointNumber(tx: Queryable, connection: ConnectionKey): Promise<number> {
   const [row] = await tx.query<{ last_endpoint_number: number }>({

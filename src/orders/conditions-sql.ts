@@ -14,7 +14,7 @@ export const AWAITS_ACCEPTANCE = `o.status = 'NEW' and not o.test_mode and not o
 export const acceptanceDue = (now: `$${number}`): string =>
   `${AWAITS_ACCEPTANCE} and o.acceptance_due_at <= ${now}`;
 
-/** A test order whose time is over (specification, part 3, rule 4). As orders_expires_idx says. */
+/** A test order whose time is over (specification, part 3, rule 4). Served by orders_expires_idx. */
 export const expired = (now: `$${number}`): string => `o.test_mode and o.expires_at <= ${now}`;
 
 /** A failed payment suspends the acceptance window (decision 0011). Served by orders_held_idx. */

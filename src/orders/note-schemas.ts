@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { nullable } from "../platform/wire/schemas.ts";
 
-// What a partner says about an order in its own words (decision 0081). The service stores it and returns it.
+// A partner's own texts about an order (decision 0081). The service stores it and returns it.
 
 /** Text by key. Every key and every value is the partner's. */
 export type Metadata = Readonly<Record<string, string>>;

@@ -53,7 +53,7 @@ function asSeenNow(order: Order | null | undefined, now: Date): Order | null {
   return order === null || order === undefined || isExpired(order, now) ? null : asOf(order, now);
 }
 
-/** All look-ups of a group are of one connection. */
+/** All lookups of a group are of one connection. */
 async function readGroup(
   db: Database,
   lookups: readonly OrderLookup[],

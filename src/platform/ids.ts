@@ -41,7 +41,7 @@ const TYPE_ID = /^[a-z]+_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** The UUID in a TypeID with this prefix. Null if the text is not one. */
 export function fromTypeId(prefix: IdPrefix, text: string): string | null {
-  // A partner's own id can stand where an id does. To say that it is none, the library makes an error with a stack.
+  // A path can contain a partner's own id instead. To reject it, the library would make an error with a stack.
   if (!text.startsWith(prefix) || !TYPE_ID.test(text)) return null;
   try {
     return TypeID.fromString(text, prefix).toUUID();

@@ -8,7 +8,7 @@ import { markStockChanged } from "./supply-changes-sql.ts";
 /**
  * Stores the effects of transitions on stock, in the transaction that has locked the orders. A line that is split keeps
  * its part of the reservation. Lines that ship leave the facility. An order that becomes settled releases its
- * reservations. Returned goods become available again if the transition says so. Test orders, and orders without a
+ * reservations. Returned goods become available again if the transition requests it. Test orders, and orders without a
  * facility, do not change stock.
  *
  * One statement ends the reservations of all orders. Merchants whose stock moves are then processed one after the other,

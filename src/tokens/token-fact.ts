@@ -2,7 +2,7 @@ import type { AuditFact } from "../audit/audit-entry.ts";
 import { toTypeId } from "../platform/ids.ts";
 import type { Token } from "./token.ts";
 
-/** What the audit log says about a token. An entry about a token of one merchant belongs to that merchant. */
+/** What the audit log contains about a token. An entry about a token of one merchant belongs to that merchant. */
 export const tokenFact = (
   { id, name, role, merchantIds, prefix, expiresAt }: Token,
   details: Readonly<Record<string, unknown>> = {},

@@ -30,7 +30,7 @@ export function addHealthRoutes(
   const logNotReady = atMostEvery(SECOND_MS, (err: unknown, count) =>
     log.warn({ err, count }, "not ready: the database does not respond"),
   );
-  // Nobody needs a key for these, so any number of requests at the same time costs one answer.
+  // These need no key, so concurrent requests share one response.
   const readReady = sharedWhileRunning(() => db.query({ name: "ready", text: "select 1", values: [] }));
   const readMetrics = sharedWhileRunning(() => registry.metrics());
   app.get("/livez", MONITORING, async () => ({ status: "ok" }));

@@ -57,7 +57,7 @@ export function limitAttempts(
   };
 }
 
-/** An address of IPv6 stands for its network of 64 bits, which one caller has whole. */
+/** An IPv6 address counts as its network of 64 bits, because one caller has all of it. */
 function networkOf({ ip }: FastifyRequest): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
@@ -66,7 +66,7 @@ function networkOf({ ip }: FastifyRequest): string {
     : address.toString();
 }
 
-/** The problem of a wrong token, so that it does not tell which guess was right. `detail` is for those who hold the token. */
+/** The problem of a wrong token, so that it does not reveal which guess was right. `detail` is for those who hold the token. */
 function tooManyAttempts({ headers }: FastifyRequest, waitMs: number): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
   const problem = unauthorized(headers);

@@ -25,7 +25,7 @@ import { closedQuery } from "./validator-compiler.ts";
 /** What all routes of a listener share. */
 export type RouteOptions<Operations, Caller> = {
   name: "partner-api" | "back-office";
-  /** What the handler of a route works with when this caller requests it: the only place that gives it a database. */
+  /** What the handler of a route works with when this caller requests it: only this function gives it a database. */
   operationsFor(caller: Caller, route: RouteDescription): Operations;
   /** The caller, or an error. Runs after the route is matched and before the body is read. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;

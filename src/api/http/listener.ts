@@ -22,7 +22,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The caller; set before a handler of an authenticated route runs. */
     caller: object | null;
-    /** The caller, the request and the operation, for the audit log. Made when it is asked for. */
+    /** The caller, the request and the operation, for the audit log. Made when it is read. */
     readonly by: Initiator;
   }
   interface FastifyContextConfig {
@@ -65,7 +65,7 @@ export function createListener<Operations, Caller extends object>(
   app.decorateRequest("caller", null);
   app.decorateRequest("by", {
     getter() {
-      const actor = options.actorOf?.(this.caller as Caller) ?? SERVICE; // Only handlers ask: the caller is set.
+      const actor = options.actorOf?.(this.caller as Caller) ?? SERVICE; // Only handlers read it: the caller is set.
       return { actor, requestId: this.id, action: this.routeOptions.config.operationId ?? "" };
     },
   });

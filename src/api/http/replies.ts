@@ -31,7 +31,7 @@ export function setCommonFields(reply: FastifyReply, requestId: string): void {
   reply.headers(PROTECTIVE_FIELDS);
 }
 
-/** Writes problem documents: the only place that does. */
+/** Writes all problem documents. */
 export type ProblemWriter = {
   send(reply: FastifyReply, problem: Problem): FastifyReply;
   /** For input that never became a request: the response is written to the bare socket, which is then closed. */

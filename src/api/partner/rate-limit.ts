@@ -11,7 +11,7 @@ import type { Problem } from "../../platform/wire/problems.ts";
 type Rate = { headers: Readonly<Record<string, string>>; refusal?: Problem };
 
 export type RateLimiter = {
-  /** Takes one request from the connection's allowance. Null if there is no limit. A promise if it asks the database. */
+  /** Takes one request from the connection's allowance. Null if there is no limit. A promise if it queries the database. */
   take(connection: ConnectionKey): Rate | Promise<Rate> | null;
 };
 

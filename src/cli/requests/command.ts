@@ -13,7 +13,7 @@ export type Field = {
 };
 
 /**
- * A command that is one request to the back office. The route of the operation says what the request is: its method and
+ * A command that is one request to the back office. The route of the operation defines the request: its method and
  * path, which options are in the query and which in the body, and which of them are required. What the path names is
  * the argument of the command if the command works with it, else an option of its own: `order show <order>`, and
  * `key list --connection <id>`.

@@ -36,7 +36,7 @@ export async function runRequest(
     return EXIT.done;
   }
   const { data, nextCursor: _, ...others } = response.body;
-  // What a list says about all of it, such as the balances of a statement.
+  // Members of a list about all of it, such as the balances of a statement.
   if (Object.keys(others).length > 0) await output.write(`${presentObject(others)}\n`);
   await output.write(presentTable(data as Json[], command.columns)); // As every list has it.
   noteNext(output, response);

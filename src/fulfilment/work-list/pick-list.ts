@@ -8,7 +8,7 @@ export type PickList = {
   readonly takenBy: string;
   /** The client's own name of the request. Null if it has none. */
   readonly reference: string | null;
-  /** How many orders were asked for. */
+  /** How many orders were requested. */
   readonly orderLimit: number;
   readonly takenAt: Date;
   /** From then on other people can take the orders. */

@@ -16,7 +16,7 @@ type PickListRow = {
 const PICK_LIST_COLUMNS =
   "l.id, l.facility_id, l.taken_by, l.reference, l.order_limit, l.taken_at, l.expires_at, l.released_at";
 
-/** Requests of one facility take one after the other. Otherwise all would want the same oldest orders. */
+/** Requests of one facility take one after the other. Otherwise all of them would try to claim the same oldest orders. */
 export async function waitForTurn(tx: Queryable, facilityId: string | null): Promise<void> {
   await tx.query({
     name: "wait-for-turn-to-pick",

@@ -16,10 +16,10 @@ export type Allowance = {
   readonly fullInUs: number;
 };
 
-/** Takes a request from a connection's allowance. A promise if it asks the database. */
+/** Takes a request from a connection's allowance. A promise if it queries the database. */
 export type TakeRequest = (connection: ConnectionKey) => Allowance | Promise<Allowance>;
 
-/** Connections for which one statement asks. */
+/** Connections for which one statement requests parts. */
 const GROUP_SIZE_MAX = 128;
 /** A request that has got nothing by then competes with other processes for the last of the allowance, and is rejected. */
 const GRANTS_MAX = 3;
@@ -28,7 +28,7 @@ type KnownLine = ConnectionKey & Line & { waiting: number; asking: Promise<void>
 
 /**
  * The allowances of connections, shared by all processes (decision 0076). A process gets a part of a connection's line
- * for many requests, and asks for the next part when it is used. If the database does not respond, the request fails.
+ * for many requests, and requests the next part when it is used. If the database does not respond, the request fails.
  */
 export function createAllowances(db: Queryable, clock: Clock, terms: LineTerms): TakeRequest {
   const nowUs = (): number => clock.now().getTime() * 1_000;
@@ -95,7 +95,7 @@ const allowanceOf = (
   return { waitUs, fullInUs, left: Math.max(0, Math.floor((windowUs - fullInUs) / intervalUs)) };
 };
 
-/** The lines that this process knows. A look-up makes the line of a connection that it does not know. */
+/** The lines that this process knows. A lookup makes the line of a connection that it does not know. */
 function keepLines(nowUs: () => number): (connection: ConnectionKey) => KnownLine {
   const lines = new Map<string, KnownLine>();
   let sweptAtUs = nowUs();

@@ -30,7 +30,7 @@ export async function cancelOrder(
   return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
 }
 
-/** For a test key a real order is missing, and the response says where it looks (decision 0074). */
+/** For a test key a real order is missing, and the response names what was searched (decision 0074). */
 export const missingOrder = ({ testOnly }: Pick<KeyAccess, "testOnly">): Problem =>
   notFound(testOnly ? "test order" : "order");
 

@@ -43,7 +43,7 @@ class RejectedChange extends Error {
 }
 
 /**
- * Changes one order by request, in one transaction: locks it, asks the lifecycle, and stores the transition with all
+ * Changes one order by request, in one transaction: locks it, calls the lifecycle, and stores the transition with all
  * that follows from it. A rejected request can change the order too, if the deadline has accepted it (decision 0012).
  */
 export async function changeOrder(context: Context, change: RequestedChange): Promise<Outcome | Problem> {

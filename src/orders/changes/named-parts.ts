@@ -28,7 +28,7 @@ export type LineQuantity = { readonly lineId: string; readonly quantity: number 
 
 /**
  * An error for each item that names no line of the order, the same line as an earlier item, or more pieces than there
- * are. `quantityMax` is how many there are, and `meaning` says which.
+ * are. `quantityMax` is how many there are, and `meaning` describes them.
  */
 export function lineQuantityErrors(
   order: Pick<Order, "lines">,

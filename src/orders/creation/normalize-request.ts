@@ -80,7 +80,7 @@ function present(fields: Readonly<Record<string, unknown>>): object[] {
   return sent.length === 0 ? [] : [Object.fromEntries(sent.sort(byName))];
 }
 
-/** In the normal form, null or an empty object stands for an optional field that was not sent. */
+/** In the normal form, an optional field that was not sent is null or an empty object. */
 const isAbsent = (value: unknown): boolean =>
   value === undefined ||
   value === null ||

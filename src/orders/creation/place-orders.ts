@@ -132,7 +132,7 @@ function rejectedLines(
   });
 }
 
-/** Finds out why placements were not stored. A placement whose conflict is gone is left for the next round. */
+/** Finds out why placements were not stored. A placement whose conflict no longer exists is left for the next round. */
 async function explain(
   context: Context,
   left: readonly Placement[],

@@ -1,9 +1,9 @@
 import type { ShippingAddress } from "../../lifecycle/order.ts";
 
-/** What stands for a required text of an erased address, so that the address keeps its form (decision 0071). */
+/** The value of a required text of an erased address, so that the address keeps its form (decision 0071). */
 export const ERASED = "erased";
 
-/** An address without the buyer. The country stays: it identifies nobody, and charges for shipping depend on it. */
+/** An address without the buyer. The country stays: it identifies no person, and charges for shipping depend on it. */
 const erasedAddress = (address: ShippingAddress): ShippingAddress => ({
   ...address,
   firstName: ERASED,

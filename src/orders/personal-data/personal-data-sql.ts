@@ -87,7 +87,7 @@ export async function eraseTimelineDetails(tx: Queryable, orders: readonly Order
   });
 }
 
-/** What the row of an order says about its own history. */
+/** The history of an order, as its row contains it. */
 type OrderRecord = {
   /** When the personal data of the buyer was erased; null if it was not. */
   readonly erasedAt: Date | null;

@@ -24,7 +24,7 @@ export const isUnsellable = (condition: ReturnCondition | null): boolean =>
 /** Returns of single lines of one order. All of a shipment can always come back. */
 export const RETURNS_MAX = 100;
 
-/** What the caller says about a return. */
+/** The caller's details of a return. */
 export type ReturnFacts = {
   readonly reason: ReturnReason | null;
   readonly condition: ReturnCondition | null;

@@ -81,7 +81,7 @@ function returnErrors(
     return [...unsellable, ...named, ...lineErrors(order, namedShipment(shipmentId), lines)];
   const out = shipmentsOut(order);
   if (shipmentId !== undefined || out.length < 2) return [...unsellable, ...named];
-  // Our choice (decision 0088): a guess would put the wrong goods back into stock.
+  // Our choice (decision 0088): a default could put the wrong goods back into stock.
   const ids = out.map(({ id }) => toTypeId("shp", id)).join(", ");
   return [
     ...unsellable,
@@ -123,14 +123,14 @@ function shipmentsOf(
   return new Set(order.lines.filter(({ id }) => named.has(id)).map(({ shipmentId }) => shipmentId));
 }
 
-/** What the caller says about the return. */
+/** The caller's details of the return. */
 export const returnFacts = ({ reason, condition, note }: ReturnRequest): ReturnFacts => ({
   reason: reason ?? null,
   condition: condition ?? null,
   note: note ?? null,
 });
 
-/** The return on the order's timeline. Null if the caller says nothing about it. */
+/** The return on the order's timeline. Null if the caller gives no details. */
 export function returnDetail({ reason, condition, note }: ReturnFacts): string | null {
   const facts = [reason, condition].filter((fact) => fact !== null).join(", ");
   return [facts, note].filter((text) => text !== null && text !== "").join(": ") || null;

@@ -51,7 +51,7 @@ const BAD_CURSOR: Problem = validationFailed([
   { pointer: "/cursor", detail: "is not a valid cursor of this search" },
 ]);
 
-/** The ids that orders of these times can have. An id tells when it was made, up to a difference of clocks. */
+/** The ids that orders of these times can have. An id contains the time at which it was made, up to a difference of clocks. */
 function rangeOf(
   { createdSince, createdUntil }: OrderSearch,
   afterId: string | null,

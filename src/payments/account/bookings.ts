@@ -45,7 +45,7 @@ export type Decision = "made" | "declined";
 
 /**
  * Decides which bookings are made, in turn: each sees what the ones before it have left. A charge that exceeds the
- * limit is declined, and a smaller one after it can succeed. An earlier decision stands: a booking is not made twice,
+ * limit is declined, and a smaller one after it can succeed. An earlier decision is kept: a booking is not made twice,
  * and a declined one is not made later.
  */
 export function decideBookings(

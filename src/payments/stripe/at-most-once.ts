@@ -19,7 +19,7 @@ type StripeRequest = {
 /**
  * Sends a payment under its idempotency key: Stripe carries it out once and repeats its response. In two cases the key
  * does not help, and the payment is looked up: the key is deleted after a day, or the repeated response is a failure of
- * Stripe's own, which says nothing about the payment.
+ * Stripe's own, which contains nothing about the payment.
  */
 export async function sendAtMostOnce(
   clock: Clock,

@@ -49,7 +49,7 @@ export type Pool = Database & { use(): PoolUse };
 const CLOSE_MS = 250;
 /** If a connection takes longer than this, the database is not available. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of the service needs this long. One that does is stuck. */
+/** No statement of the service needs this long. One that does will not end. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** The server's time to report that it has ended a statement. */
 const REPORT_TIMEOUT_MS = 1_000;

@@ -4,7 +4,7 @@ const ENCRYPTED_MODES = ["require", "verify-ca", "verify-full"];
 export const isThisMachine = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 
-/** Whether a connection to this database crosses a network, and the address does not ask for TLS. */
+/** Whether a connection to this database crosses a network, and the address does not require TLS. */
 export function isUnprotected(databaseUrl: string): boolean {
   const { hostname, searchParams } = new URL(databaseUrl);
   const host = searchParams.get("host") ?? hostname;

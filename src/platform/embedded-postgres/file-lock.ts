@@ -12,7 +12,7 @@ const SQLITE_BUSY = 5;
  */
 export async function lockFile(path: string, timeoutMs: number): Promise<(() => void) | undefined> {
   // Node has no file locks. But SQLite gets one from the operating system, which releases it when the process ends,
-  // even after kill -9. A file with a process id could not distinguish a dead owner from a new process with the same
+  // even after kill -9. A file with a process id could not distinguish an owner that has ended from a new process with the same
   // id, and breaking such a lock is itself a race.
   await makePrivate(path);
   const file = new DatabaseSync(path, { timeout: 0 });

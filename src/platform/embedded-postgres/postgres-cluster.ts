@@ -48,7 +48,7 @@ const UNFINISHED = "postgres-unfinished-";
 /**
  * Creates `cluster.directory`, owned by the account. Call it with the cluster's lock held.
  * @param options.sync false trades safety in a crash of the machine for speed.
- * @throws Error with what initdb says.
+ * @throws Error with the message of initdb.
  */
 export async function createCluster(options: {
   cluster: Cluster;

@@ -64,7 +64,7 @@ export async function isUnused(connection: pg.Client): Promise<boolean> {
 
 /** Whether the open connection keeps this process from ending. */
 export function keepProcessAlive({ connection }: pg.Client, keep: boolean): void {
-  if (!(connection.stream instanceof Socket)) return; // It is one, but pg does not say so.
+  if (!(connection.stream instanceof Socket)) return; // It is one, although its type in pg is wider.
   if (keep) connection.stream.ref();
   else connection.stream.unref();
 }

@@ -7,7 +7,7 @@ type Postmaster = { pid: number; port: number };
 
 /**
  * The server that runs on the cluster, according to its `postmaster.pid`. Undefined if there is no such file, or it is
- * left over from a crash. PostgreSQL itself handles a file that names a dead process. We remove others, with which it
+ * left over from a crash. PostgreSQL itself handles a file that names a process that has ended. We remove others, with which it
  * would not start. Call this only while holding the cluster's lock.
  */
 export async function findPostmaster(clusterDirectory: string): Promise<Postmaster | undefined> {

@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 
-/** The part of a schema that says which fields its objects have. */
+/** The part of a schema that defines which fields its objects have. */
 type Node = {
   readonly items?: Node;
   readonly properties?: Readonly<Record<string, Node>>;

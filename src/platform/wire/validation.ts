@@ -78,7 +78,7 @@ function memberOf({ keyword, params }: ErrorObject): string {
   return keyword === "additionalProperties" ? `/${params["additionalProperty"]}` : "";
 }
 
-/** Says only that the value might also be null. Another error says what is wrong with the value that was sent. */
+/** States only that the value might also be null. Another error states what is wrong with the value that was sent. */
 const isAboutNull = ({ keyword, params }: ErrorObject): boolean =>
   keyword === "anyOf" || (keyword === "type" && params["type"] === "null");
 

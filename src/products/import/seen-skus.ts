@@ -6,7 +6,7 @@ export class SeenSkus {
   readonly #withoutId = new Map<string, boolean>();
 
   /**
-   * Adds the SKU of a row. Returns true if the file does not say which product is meant: an earlier row has the same SKU,
+   * Adds the SKU of a row. Returns true if the file does not determine which product is meant: an earlier row has the same SKU,
    * and one of the two has no id.
    */
   add(sku: string, hasId: boolean): boolean {

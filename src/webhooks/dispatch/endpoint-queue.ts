@@ -166,11 +166,11 @@ export class EndpointQueue {
   /**
    * A delivery that `next` returned is no longer in flight. Returns what is to be stored about the endpoint's health, if
    * anything.
-   * @param attempt null when it says nothing about the endpoint
+   * @param attempt null if it is no evidence about the endpoint
    */
   sent(attempt: Attempt | null, at: Date, retryMs: readonly number[]): HealthReport | null {
     this.#inFlight -= 1;
-    // Attempts that were in flight when the endpoint was paused say nothing new, even if it was resumed since.
+    // Attempts that were in flight when the endpoint was paused do not count, even if it was resumed since.
     if (attempt === null || this.#isPaused) return null;
     return isSuccess(attempt) ? this.#noteSuccess(at) : this.#noteFailure(at, isGone(attempt), retryMs);
   }

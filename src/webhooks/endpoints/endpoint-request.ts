@@ -120,7 +120,7 @@ export const changedSettings = ({
   ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
 });
 
-/** The first thing that a developer registers is often a receiver of its own machine (decision 0079). */
+/** The first endpoint that a developer registers is often a receiver of its own machine (decision 0079). */
 const FOR_DEVELOPMENT =
   "; a service for development accepts it if it was started with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true";
 

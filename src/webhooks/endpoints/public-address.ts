@@ -58,7 +58,7 @@ function formError(text: string, allowHttp: boolean): string | null {
 }
 
 /**
- * Ports below 1024 belong to other services, whose ports nobody should try by way of ours (decision 0063).
+ * Ports below 1024 belong to other services, whose ports no partner should be able to test through ours (decision 0063).
  * @param port as the URL parser returns it: empty for 443
  */
 const isUsualPort = (port: string): boolean => port === "" || Number(port) >= 1_024;

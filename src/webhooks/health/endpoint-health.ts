@@ -64,7 +64,7 @@ export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth |
 }
 
 /**
- * @param gone the endpoint returned 410: it wants no further events
+ * @param gone the endpoint returned 410: it rejects all further events
  * @param retryMs the retry schedule. The first backoff takes its first interval. Each further one is twice as long, up to
  *   the longest interval and to five minutes.
  */
@@ -72,7 +72,7 @@ export function afterFailure(
   health: EndpointHealth,
   { at, gone, retryMs }: { at: Date; gone: boolean; retryMs: readonly number[] },
 ): HealthChange {
-  // Requests that were in flight when the backoff began say nothing new.
+  // Requests that were in flight when the backoff began do not count.
   const isBackingOff = health.backoffUntil !== null && at < health.backoffUntil;
   const consecutiveFailures = health.consecutiveFailures + (isBackingOff ? 0 : 1);
   const failed: EndpointHealth = {

@@ -37,7 +37,7 @@ const EARLIEST_ATTEMPT_ID = `
                         (lpad(to_hex(('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint - ${CLOCK_SKEW_MAX_MS}), 12, '0')
                          || '00000000000000000000')::uuid`;
 
-/** Whether a delivery has, or has no, failed attempt, as $13 says. */
+/** Whether a delivery has a failed attempt ($13 true), or has none ($13 false). */
 const FAILED_FILTER = `$13::boolean = exists (
                       select from attempts a
                       where a.merchant_id = $1 and a.delivery_id = d.id and a.error is not null

@@ -16,7 +16,7 @@ declare module "fastify" {
 }
 
 /**
- * Logs each request of a listener once, when its response was sent or its client has gone.
+ * Logs each request of a listener once, when its response was sent or its client has closed the connection.
  * @param membersOf the members of a line that name the caller, as JSON
  */
 export function addRequestLog(
@@ -31,7 +31,7 @@ export function addRequestLog(
     requests.write({
       requestId: request.id,
       method: request.method,
-      // Fastify makes the options of a route when they are asked for, so only rare routes ask.
+      // Fastify makes the options of a route when they are read, so only rare routes read them.
       route: request.row ?? request.routeOptions?.url ?? null,
       status,
       durationMs,

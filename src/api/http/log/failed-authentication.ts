@@ -5,7 +5,7 @@ import { SECOND_MS } from "../../../platform/time.ts";
 /** At most one line in this time, so that a caller with a wrong key cannot fill the log. */
 const LINE_INTERVAL_MS = 10 * SECOND_MS;
 
-/** Logs a failed authentication. Never the key: it may be right somewhere else. */
+/** Logs a failed authentication. Never the key: another system may accept it. */
 export type LogFailedAuthentication = (failure: {
   readonly address: string;
   readonly requestId: string;

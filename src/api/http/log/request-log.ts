@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { openLines } from "../../../platform/log.ts";
 
-/** What the log says of a request. Never its path, its query or its body: they contain ids, texts and personal data. */
+/** What the log contains of a request. Never its path, its query or its body: they contain ids, texts and personal data. */
 type LoggedRequest = {
   /** Null: the input never became a request. */
   readonly method: string | null;

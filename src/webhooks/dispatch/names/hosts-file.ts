@@ -5,7 +5,7 @@ export type Address = { readonly address: string; readonly family: number };
 
 const HOSTS_FILE = process.platform === "win32" ? "C:\\Windows\\System32\\drivers\\etc\\hosts" : "/etc/hosts";
 
-/** RFC 6761: `localhost` and the names below it are this machine, even if no file says so. */
+/** RFC 6761: `localhost` and the names below it are this machine, even if no file contains them. */
 const LOOPBACK: readonly Address[] = [
   { address: "127.0.0.1", family: 4 },
   { address: "::1", family: 6 },

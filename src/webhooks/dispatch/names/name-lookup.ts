@@ -22,7 +22,7 @@ const FAILURE_KEPT_MS = 30_000;
 const SUCCESS_KEPT_MS = 5_000;
 const ANSWERS_MAX = 4_096;
 
-/** Errors that say for certain that the name has no address. All others may be failures of a DNS server. */
+/** Errors that mean with certainty that the name has no address. All others may be failures of a DNS server. */
 const NO_ADDRESS_CODES: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
 type Answer = { readonly addresses: readonly Address[] } | { readonly error: Error };

@@ -16,7 +16,7 @@ import {
   rescheduleClaims,
 } from "./complete-sql.ts";
 
-/** How a claim ended, with what it says about its endpoint. */
+/** How a claim ended, with its evidence about the endpoint. */
 export type RecordedCompletion = {
   readonly completion: Completion;
   /** Null when the health of the endpoint need not be stored. */

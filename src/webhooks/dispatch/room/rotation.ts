@@ -1,7 +1,7 @@
 /** Keys that `next` looks at. More of them, of which none is admitted, would make each call cost more than its benefit. */
 const LOOKED_AT_MAX = 128;
 
-/** Things that wait, each with a key. The keys take turns, so that one with many things delays no other. */
+/** Items that wait, each with a key. The keys take turns, so that one with many items delays no other. */
 export class Rotation<Thing> {
   readonly #keyOf: (thing: Thing) => string;
   readonly #waiting = new Map<string, Set<Thing>>();
@@ -15,7 +15,7 @@ export class Rotation<Thing> {
     return this.#size;
   }
 
-  /** A thing that already waits keeps its position. */
+  /** An item that already waits keeps its position. */
   add(thing: Thing): void {
     const key = this.#keyOf(thing);
     const things = this.#waiting.get(key) ?? new Set<Thing>();
@@ -24,7 +24,7 @@ export class Rotation<Thing> {
   }
 
   /**
-   * Removes and returns the next thing of a key that is admitted. Null when none of the first keys is; they are then the
+   * Removes and returns the next item of a key that is admitted. Null when none of the first keys is; they are then the
    * last ones, so that further calls reach every key.
    */
   next(admits: (key: string) => boolean = () => true): Thing | null {

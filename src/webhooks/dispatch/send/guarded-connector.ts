@@ -37,7 +37,7 @@ export function createGuardedConnector(connection: Connection) {
       queueMicrotask(() => callback(new AddressNotPublicError(), null));
       return;
     }
-    // The connector returns the socket, although its type does not say so.
+    // The connector returns the socket, although its type is wider.
     const socket = connect(options, callback) as unknown as Socket;
     readLimit.watch(socket, options.protocol === "https:" ? "secureConnect" : "connect");
     // Before the existing listeners: with TLS, the first of them begins the handshake.

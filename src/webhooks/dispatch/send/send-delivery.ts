@@ -48,7 +48,7 @@ export async function sendDelivery(
 export const isSuccess = ({ responseStatus, error }: Pick<SendResult, "responseStatus" | "error">): boolean =>
   error === null && responseStatus !== null && responseStatus >= 200 && responseStatus < 300;
 
-/** The endpoint wants no further events. */
+/** The endpoint rejects all further events. */
 export const isGone = ({ responseStatus }: Pick<Attempt, "responseStatus">): boolean =>
   responseStatus === 410;
 
