@@ -5,7 +5,7 @@ import { createLog } from "../../src/platform/log.ts";
 import { startPartnerListener } from "../support/partner-listener.ts";
 import { exchange, openConnection, requestText } from "../support/sockets.ts";
 
-it("silent connections of partners take no more than their part of the open files, and the log says so", async () => {
+it("silent connections of partners take no more than their part of the open files, and are logged", async () => {
   const lines: string[] = [];
   const log = createLog(
     "warn",

@@ -92,7 +92,7 @@ describe("the log", () => {
     expect(main.output() + main.errors()).not.toContain("recognisable-password");
   });
 
-  it("has few lines while the database of a worker is gone, without stacks", async () => {
+  it("has few lines while the database of a worker cannot be reached, without stacks", async () => {
     const proxy = await startDatabaseProxy(await createDatabase());
     onTestFinished(() => proxy.close());
     const { main } = await startService({ DATABASE_URL: proxy.url, ROLES: "worker" });

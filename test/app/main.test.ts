@@ -37,7 +37,7 @@ describe("the back office listener", () => {
     expect(text).toMatch(/_count\{.*route="\/v1\/orders\/\{orderId\}",status="401"\} 20/);
   });
 
-  it("is alive but not ready while the database is gone, and ready again when it is back", async () => {
+  it("is alive but not ready while the database cannot be reached, and ready again afterwards", async () => {
     const proxy = await startDatabaseProxy(await createDatabase());
     onTestFinished(() => proxy.close());
     const { backOffice, api } = await startService({ DATABASE_URL: proxy.url });
@@ -52,7 +52,7 @@ describe("the back office listener", () => {
     expect((await send(`${api}/v1/nothing`, null)).status).toBe(404);
   });
 
-  it("serves the metrics of the process within a second while the database is gone or hangs", async () => {
+  it("serves the metrics of the process within a second while the database cannot be reached or hangs", async () => {
     const proxy = await startDatabaseProxy(await createDatabase());
     onTestFinished(() => proxy.close());
     const { main, backOffice } = await startService({ DATABASE_URL: proxy.url });
@@ -189,7 +189,7 @@ describe("the operator token", () => {
     expect(existsSync(join(dataDir, "operator-token"))).toBe(false);
   });
 
-  it("works with 16 characters, and a warning says that it should have 32", async () => {
+  it("works with 16 characters, with a warning that it should have 32", async () => {
     const { main, backOffice } = await startService({ OPERATOR_TOKEN: "sixteen-char-key" });
     expect(await main.logged("operator token is short, use a longer one")).toMatchObject({
       level: "warn",

@@ -38,7 +38,7 @@ async function readTexts(): Promise<Map<string, string>> {
 
 const texts = await readTexts();
 
-it.each(Object.entries(REPLACED))("%s is not used; say %s", (word) => {
+it.each(Object.entries(REPLACED))("%s is not used; write %s", (word) => {
   const pattern = within(word);
   const found = [...texts].flatMap(([path, text]) =>
     text

@@ -89,7 +89,7 @@ async function behave(victim: PartnerAccess): Promise<number[]> {
   return statuses;
 }
 
-describe("a partner that behaves is served, and gets its events, beside", () => {
+describe("a partner with normal traffic is served, and gets its events, beside", () => {
   it.each(ATTACKS.map((attack) => ({ attack, name: attack.name })))("$name", async ({ attack }) => {
     const { access, receiver } = await newVictim();
     const [statuses, attackers] = await Promise.all([behave(access), attackWith(attack)]);

@@ -69,7 +69,7 @@ describe("the command line", () => {
     expect(output).toBe(`${JSON.stringify(body)}\n`);
   });
 
-  it("follows a list to its end only when requested, and says that there is more", async () => {
+  it("follows a list to its end only when requested, and reports that there is more", async () => {
     for (let n = 0; n < 3; n += 1)
       await test.backOffice.post("/api/merchants", { name: `M${n}`, accountEmail: "m@x.example" });
     const count = await countRows(test, "merchants");

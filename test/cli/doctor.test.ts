@@ -48,7 +48,7 @@ describe("the checks of doctor", () => {
     },
   );
 
-  it("says which way a clock is wrong", () => {
+  it("reports in which direction a clock is wrong", () => {
     expect(checkClock(5_000).message).toMatch(/5 s ahead of/);
     expect(checkClock(-180_000).message).toMatch(/3 min behind/);
   });

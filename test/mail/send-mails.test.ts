@@ -276,7 +276,7 @@ describe("a mail server on another host", () => {
     expect(await stored(test)).toMatchObject([{ attemptCount: 1, sentAt: null }]);
   });
 
-  it("gets it without TLS where SMTP_URL says so", async () => {
+  it("gets it without TLS where SMTP_URL permits it", async () => {
     const server = await startMailServer();
     const smtpUrl = `${elsewhere(server.url)}?requireTLS=false`;
     const test = await startServiceForTest({ config: { smtpUrl } });

@@ -73,7 +73,7 @@ describe("the alert rules", () => {
       (group) => group.rules,
     );
 
-  it("use metrics that exist, and each says what to do", async () => {
+  it("use metrics that exist, and each describes what to do", async () => {
     const all = await rules();
     expect(all.length).toBeGreaterThan(10);
     expect(new Set(all.map(({ alert }) => alert)).size).toBe(all.length);

@@ -147,7 +147,7 @@ async function executeReal(orders: RealModel[], command: RealCommand): Promise<v
 }
 
 describe("real orders, with random times, cancels, payments and acceptance runs", () => {
-  it("are accepted or canceled as the model says, never both, and no event is published for the acceptance", async () => {
+  it("are accepted or canceled as in the model, never both, and no event is published for the acceptance", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRealCommand, { minLength: 1, maxLength: 14 }), async (commands) => {
         const orders = [await createReal(false)];

@@ -114,7 +114,7 @@ describe("mails about a failed payment (decision 0092)", () => {
       (id) => operationApplied(test, id, "release-hold", { reasons: ["payment_failed"] }),
       "released without payment",
     ],
-  ])("say how it was resolved: %s", async (_, resolve, words) => {
+  ])("report how it was resolved: %s", async (_, resolve, words) => {
     const { id } = await failedOrder();
     await mailsAfter({ seconds: 30 });
     await resolve(id);
@@ -143,7 +143,7 @@ describe("mails about a failed payment (decision 0092)", () => {
     expect(await mailsAfter({ minutes: 1 })).toEqual([]);
   });
 
-  it("are each queued once by workers that run at the same time, and by one that dies anywhere", async () => {
+  it("are each queued once by workers that run at the same time, and by one that ends at any point", async () => {
     await failedOrder();
     test.clock.advance({ seconds: 30 });
     for (let statement = 1; statement <= 8; statement += 1)

@@ -165,7 +165,7 @@ it("410 pauses the endpoint: nothing is sent after it, and pending deliveries st
   expect((await readDeliveries(test)).map(({ status }) => status)).toEqual(Array(6).fill("pending"));
 });
 
-it("a claim whose worker died is sent again after its lease, with the same id, and the lost attempt is recorded", async () => {
+it("a claim whose worker has ended is sent again after its lease, with the same id, and the lost attempt is recorded", async () => {
   const test = await startTest();
   const partner = await createPartner(test);
   const receiver = await startReceiverForTest();

@@ -266,7 +266,7 @@ describe("a receiver", () => {
     expect(receiver.connectionCount()).toBe(1);
   });
 
-  it("that responds twice does not answer the next request", async () => {
+  it("that responds twice does not give the response to the next request", async () => {
     const receiver = await startRawReceiver((socket) => {
       socket.write(
         "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 418 No\r\ncontent-length: 0\r\n\r\n",

@@ -179,7 +179,7 @@ describe("connections", () => {
     expect(connectionCount()).toBe(40);
   });
 
-  it("do not make a healthy receiver wait for a dead one (convoy #1926)", async () => {
+  it("do not make a healthy receiver wait for one that never responds (convoy #1926)", async () => {
     const dead = await receiver(() => undefined);
     const { url } = await receiver();
     const { send } = sender();

@@ -115,7 +115,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     ["a quote that is never closed, in a large file", `${HEADER}\nc,"d,1\n${"e,f,1\n".repeat(100_000)}`, 2],
     ["a quote inside a cell without quotes", `${HEADER}\na,5" nail,1\n`, 2],
     ["text behind a closing quote", `${HEADER}\na,"b\r\nb",1\r\na,"b"x,1\n`, 4],
-  ])("%s, and says that it read no further", async (_title, csv, line) => {
+  ])("%s, and reports that it read no further", async (_title, csv, line) => {
     await expectRejected(csv, [{ line, detail: expect.stringMatching(/not read$/) }]);
   });
 

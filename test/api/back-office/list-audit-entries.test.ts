@@ -93,7 +93,7 @@ describe("GET /api/audit-entries", () => {
     expect(entry).toMatchObject({ subjectIds: [partner.connectionId], merchantId: partner.merchantId });
   });
 
-  it("tells changed limits of a connection", async () => {
+  it("returns the changed limits of a connection", async () => {
     const path = `/api/connections/${partner.connectionId}`;
     await test.backOffice.request("PATCH", path, { body: { limits: { endpoints: 7 } } });
     const [entry] = await entriesFor("limit=1");

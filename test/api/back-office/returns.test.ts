@@ -103,7 +103,7 @@ describe("a return", () => {
     });
   });
 
-  it("is asked which shipment came back if several are out", async () => {
+  it("must name the shipment that came back if several are out", async () => {
     const { id, shipments } = await twoParcels();
     expect(errorsOf(await requestOperation(test, id, "return"))).toEqual([
       `/shipmentId is required, because 2 shipments are out: ${shipments.join(", ")}`,

@@ -50,7 +50,7 @@ describe("POST /api/tokens/{id}/rotate", () => {
     );
   });
 
-  it("renews the expiry: for as long as before, until a given time, or for ever", async () => {
+  it("renews the expiry: for as long as before, until a given time, or without end", async () => {
     const old = await tokens.create({ expiresAt: tokens.inHours(10) });
     test.clock.advance({ hours: 9 });
     const renewed = await rotate(old);

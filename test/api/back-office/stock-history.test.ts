@@ -229,7 +229,7 @@ describe("GET /api/facilities/{id}/stock-movements", () => {
     expect(await stepsOf(product)).toEqual([["set", 10, 10]]);
   });
 
-  it("is paged, newest first, and knows no other filter", async () => {
+  it("is paged, newest first, and has no other filter", async () => {
     const product = await stocked(1);
     for (const onHand of [2, 3, 4]) await setStock(test, facility, product, onHand);
     const path = `/api/facilities/${facility}/stock-movements?productId=${product}&limit=3`;

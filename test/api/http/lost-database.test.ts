@@ -5,7 +5,7 @@ import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-p
 import { ERRORS_BASE_URL, expectRejection } from "../../support/rejections.ts";
 import { createDatabase, startTestService, type TestService } from "../../support/test-service.ts";
 
-describe("a database that is gone", () => {
+describe("a database that cannot be reached", () => {
   let proxy: DatabaseProxy;
   /** Past the proxy. */
   let direct: Database;
@@ -78,7 +78,7 @@ describe("a database that is gone", () => {
     await proxy.cut();
   });
 
-  it("does not take the paths outside the table with it: they need no look-up", async () => {
+  it("leaves the paths outside the table as they are: they need no lookup", async () => {
     await proxy.cut();
     expect((await served.client.get("/v1/nothing")).status).toBe(404);
     expect((await service.partner().get("/v1/me")).status).toBe(401);

@@ -103,7 +103,7 @@ describe("what is not HTTP/1.1", () => {
     await connection.closed();
   });
 
-  it("is a body whose length counts characters instead of bytes: nothing is created, and nothing is said to be missing", async () => {
+  it("is a body whose length counts characters instead of bytes: nothing is created, and nothing is reported as missing", async () => {
     const order = JSON.stringify(anOrder(wire.partner, { shippingAddress: anAddress({ city: "Zürich" }) }));
     const headers = { ...wire.authorizedJson(), "content-length": String(order.length) };
     const { status } = await wire.sendRaw(requestText("POST /v1/orders HTTP/1.1", headers) + order);

@@ -224,7 +224,7 @@ describe("a problem document", () => {
     expectRejection(await wire.send(`GET ${path}`), "not-found", path);
   });
 
-  it("does not say by what the service is made", async () => {
+  it("does not reveal with what the service is made", async () => {
     const { headers } = await wire.send("GET /v1/nothing");
     expect(headers["server"]).toBeUndefined();
     expect(headers["x-powered-by"]).toBeUndefined();

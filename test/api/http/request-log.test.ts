@@ -133,7 +133,7 @@ describe("the request log", () => {
     expect(requests().map(({ status, problem }) => [status, problem])).toEqual([[503, "unavailable"]]);
   });
 
-  it("has about the part of the requests that the sample says", async () => {
+  it("has about the part of the requests that the sample sets", async () => {
     const api = partnerApi({ requestLogSample: 0.5 });
     for (let count = 0; count < 200; count += 1) await api.inject({ url: "/v1/nothing" });
     await api.close();

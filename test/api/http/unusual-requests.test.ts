@@ -117,7 +117,7 @@ describe("cases that hurt", () => {
       );
   });
 
-  it("requests that are sent without waiting are answered in order", async () => {
+  it("requests that are sent without waiting get their responses in order", async () => {
     const connection = await openConnection(wire.url);
     const paths = Array.from({ length: 20 }, (_, index) =>
       index % 3 === 0 ? "/v1/me" : `/v1/nothing-${index}`,

@@ -107,7 +107,7 @@ describe("an uploaded body", () => {
     expect(received).toBe(0);
   });
 
-  it("has no say on other routes: theirs are read and limited as before", async () => {
+  it("has no effect on other routes: their bodies are read and limited as before", async () => {
     expect((await upload(bytes(10), "/others")).status).toBe(204);
     expect((await upload(bytes(LIMIT_BYTES), "/others")).status).toBe(413);
   });

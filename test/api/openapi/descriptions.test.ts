@@ -50,7 +50,7 @@ describe.each([
       expect(descriptionOf(schema), where).toMatch(/^[A-Z`].*[.]$/s);
   });
 
-  it("says what null means wherever a value may be null", () => {
+  it("describes what null means wherever a value may be null", () => {
     const isNullable = ({ type, anyOf = [] }: Schema): boolean =>
       [type].flat().includes("null") || anyOf.some(isNullable);
     for (const { where, schema } of properties.filter(({ schema }) => isNullable(schema)))

@@ -161,7 +161,7 @@ describe("the statements that a limit costs", () => {
     expect(createRateLimiter(test.db, 0, test.clock).take({ merchantId: "", connectionId: "" })).toBeNull();
   });
 
-  it("fails the request if the database does not respond, and asks again for the next one", async () => {
+  it("fails the request if the database does not respond, and queries it again for the next one", async () => {
     const connection = await newConnection();
     let isDown = true;
     const query: TestService["db"]["query"] = async (statement) => {

@@ -42,7 +42,7 @@ const createTestEndpoint = async (fields: object = {}) =>
 
 /** Decision 0108. */
 describe("an endpoint of a test key", () => {
-  it("is a test endpoint, which the request must say", async () => {
+  it("is a test endpoint, which the request must state", async () => {
     const created = await tester.post(ENDPOINTS, anEndpoint({ mode: "test" }));
     expect([created.status, created.body.mode]).toEqual([201, "test"]);
     expect((await tester.get(endpointPath(created.body.id))).body.mode).toBe("test");
@@ -169,7 +169,7 @@ describe("the limits of test endpoints", () => {
     expect(usage).toMatchObject({ endpoints: { used: 1 }, testEndpoints: { used: 2 } });
   });
 
-  it("count creations within an hour by themselves", async () => {
+  it("count creations within an hour on their own", async () => {
     await setLimits({ endpointCreationsPerHour: 1 });
     await createTestEndpoint();
     expectProblem(await tester.post(ENDPOINTS, anEndpoint({ mode: "test" })), 409, "limit-reached", {

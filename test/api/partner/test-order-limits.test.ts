@@ -76,7 +76,7 @@ describe("the test orders of a connection", () => {
       expectProblem(rejected, 409, "limit-reached", REACHED);
   });
 
-  it("are counted for test orders only: the placement of real orders asks nothing of the database for it", async () => {
+  it("are counted for test orders only: placing real orders has no statement for it", async () => {
     const { context, names } = countStatements(test.context);
     const request = { testMode: false };
     const items = [{ merchantId: partner.merchantId, connectionId: partner.connectionId, request }];

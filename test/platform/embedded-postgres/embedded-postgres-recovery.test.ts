@@ -27,7 +27,7 @@ describe("startEmbeddedPostgres recovers", () => {
     expect(await query((await start()).url, "select value from killed")).toEqual([7]);
   });
 
-  it("from a kill of the server that one of its processes has survived, once that one is gone", async () => {
+  it("from a kill of the server that one of its processes has survived, once that one has ended", async () => {
     const { url } = await start();
     const survivor = new pg.Client(url);
     survivor.on("error", () => {});

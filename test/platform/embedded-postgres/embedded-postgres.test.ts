@@ -136,7 +136,7 @@ describe("startEmbeddedPostgres", () => {
   });
 
   describe("reports to the operator", () => {
-    it("what the server's log says, when it does not start", async () => {
+    it("the server's log, when it does not start", async () => {
       const failed = start({ settings: { fsync: "off", shared_buffers: "nonsense" } });
       await expect(failed).rejects.toThrow(
         /did not start.*postgres\.log.*invalid value for parameter "shared_buffers"/s,

@@ -18,7 +18,7 @@ describe("a demo", () => {
     expect(() => allows({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: "perhaps" })).toThrow("WEBHOOK_ALLOW");
   });
 
-  it("says in its banner where it sends webhooks, and where the reference is", () => {
+  it("names in its banner where it sends webhooks, and where the reference is", () => {
     const banner = (allowsPrivateNetworks: boolean) =>
       welcome(
         { key: "po_1", testKey: "po_test_1", productIds: ["1"] },

@@ -110,7 +110,7 @@ Order lines in this shipment: 2 of 3 (5 pieces)
     });
   });
 
-  it("does not say that a pending shipment is on its way", () => {
+  it("does not report a pending shipment as on its way", () => {
     const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "P-7", lines });
     const { subject, body } = trackingMail(order, parcel({ status: "pending", trackingNumber: "N1" }));
     expect(subject).toBe("Order P-7 has tracking");

@@ -14,11 +14,11 @@ const digitsOf = (currency: string) =>
 const CURRENCIES = Intl.supportedValuesOf("currency").filter(isCurrency);
 
 describe("currencies", () => {
-  it("are those that Node knows too", () => {
+  it("are also those of Node", () => {
     expect(CURRENCIES.length).toBeGreaterThan(150);
   });
 
-  it("have the decimals of ISO 4217, whatever Node says of them", () => {
+  it("have the decimals of ISO 4217, also where Node's data differ", () => {
     for (const currency of [...CURRENCIES, ...WITHOUT_DECIMALS, ...WITH_THREE])
       expect(`${currency} ${fractionDigits(currency)}`).toBe(`${currency} ${digitsOf(currency)}`);
     for (const currency of ["EUR", "USD", "HUF", "IDR", "COP", "ALL", "MGA", "ZWL"])

@@ -127,7 +127,7 @@ describe("returned goods", () => {
     expect(stockMovesOf([returned], []).freed).toEqual([moved(1, 0), moved(2, 0)]);
   });
 
-  it("do not become available when the cause does not say so, or says that they do not", () => {
+  it("do not become available if the cause does not state it, or states that they do not", () => {
     expect(freedBy(anOrder("all shipped"), giveBack(null))).toEqual([]);
     expect(freedBy(anOrder("all shipped"), giveBack(null), false)).toEqual([]);
   });

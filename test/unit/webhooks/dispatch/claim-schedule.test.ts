@@ -44,7 +44,7 @@ describe("the schedule of claims", () => {
     expect(begin(schedule)).toBe("e");
   });
 
-  it("says for which connections claims run", () => {
+  it("reports for which connections claims run", () => {
     const schedule = scheduleOf("a", "b");
     begin(schedule);
     expect([schedule.isClaiming(aConnection("a")), schedule.isClaiming(aConnection("b"))]).toEqual([

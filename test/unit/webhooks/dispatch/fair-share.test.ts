@@ -57,7 +57,7 @@ describe("room that is shared", () => {
 });
 
 describe("a rotation", () => {
-  it("gives turns to keys, whatever the number of their things", () => {
+  it("gives turns to keys, whatever the number of their items", () => {
     const rotation = new Rotation<string>((thing) => thing.slice(0, 1));
     for (const thing of ["a1", "a2", "a2", "a3", "b1", "c1"]) rotation.add(thing);
     expect(rotation.size).toBe(5);

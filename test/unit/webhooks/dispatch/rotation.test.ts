@@ -4,7 +4,7 @@ import { Rotation } from "../../../../src/webhooks/dispatch/room/rotation.ts";
 const keyOf = (thing: string): string => thing.slice(0, 1);
 
 describe("Rotation", () => {
-  it("lets the keys take turns, however many things one of them has", () => {
+  it("lets the keys take turns, however many items one of them has", () => {
     const rotation = new Rotation<string>(keyOf);
     for (const thing of ["a1", "a2", "a3", "b1"]) rotation.add(thing);
     expect([rotation.next(), rotation.next(), rotation.next(), rotation.next(), rotation.next()]).toEqual([
