@@ -3,6 +3,7 @@ import { ruleSchema, SANDBOX_RULES, TRANSITION_RULES } from "../orders/changes/t
 import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
 import { type Config, readVersion } from "../platform/config.ts";
 import { describedAs } from "../platform/wire/schemas.ts";
+import { rolesOf } from "./back-office/access.ts";
 import { backOfficeRoutes } from "./back-office/routes.ts";
 import type { Json } from "./openapi/components.ts";
 import { describeApi } from "./openapi/document.ts";
@@ -70,10 +71,10 @@ export const describeBackOffice = (
   describeApi({
     title: "Partner Orders back office",
     description:
-      "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. Errors are problem documents (RFC 9457).",
+      "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. `x-roles` of an operation are the roles that may use it. Errors are problem documents (RFC 9457).",
     version: readVersion(),
     server,
-    routes: backOfficeRoutes,
+    routes: backOfficeRoutes.map((row) => ({ ...row, roles: rolesOf(row) })),
     tags: {
       Merchants: "Companies whose products partners order.",
       Money: "Merchants' accounts and payment methods.",

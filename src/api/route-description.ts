@@ -21,6 +21,8 @@ export type RouteDescription = {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
+  /** The roles that may use it. Absent: the listener has no roles. */
+  readonly roles?: readonly string[];
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   /** Unknown parameters of the query are ignored, as the specification's routes do. Default: they are rejected. */

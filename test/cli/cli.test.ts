@@ -19,12 +19,34 @@ afterAll(() => test.close());
 
 const cli = (args: string, input?: string) => at.cli(args, input);
 
+const statusWith = async (token: string): Promise<number> =>
+  (await test.backOfficeAs(token).get("/api/me")).status;
+
 describe("the command line", () => {
   it("lists its exit codes and every command in its help, with exit code 0", async () => {
     const { code, output, errors } = await cli("--help");
     expect([code, errors]).toEqual([0, ""]);
     expect(output).toMatch(/Exit codes:\n {2}0 {2}done\n {2}1 .*\n {2}2 .*\n {2}3 /);
     for (const { words } of COMMANDS) expect(output).toContain(`  ${words.split(" ")[0]} `);
+  });
+
+  it("creates, rotates and revokes tokens, and prints each once", async () => {
+    const made = (await cli("token create --name Watch --role monitoring --json")).json();
+    expect(await statusWith(made.token)).toBe(200);
+    const rotated = await cli(`token rotate ${made.id} --overlap-hours 0 --expires-at 2999-01-01T00:00:00Z`);
+    const [, token = ""] = /^token +(pot_monitoring_\S+)$/m.exec(rotated.output) ?? [];
+    expect(rotated.output).toMatch(/^expires at +2999/m);
+    expect(await statusWith(token)).toBe(200);
+    const { replacedBy, ...ended } = (await cli(`token show ${made.id} --json`)).json();
+    expect((await cli(`token revoke ${replacedBy}`)).output).toMatch(/^revoked at +2/m);
+    expect(await statusWith(token)).toBe(401);
+    expect(Date.parse(ended.expiresAt)).toBeLessThanOrEqual(Date.now());
+    expect((await cli("token list --live no")).output).not.toContain(token);
+    const shop = await cli(
+      `token create --name Shop --role merchant --merchants ${partner.merchantId} --json`,
+    );
+    expect(shop.json().merchantIds).toEqual([partner.merchantId]);
+    expect((await cli("me show --json")).json()).toMatchObject({ role: "operator", tokenId: null });
   });
 
   it("does the operator's work from the merchant to the key, with text output", async () => {

@@ -47,6 +47,14 @@ export const admittingSupport = (row: BackOfficeRoute): BackOfficeRoute =>
     ? { ...row, admits: (caller) => caller.kind === "support" || row.admits?.(caller) !== false }
     : row;
 
+const KINDS = ["operator", "warehouse", "merchant", "support", "monitoring"] as const;
+
+/** The roles that a row admits: it depends on nothing else. */
+export const rolesOf = ({ admits = () => true }: BackOfficeRoute): BackOfficeCaller["kind"][] =>
+  KINDS.filter((kind) =>
+    admits(kind === "merchant" ? { kind, name: kind, merchantIds: [] } : { kind, name: kind }),
+  );
+
 /** The merchants that a caller is restricted to. Null for callers that may see the data of all merchants. */
 export const confinedTo = (caller: BackOfficeCaller): readonly string[] | null =>
   caller.kind === "merchant" ? caller.merchantIds : null;

@@ -29,7 +29,7 @@ export function operatorAuthentication(operatorToken: string): BackOfficeAuthent
   return async ({ headers }) => {
     const sent = headers.authorization === undefined ? null : bearerToken(headers.authorization);
     const valid = sent !== null && timingSafeEqual(digest(sent), expected);
-    return valid ? { kind: "operator", name: "operator" } : unauthorized(headers);
+    return valid ? { kind: "operator", name: "operator" } : unauthorized(headers, "token");
   };
 }
 

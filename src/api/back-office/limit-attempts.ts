@@ -69,7 +69,7 @@ function networkOf({ ip }: FastifyRequest): string {
 /** The problem of a wrong token, so that it does not reveal which guess was right. `detail` is for those who hold the token. */
 function tooManyAttempts({ headers }: FastifyRequest, waitMs: number): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
-  const problem = unauthorized(headers);
+  const problem = unauthorized(headers, "token");
   return {
     ...problem,
     detail: `Too many requests with a wrong token came from this address. Retry in ${seconds} s.`,

@@ -18,12 +18,15 @@ const CHALLENGE = 'Bearer realm="partner-orders"';
 /**
  * RFC 6750, section 3.1: the error is named only if a key was sent. Unknown, revoked and expired keys get the same
  * response.
+ * @param sent what callers of the listener send
  */
-export const unauthorized = (headers: IncomingHttpHeaders): Problem => {
+export const unauthorized = (headers: IncomingHttpHeaders, sent: "key" | "token" = "key"): Problem => {
   const keySent = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
   return {
     code: "unauthorized",
-    detail: keySent ? "The API key is not valid." : "Send a key as Authorization: Bearer <key>.",
+    detail: keySent
+      ? `The ${sent === "key" ? "API key" : sent} is not valid.`
+      : `Send a ${sent} as Authorization: Bearer <${sent}>.`,
     headers: { "www-authenticate": keySent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE },
   };
 };

@@ -79,6 +79,7 @@ function operation(route: RouteDescription, describing: Describing): Json {
     summary: route.summary,
     description: route.description ?? `${route.summary}.`,
     tags: [route.tag],
+    ...(route.roles && { "x-roles": route.roles }),
     security: securityOf(api),
     parameters: [
       ...parametersOf(route.params, "path", describing),

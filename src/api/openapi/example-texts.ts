@@ -82,6 +82,9 @@ export const PARTNER_EXAMPLES: ExampleTexts = {
   },
 };
 
+const token = { name: "Nightly stock sync", role: "merchant", prefix: "pot_merchant_Kd83hq" };
+const actor = { kind: "operator", name: "Ada" };
+
 export const BACK_OFFICE_EXAMPLES: ExampleTexts = {
   byName: { ...byName, instance: "/api/orders/ord_01m7y7np16fe68bxp4h91tdmdn/complete" },
   byTitle: {
@@ -95,6 +98,12 @@ export const BACK_OFFICE_EXAMPLES: ExampleTexts = {
     DeliveryDetails: delivery,
     DeliveryRequest: sentRequest,
     DeliveryRequestHeaders: sentHeaders,
+    Actor: actor,
+    Me: token,
+    TokenRequest: token,
+    Token: token,
+    CreatedToken: { ...token, token: "pot_merchant_Kd83hqSx9VbqTt0mZcW2LrYfNn5uJeG1aPo7iIkQdCE" },
+    RotatedToken: { ...token, token: "pot_merchant_Kd83hqSx9VbqTt0mZcW2LrYfNn5uJeG1aPo7iIkQdCE" },
     TransitionRefusedProblem: { transition: "complete", orderStatus: "ACCEPTED", rule: "unshipped_lines" },
   },
 };

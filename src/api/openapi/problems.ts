@@ -143,7 +143,7 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
     case "limit-reached":
       return { required: { limit: LimitNameSchema, maximum: Type.Integer({ description: "Its value." }) } };
     case "token-not-rotatable":
-      return { required: { reason: EndReasonSchema, replacedBy } };
+      return { required: { reason, replacedBy } };
     case "stock-changed":
       return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
     case "validation-failed":
@@ -174,6 +174,8 @@ const EndReasonSchema = enumeration(
   TOKEN_END_REASONS,
   "`revoked`: the token was revoked. `expired`: it has expired. `replaced`: it was already rotated.",
 );
+
+const reason = describedAs(EndReasonSchema, "Why the token cannot be rotated.");
 
 const replacedBy = nullable(
   Type.String(),

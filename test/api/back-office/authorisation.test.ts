@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import {
@@ -144,7 +145,7 @@ const requestsFor = (...operations: string[]) =>
   requests.filter(({ operationId }) => operations.includes(operationId));
 
 describe("the callers that a route admits", () => {
-  it("are declared for every route, by the route and by this test", () => {
+  it("are declared for every route, by the route, by its description and by this test", async () => {
     const listed = [
       ...EVERYBODY,
       ...MERCHANTS_TOO,
@@ -155,6 +156,12 @@ describe("the callers that a route admits", () => {
     expect(requests.map(({ operationId }) => operationId).sort()).toEqual(listed.sort());
     for (const { operationId, admits } of backOfficeRoutes)
       expect(admits, operationId).toBeTypeOf("function");
+    const { paths } = JSON.parse(await readFile("openapi/back-office.json", "utf8"));
+    for (const { operationId, method, path } of backOfficeRoutes) {
+      const roles = Object.entries(ADMITTED).filter(([, operations]) => operations.includes(operationId));
+      const described: string[] = paths[path][method.toLowerCase()]["x-roles"];
+      expect(described.toSorted(), operationId).toEqual(["operator", ...roles.map(([role]) => role)].sort());
+    }
   });
 
   describe.each(["warehouse", "merchant", "support", "monitoring"] as const)("as %s", (role) => {

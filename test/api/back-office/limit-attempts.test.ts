@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { createBackOffice } from "../../../src/api/back-office/app.ts";
-import { operatorAuthentication } from "../../../src/api/back-office/authentication.ts";
+import { tokenAuthentication } from "../../../src/api/back-office/authentication.ts";
 import { FAILURES_MAX, limitAttempts } from "../../../src/api/back-office/limit-attempts.ts";
 import { createPartnerApi } from "../../../src/api/partner/app.ts";
 import { createLog } from "../../../src/platform/log.ts";
@@ -25,7 +25,7 @@ async function start() {
   const context = { ...test.context, log: createLog("warn", destination) };
   const backOffice = createBackOffice(
     context,
-    limitAttempts(operatorAuthentication(OPERATOR_TOKEN), context),
+    limitAttempts(tokenAuthentication(OPERATOR_TOKEN, context), context),
     createMetrics(),
   );
   const partnerApi = createPartnerApi(context, createMetrics());
@@ -74,6 +74,22 @@ it("requests without a token are no guesses", async () => {
   const { send } = await start();
   for (let sent = 0; sent < 2 * FAILURES_MAX; sent += 1) expect((await send(null)).statusCode).toBe(401);
   expect((await send(OPERATOR_TOKEN)).statusCode).toBe(200);
+});
+
+it("tokens that have ended are no guesses, and the log has their ids", async () => {
+  const { test, lines, send, fail } = await start();
+  const { body } = await test.backOffice.post("/api/tokens", { name: "Old", role: "support" });
+  expect((await send(body.token)).statusCode).toBe(200);
+  await test.backOffice.post(`/api/tokens/${body.id}/revoke`);
+  for (let sent = 0; sent < 2 * FAILURES_MAX; sent += 1)
+    expect((await send(body.token)).statusCode).toBe(401);
+  expect((await send(OPERATOR_TOKEN)).statusCode).toBe(200);
+  expect(lines).toMatchObject([{ msg: "authentication failed", tokenId: body.id, address: PROXY }]);
+  expect(JSON.stringify(lines)).not.toContain(body.token);
+  // Tokens that were never given to anyone are.
+  await fail(FAILURES_MAX - 1);
+  expect((await send(`pot_operator_${"a".repeat(43)}`)).statusCode).toBe(401);
+  expect((await send(OPERATOR_TOKEN)).statusCode).toBe(401);
 });
 
 it("all addresses of a network of IPv6 count together, and IPv4 in IPv6 is the address itself", async () => {

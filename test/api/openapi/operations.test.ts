@@ -20,6 +20,8 @@ const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/orders/{id}/shipping-address",
   "PATCH /api/merchants/{id}",
   "PATCH /api/shipments/{id}",
+  "POST /api/tokens/{id}/rotate",
+  ...["expose", "withdraw"].map((verb) => `POST /api/connections/{id}/products/${verb}`),
   ...["approve", "reject", "cancel", "hold", "release-hold", "ship", "return"].map(
     (operation) => `POST /api/orders/{id}/${operation}`,
   ),

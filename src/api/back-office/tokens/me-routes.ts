@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import { toTypeId } from "../../../platform/ids.ts";
-import { nullable } from "../../../platform/wire/schemas.ts";
+import { describedAs, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, confinedTo, everyToken, route } from "../access.ts";
 import { TokenRoleSchema } from "./token-wire.ts";
 
 const MeSchema = Type.Object(
   {
-    role: TokenRoleSchema,
+    role: describedAs(TokenRoleSchema, "What the caller may do."),
     name: Type.String({ description: "Name that timelines and the audit log show." }),
     tokenId: nullable(
       Type.String(),

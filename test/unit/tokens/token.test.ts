@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import {
+  isTokenText,
+  isValid,
+  isWithin,
+  makeToken,
+  renewedExpiry,
+  TOKEN_ROLES,
+} from "../../../src/tokens/token.ts";
+
+const at = (text: string): Date => new Date(text);
+const NOON = at("2026-03-02T12:00:00.000Z");
+
+describe("the text of a token", () => {
+  it.each(TOKEN_ROLES)("shows the role %s, and a few characters to recognize it by", (role) => {
+    const { token, prefix, hash } = makeToken(role);
+    expect(isTokenText(token)).toBe(true);
+    expect(prefix).toBe(token.slice(0, `pot_${role}_`.length + 6));
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(makeToken(role).token).not.toBe(token);
+  });
+
+  it.each([
+    ["another role", `pot_root_${"a".repeat(43)}`],
+    ["a short one", `pot_support_${"a".repeat(42)}`],
+    ["a long one", `pot_support_${"a".repeat(44)}`],
+    ["other characters", `pot_support_${"+".repeat(43)}`],
+    ["something before it", `x pot_support_${"a".repeat(43)}`],
+    ["an API key", `pok_live_${"a".repeat(43)}`],
+  ])("is not that of %s", (_title, text) => expect(isTokenText(text)).toBe(false));
+});
+
+describe("a token", () => {
+  it.each([
+    ["never expires", null, null, true],
+    ["expires later", at("2026-03-02T12:00:00.001Z"), null, true],
+    ["expires now", NOON, null, false],
+    ["was revoked", null, at("2026-03-01T00:00:00Z"), false],
+    ["was revoked before it expires", at("2027-01-01T00:00:00Z"), NOON, false],
+  ])("that %s: valid or not", (_title, expiresAt, revokedAt, valid) => {
+    expect(isValid({ expiresAt, revokedAt }, NOON)).toBe(valid);
+  });
+
+  it.each([
+    [null, "operator", [], true],
+    [null, "merchant", ["a"], true],
+    [["a"], "merchant", ["a"], true],
+    [["a", "b"], "merchant", ["b"], true],
+    [["a"], "merchant", ["a", "b"], false],
+    [["a"], "operator", [], false],
+    [["a"], "support", [], false],
+    [["a"], "monitoring", [], false],
+  ] as const)("within the rights %j: %s of %j", (own, role, merchantIds, within) => {
+    expect(isWithin({ role, merchantIds }, own)).toBe(within);
+  });
+
+  it("is renewed for as long as it was given, and at most until the year 9999", () => {
+    const createdAt = at("2026-03-01T12:00:00Z");
+    expect(renewedExpiry({ createdAt, expiresAt: null }, NOON)).toBeNull();
+    const expiresAt = at("2026-03-08T12:00:00Z");
+    expect(renewedExpiry({ createdAt, expiresAt }, NOON)).toEqual(at("2026-03-09T12:00:00Z"));
+    const latest = at("9999-12-31T23:59:59.999Z");
+    expect(renewedExpiry({ createdAt, expiresAt: latest }, NOON)).toEqual(latest);
+  });
+});
