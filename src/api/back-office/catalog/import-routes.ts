@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { Type } from "typebox";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
-import { enumeration } from "../../../platform/wire/schemas.ts";
+import { describedAs, enumeration } from "../../../platform/wire/schemas.ts";
 import { exportProducts } from "../../../products/export/export-products.ts";
 import { IMPORT_ROWS_MAX } from "../../../products/import/check-file.ts";
 import {
@@ -57,10 +57,13 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     params: MerchantIdParams,
     query: Type.Object({
       match: Type.Optional(
-        enumeration(
-          "ImportMatch",
-          IMPORT_MATCHES,
-          "How a row without an `id` finds its product. `id`: it creates one, and is an error if the merchant has a product with its SKU. `sku`: it changes the product with its SKU, or creates one; an error if several have it. `none`: it creates one, even if the SKU exists. Default: `id`.",
+        describedAs(
+          enumeration(
+            "ImportMatch",
+            IMPORT_MATCHES,
+            "How a row without an `id` finds its product. `id`: it creates one, and is an error if the merchant has a product with its SKU. `sku`: it changes the product with its SKU, or creates one; an error if several have it. `none`: it creates one, even if the SKU exists. Default: `id`.",
+          ),
+          "How a row without an `id` finds its product. Default: `id`.",
         ),
       ),
     }),

@@ -19,10 +19,13 @@ const ExportQuery = Type.Object({
   until: Type.Optional(dateTime("Only orders created before this time.")),
   status: Type.Optional(describedAs(OrderStatusSchema, "Only orders with this status.")),
   format: Type.Optional(
-    enumeration(
-      "ExportFormat",
-      ["csv", "ndjson"],
-      "`csv`: one row per order line, safe to open in a spreadsheet. `ndjson`: one JSON object per order. Default: `csv`.",
+    describedAs(
+      enumeration(
+        "ExportFormat",
+        ["csv", "ndjson"],
+        "`csv`: one row per order line, safe to open in a spreadsheet. `ndjson`: one JSON object per order. Default: `csv`.",
+      ),
+      "Form of the file. Default: `csv`.",
     ),
   ),
 });
