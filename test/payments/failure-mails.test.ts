@@ -136,6 +136,18 @@ describe("mails about a failed payment (decision 0092)", () => {
     ]);
   });
 
+  it("never report a resolution before its failure, which may have to wait for its turn", async () => {
+    await failedOrder();
+    expect(await mailsAfter({ seconds: 30 })).toHaveLength(1);
+    const { id } = await failedOrder();
+    await cancelOrder(partner, id);
+    expect(await mailsAfter({ minutes: 10 })).toEqual([]);
+    expect(subjects(await mailsAfter({ minutes: 5 })).map((subject) => subject?.split(" for ")[0])).toEqual([
+      "Payment failed",
+      "Failed payment resolved",
+    ]);
+  });
+
   it("are not sent for a hold that a person has placed, nor for an order that is paid at once", async () => {
     await setCreditLimit(test, partner, null);
     const { id } = await failedOrder();

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lockMerchant } from "../../../src/merchants/merchants-sql.ts";
+import { fromTypeId } from "../../../src/platform/ids.ts";
 import { createProduct } from "../../support/builders.ts";
 import { importCsv } from "../../support/imports.ts";
 import { dumpTables } from "../../support/tables.ts";
@@ -103,8 +105,21 @@ describe("an import of a file that was imported before", () => {
   it("twice at the same time creates each product once", async () => {
     const merchant = await aMerchant();
     const rows = Array.from({ length: 50 }, (_, at) => `SKU-${at},Name,1\n`).join("");
-    const answers = await Promise.all([1, 2, 3].map(() => importInto(merchant, `${HEADER}\n${rows}`)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422]);
+    // All three have checked their file before the first one stores its rows.
+    const answers = await test.db.transaction(async (tx) => {
+      await lockMerchant(tx, fromTypeId("mer", merchant) ?? "");
+      const imports = [1, 2, 3].map(() => importInto(merchant, `${HEADER}\n${rows}`));
+      const waiting = async () =>
+        tx.query({
+          name: "test-imports-waiting",
+          text: "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          values: [],
+        });
+      while ((await waiting()).length < imports.length);
+      return imports;
+    });
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 422, 422]);
     expect((await exported(merchant)).trimEnd().split("\r\n")).toHaveLength(51);
   });
 });
