@@ -18,6 +18,7 @@ import {
   routeAll,
   setStock,
 } from "../support/facilities.ts";
+import { runJob } from "../support/jobs.ts";
 import { connectionKey, readOrder, readOrderEvents } from "../support/orders.ts";
 import { moves } from "../support/payments.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -147,4 +148,31 @@ it("needs the same statements for many orders of a merchant as for one", async (
   const together = await storeTogether(test, others);
   expect(together.map((name) => name.replace("save-orders", "save-order"))).toEqual(alone);
   expect(await readStock(test, facility, partner.productIds[0])).toEqual({ onHand: 10, reserved: 0 });
+});
+
+it("signals after a batch only the connections that have something to send", async () => {
+  const test = await startServiceForTest();
+  const [silent, wanting] = [await createPartner(test), await createPartner(test)];
+  await createEndpoint(silent);
+  await createEndpoint(wanting, { eventTypes: ["order.accepted", "order.onHold"] });
+  const facility = await createFacility(test);
+  for (const partner of [silent, wanting]) {
+    await setStock(test, facility, partner.productIds[0], 0);
+    await placeOrder(partner);
+  }
+  const signaled: string[][] = [];
+  const send: TestService["context"]["signals"]["send"] = (signal, connections) => {
+    expect(signal).toBe("deliveries_due");
+    signaled.push([...connections].map(({ connectionId }) => connectionId));
+  };
+  const watched = { context: { ...test.context, signals: { send } } };
+  const idOf = (partner: Partner) => connectionKey(partner).connectionId;
+
+  test.clock.advance({ hours: 3 });
+  expect(await runJob(watched, "accept-orders")).toBe(2);
+  expect(signaled).toEqual([[idOf(wanting)]]);
+
+  signaled.length = 0;
+  await routeAll(watched); // There is no stock: both orders are put on hold.
+  expect(signaled.map((ids) => ids.toSorted())).toEqual([[idOf(silent), idOf(wanting)].toSorted()]);
 });

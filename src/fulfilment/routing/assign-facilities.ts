@@ -5,6 +5,7 @@ import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/routing/routing-sql.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";
 import type { Availability, ProductKey } from "../../stock/stock.ts";
@@ -17,21 +18,23 @@ import { setRoutingHolds } from "./set-routing-holds.ts";
 
 /**
  * Gives each order a facility, reserves its stock there and charges its shipping, or puts the order on hold. The caller
- * has locked the orders. Its transaction stores everything or nothing.
+ * has locked the orders. Its transaction stores everything or nothing. Returns the connections that have deliveries to
+ * send: holds are published, routes are not.
  */
 export async function assignFacilities(
   tx: Queryable,
   keys: readonly OrderKey[],
   at: RecordContext,
-): Promise<void> {
+): Promise<ConnectionKey[]> {
   const orders = await readUnroutedOrders(tx, keys);
   const { choices, stocked } = await choose(
     tx,
     orders.filter((order) => !hasFailedPayment(order)),
   );
   const { routes, holds } = planRoutes(orders, choices);
-  await setRoutingHolds(tx, holds, at);
+  const sending = await setRoutingHolds(tx, holds, at);
   if (routes.length > 0) await storeRoutes(tx, routes, stocked, at);
+  return sending;
 }
 
 async function choose(

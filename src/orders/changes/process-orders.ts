@@ -28,8 +28,8 @@ export type OrderBatch<Locked extends OrderKey> = {
   readonly done: string;
   /** Locks those of the selected orders that need the job. `again`: a batch with these orders has failed. */
   lock(tx: Queryable, selection: OrderSelection, again: boolean): Promise<Locked[]>;
-  /** Runs in the same transaction, with at least one order. */
-  process(tx: Queryable, orders: readonly Locked[], at: RecordContext): Promise<void>;
+  /** Runs in the same transaction, with at least one order. Returns the connections that have deliveries to send. */
+  process(tx: Queryable, orders: readonly Locked[], at: RecordContext): Promise<readonly ConnectionKey[]>;
 };
 
 /** An order that could not be stored. The run skips it from then on, and reports it at its end. */
@@ -112,15 +112,14 @@ async function processTogether<Locked extends OrderKey>(
   again: boolean,
   onLocked: (orders: readonly OrderKey[]) => void,
 ): Promise<void> {
-  const processed = await inTransaction(context, async (tx) => {
+  const sending = await inTransaction(context, async (tx) => {
     await planEachTime(tx);
     const orders = await lock(tx, selection, again);
     onLocked(orders);
     const at = { newId: context.newId, now: context.clock.now() };
-    if (orders.length > 0) await process(tx, orders, at);
-    return orders;
+    return orders.length === 0 ? [] : process(tx, orders, at);
   });
-  context.signals.send("deliveries_due", distinctConnections(processed));
+  context.signals.send("deliveries_due", sending);
 }
 
 const idOf = ({ id }: OrderKey): string => id;

@@ -5,6 +5,7 @@ import type {
   StorableTransition,
 } from "../../lifecycle/applied-transition.ts";
 import type { Order } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { updateStock } from "../../stock/update-stock.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
@@ -26,20 +27,22 @@ import { eventsOfTransitions } from "./transition-events.ts";
  * applied.
  *
  * All transactions lock in the same order: orders, streams of deliveries, stock, payments.
+ *
+ * @returns the connections that have deliveries to send after the commit
  */
 export async function storeTransitions(
   tx: Queryable,
   transitions: readonly StorableTransition[],
   at: RecordContext,
-): Promise<void> {
-  if (transitions.length === 0) return;
+): Promise<ConnectionKey[]> {
+  if (transitions.length === 0) return [];
   const whole = transitions.filter((transition) => isWholeTransition(transition));
   const positions = await saveOrders(tx, changesOf(transitions));
   await storeSplits(tx, changesOf(whole));
   await saveShipments(tx, changesOf(whole));
   await storeReturnedQuantities(tx, changesOf(whole));
   await saveAddresses(tx, changesOf(whole));
-  await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now, positions);
+  const sending = await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now, positions);
   await insertTimelineEntries(
     tx,
     transitions.map((transition) => ({
@@ -51,6 +54,7 @@ export async function storeTransitions(
   );
   await updateStock(tx, whole, at);
   await updateLedger(tx, transitions, at);
+  return sending;
 }
 
 const isWholeTransition = (transition: StorableTransition): transition is AppliedTransition =>

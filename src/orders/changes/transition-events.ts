@@ -41,6 +41,7 @@ async function wantedOptIns(tx: Queryable, transitions: readonly StorableTransit
   const wantedBy = await listWantedTypes(
     tx,
     candidates.map(({ after }) => after),
+    optIns.flat().map(({ type }) => type),
   );
   return transitions.map(({ after }, index) =>
     (optIns[index] ?? []).filter(({ type }) => wantedBy(after).has(type)),

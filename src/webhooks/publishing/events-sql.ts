@@ -1,5 +1,5 @@
 import type { EventRow } from "../../events/event.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { fanOut, lockStreams } from "./fan-out-sql.ts";
 
@@ -7,16 +7,16 @@ import { fanOut, lockStreams } from "./fan-out-sql.ts";
 export type FeedPositions = ReadonlyMap<string, string>;
 
 /**
- * Writes events with their deliveries, in the transaction of the change that they describe. After its commit the caller
- * sends the signal `deliveries_due`.
+ * Writes events with their deliveries, in the transaction of the change that they describe. Returns the connections that
+ * have something to send: after the commit the caller sends them the signal `deliveries_due`.
  */
 export async function insertEvents(
   tx: Queryable,
   events: readonly EventRow[],
   now: Date,
   positions: FeedPositions = new Map(),
-): Promise<void> {
-  if (events.length === 0) return;
+): Promise<ConnectionKey[]> {
+  if (events.length === 0) return [];
   await lockStreams(
     tx,
     events.map(({ merchantId, connectionId, orderId, id }) => ({
@@ -25,7 +25,7 @@ export async function insertEvents(
       streamId: orderId ?? id,
     })),
   );
-  await tx.query({
+  const heads = await tx.query<{ connection_id: string }>({
     name: "insert-events",
     text: `
       with published as (
@@ -35,7 +35,8 @@ export async function insertEvents(
           as event (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
       ), ${fanOut("published", "$10", false)}
-      select from heads`,
+      select distinct connection_id
+      from heads`,
     values: [
       events.map((event) => event.merchantId),
       events.map((event) => event.connectionId),
@@ -49,6 +50,8 @@ export async function insertEvents(
       now,
     ],
   });
+  const sending = new Set(heads.map((row) => row.connection_id));
+  return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
 }
 
 /** Deletes at most `limit` events of test orders that are erased. Returns how many. */
