@@ -3,6 +3,7 @@ import { packageErrors } from "./package-errors.ts";
 
 /** Part of `npm run check`: reads the lock file alone, so it needs no network (decision 0073). */
 const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
-const errors = packageErrors(packages);
+const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));
+const errors = packageErrors(packages, allowScripts);
 for (const error of errors) process.stderr.write(`${error}\n`);
 if (errors.length > 0) process.exit(1);

@@ -5,6 +5,7 @@ type LockedPackage = {
   readonly integrity?: string;
   readonly dev?: boolean;
   readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
 };
 
 /** Licenses that permit any use and require only that their text is included, for packages that the service runs. */
@@ -24,8 +25,14 @@ const DEVELOPMENT = [...RUN_TIME, "MPL-2.0", "CC-BY-4.0", "Unlicense", "Zlib", "
 /** Also where the lock file names no address. */
 const REGISTRY = "https://registry.npmjs.org/";
 
-/** What is wrong with the packages of a lock file: their license, where they come from, or a missing hash. */
-export function packageErrors(packages: Readonly<Record<string, LockedPackage>>): string[] {
+/**
+ * What is wrong with the packages of a lock file: their license, where they come from, a missing hash, or a script at
+ * installation that `allowScripts` of package.json neither allows nor denies.
+ */
+export function packageErrors(
+  packages: Readonly<Record<string, LockedPackage>>,
+  allowScripts: Readonly<Record<string, boolean>>,
+): string[] {
   return Object.entries(packages).flatMap(([path, entry]) => {
     if (!path.includes("node_modules/")) return []; // The project itself and its workspaces.
     const {
@@ -34,13 +41,18 @@ export function packageErrors(packages: Readonly<Record<string, LockedPackage>>)
       integrity,
       dev = false,
       devOptional = false,
+      hasInstallScript = false,
     } = entry;
+    const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     const allowed = dev || devOptional ? DEVELOPMENT : RUN_TIME;
     return [
       ...(isAllowed(license, allowed)
         ? []
         : [`${path}: license ${license} is not in the list of allowed ones`]),
       ...(resolved.startsWith(REGISTRY) ? [] : [`${path}: comes from ${resolved}, not from ${REGISTRY}`]),
+      ...(hasInstallScript && allowScripts[name] === undefined
+        ? [`${path}: runs a script at its installation; allow or deny it in allowScripts of package.json`]
+        : []),
       ...(/^sha512-/.test(integrity ?? "") ? [] : [`${path}: has no SHA-512 hash`]),
     ];
   });

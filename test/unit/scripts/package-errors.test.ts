@@ -3,10 +3,18 @@ import { expect, it } from "vitest";
 import { packageErrors } from "../../../scripts/supply-chain/package-errors.ts";
 
 const sound = { license: "MIT", integrity: "sha512-x" };
-const errorsOf = (fields: object) => packageErrors({ "node_modules/a": { ...sound, ...fields } });
+const errorsOf = (fields: object) =>
+  packageErrors({ "node_modules/a": { ...sound, ...fields } }, { b: false });
+
+const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
 it("finds nothing wrong with the packages of this project", () =>
-  expect(packageErrors(JSON.parse(readFileSync("package-lock.json", "utf8")).packages)).toEqual([]));
+  expect(packageErrors(read("package-lock.json").packages, read("package.json").allowScripts)).toEqual([]));
+
+it("takes a script at installation that was denied, also of a package within another", () => {
+  const packages = { "node_modules/a/node_modules/b": { ...sound, hasInstallScript: true } };
+  expect(packageErrors(packages, { b: false })).toEqual([]);
+});
 
 it.each([
   ["a license that binds those who distribute it", { license: "AGPL-3.0-only" }],
@@ -17,6 +25,7 @@ it.each([
   ["a repository", { resolved: "git+ssh://git@github.com/a/a.git" }],
   ["no hash", { integrity: undefined }],
   ["a weak hash", { integrity: "sha1-x" }],
+  ["a script at installation that nobody decided about", { hasInstallScript: true }],
 ])("rejects a package with %s", (_name, fields) => expect(errorsOf(fields)).toHaveLength(1));
 
 it.each([
