@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { POOLS } from "../../src/app/pools.ts";
 import { readConfig } from "../../src/platform/config.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 
 const read = (path: string): Promise<string> => readFile(path, "utf8");
@@ -30,6 +32,20 @@ describe("the compose file", () => {
       expect(read_only).toBe(true);
       for (const port of ports) expect(port, "only for this machine").toMatch(/^127\.0\.0\.1:/);
     }
+  });
+
+  it("is valid by the schema of the Compose Specification", async () => {
+    // The linter brings the schema of the specification, as its authors publish it.
+    const { $schema, ...schema } = JSON.parse(await read("node_modules/dclint/schemas/compose.schema.json"));
+    expect($schema).toContain("draft-07");
+    // Its formats, such as a duration of "12s", are the specification's own.
+    const isValid = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+    const file = parse(await read("deploy/compose.yaml"), { merge: true });
+    isValid(file);
+    expect(isValid.errors).toBeNull();
+    expect(isValid({ ...file, services: { ...file.services, api: { imagge: "partner-orders" } } })).toBe(
+      false,
+    );
   });
 
   it("needs exactly the variables of its example", async () => {
@@ -91,6 +107,24 @@ describe("the proxy", () => {
     ]);
     expect(text).toContain("merge_slashes off;");
   });
+});
+
+const nginx = spawnSync("nginx", ["-v"]).error === undefined;
+it.skipIf(!nginx)("the proxy is accepted by nginx (skipped where it is not installed)", async () => {
+  const folder = await temporaryFolder();
+  const file = (name: string): string => join(folder, name);
+  const { key, cert } = makeCertificate({ name: "orders.example.com" });
+  await Promise.all([writeFile(file("key.pem"), key), writeFile(file("cert.pem"), cert)]);
+  const text = (await read("deploy/nginx/partner-orders.conf"))
+    .replace(/(ssl_certificate) \S+;/, `$1 ${file("cert.pem")};`)
+    .replace(/(ssl_certificate_key) \S+;/, `$1 ${file("key.pem")};`);
+  await writeFile(file("partner-orders.conf"), text);
+  const main = `pid ${file("nginx.pid")};\nevents {}\nhttp { include ${file("partner-orders.conf")}; }\n`;
+  await writeFile(file("nginx.conf"), main);
+  const args = ["-t", "-p", folder, "-c", file("nginx.conf")];
+  const { status, stderr } = spawnSync("nginx", args, { encoding: "utf8" });
+  expect(stderr).toContain("syntax is ok");
+  expect(status, stderr).toBe(0);
 });
 
 describe("the documented database connections", () => {

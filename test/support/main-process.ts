@@ -27,10 +27,17 @@ export type MainProcess = {
   exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-/** Starts the service with these variables and no others; what is left of it is ended with the test. */
-export function startMain(environment: Record<string, string>, args: string[] = []): MainProcess {
+/**
+ * Starts the service with these variables and no others; what is left of it is ended with the test.
+ * @param folder where its sources are
+ */
+export function startMain(
+  environment: Record<string, string>,
+  args: string[] = [],
+  folder = ROOT,
+): MainProcess {
   const child = spawn(process.execPath, ["src/main.ts", ...args], {
-    cwd: ROOT,
+    cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], SHUTDOWN_DELAY_MS: "0", ...environment },
   });

@@ -8,18 +8,22 @@ export const TOKEN = "operator-token-of-this-test-only";
 
 type Started = { main: MainProcess; api: string; backOffice: string; databaseUrl: string };
 
-/** Starts the service and waits until it is ready. */
-export async function startService(environment: Record<string, string> = {}): Promise<Started> {
+/** Starts the service and waits until it is ready. `folder` is where its sources are. */
+export async function startService(
+  environment: Record<string, string> = {},
+  folder?: string,
+): Promise<Started> {
   const databaseUrl = environment["DATABASE_URL"] ?? (await createDatabase());
-  const backOfficePort = await freePort();
-  const main = startMain({
+  const backOfficePort = environment["BACK_OFFICE_PORT"] ?? (await freePort());
+  const variables = {
     DATABASE_URL: databaseUrl,
     PORT: "0",
     BACK_OFFICE_PORT: String(backOfficePort),
     OPERATOR_TOKEN: TOKEN,
     DATA_DIR: join(await temporaryFolder(), "data"),
     ...environment,
-  });
+  };
+  const main = startMain(variables, [], folder);
   const { partnerApiUrl } = await main.logged("ready");
   return { main, api: String(partnerApiUrl), backOffice: `http://127.0.0.1:${backOfficePort}`, databaseUrl };
 }
