@@ -164,6 +164,20 @@ export async function deleteOldAuditEntries(db: Queryable, beforeId: string, lim
   return rows.length;
 }
 
+/** An entry of any merchant, or of none. Null if there is none. By audit_entries_id_idx. */
+export async function readAuditEntry(db: Queryable, id: string): Promise<AuditEntry | null> {
+  const [row] = await db.query<AuditRow>({
+    name: "read-audit-entry",
+    text: `
+      select a.merchant_id, a.id, a.connection_id, a.action, a.actor_kind, a.actor_name, a.request_id, a.subject_type,
+             a.subject_ids, a.details, a.created_at
+      from audit_entries a
+      where a.id = $1`,
+    values: [id],
+  });
+  return row === undefined ? null : toEntry(row);
+}
+
 const toEntry = (row: AuditRow): AuditEntry => ({
   id: row.id,
   merchantId: row.merchant_id === NO_MERCHANT ? null : row.merchant_id,

@@ -1,4 +1,5 @@
 import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
 
 /** The connection and the merchant that an order belongs to. */
 export type OrderOwner = {
@@ -35,15 +36,67 @@ export async function findOrderOwner(
   return row === undefined ? null : { ...toOrderOwner(row), testMode: row.test_mode };
 }
 
-/** The same by the id of a shipment. */
+/** An order that has the partner's own id, with its owner. */
+export type OrderReference = OrderOwner & {
+  readonly id: string;
+  readonly externalOrderId: string;
+  readonly testMode: boolean;
+  readonly createdAt: Date;
+};
+
+/** Which orders are found by the partner's own id. A null restricts nothing. */
+type ReferenceFilter = {
+  readonly externalOrderId: string;
+  readonly merchantId: string | null;
+  readonly connectionId: string | null;
+};
+
+/**
+ * The orders with the partner's own id, newest first: at most one of each connection, because connections choose their ids
+ * without each other. One row more than the page if there is one. Expired test orders are left out. A look-up by
+ * orders_external_order_id_key for each merchant.
+ */
+export async function findOrdersByExternalId(
+  db: Queryable,
+  { externalOrderId, merchantId, connectionId }: ReferenceFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): Promise<OrderReference[]> {
+  const rows = await db.query<OrderOwnerRow & { test_mode: boolean; created_at: Date }>({
+    name: "find-orders-by-external-id",
+    text: `
+      select found.id, found.test_mode, found.created_at, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from merchants m
+      cross join lateral (
+        select o.id, o.connection_id, o.test_mode, o.created_at
+        from orders o
+        where o.merchant_id = m.id and o.external_order_id = $1 and ($3::uuid is null or o.connection_id = $3)
+          and o.id < $4 and (not o.test_mode or o.expires_at > $5)
+        offset 0) as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id
+      where $2::uuid is null or m.id = $2
+      order by found.id desc
+      limit $6 + 1`,
+    values: [externalOrderId, merchantId, connectionId, afterId, now, limit],
+  });
+  return rows.map((row) => ({
+    ...toOrderOwner(row),
+    externalOrderId,
+    testMode: row.test_mode,
+    createdAt: row.created_at,
+  }));
+}
+
+/** The connection and merchant of an order, by the id of a shipment. */
 export async function findOrderOfShipment(
   db: Queryable,
   shipmentId: string,
-): Promise<(OrderOwner & { readonly id: string }) | null> {
-  const [row] = await db.query<OrderOwnerRow>({
+): Promise<(OrderOwner & { readonly id: string; readonly testMode: boolean }) | null> {
+  const [row] = await db.query<OrderOwnerRow & { test_mode: boolean }>({
     name: "find-order-of-shipment",
     text: `
-      select s.order_id as id, c.id as connection_id, c.name as connection_name,
+      select s.order_id as id, o.test_mode, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
       from shipments s
       join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
@@ -52,7 +105,7 @@ export async function findOrderOfShipment(
       where s.id = $1`,
     values: [shipmentId],
   });
-  return row === undefined ? null : toOrderOwner(row);
+  return row === undefined ? null : { ...toOrderOwner(row), testMode: row.test_mode };
 }
 
 export const toOrderOwner = (row: OrderOwnerRow): OrderOwner & { readonly id: string } => ({

@@ -39,6 +39,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       deliveryId: deliveries.body.data[0].id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
       tokens: token.id,
+      "audit-entries": "aud_01m7y7np16fe68bxp4h91tdmdn",
     },
   };
 }

@@ -19,6 +19,7 @@ import { stripeRoutes } from "./money/stripe-routes.ts";
 import { addressRoutes } from "./orders/address-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
 import { exportRoutes } from "./orders/export-routes.ts";
+import { findRoutes } from "./orders/find-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
@@ -41,6 +42,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...exposureRoutes,
   ...deliveryRoutes,
   ...exportRoutes,
+  ...findRoutes,
   ...orderRoutes,
   ...orderOperationRoutes,
   ...addressRoutes,

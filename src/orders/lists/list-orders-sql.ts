@@ -1,5 +1,6 @@
 import { ORDER_STATUSES, type OrderStatus } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import type { Money } from "../../platform/money.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE, acceptanceDue } from "../conditions-sql.ts";
 import { type OrderOwner, type OrderOwnerRow, toOrderOwner } from "../order-owners-sql.ts";
@@ -18,6 +19,9 @@ export type OrderFilter = {
   /** Otherwise a part of the partner's id or of the recipient's name, or a whole tracking number, in lower case. */
   readonly text: string | null;
 };
+
+/** An order of a list, with the value of its goods. */
+export type ListedOrder = OrderOwner & { readonly id: string; readonly goods: Money };
 
 /** $5 is the time. A real order whose deadline has passed is accepted, even if the worker has not stored that yet. */
 const PAST_DEADLINE = `(${acceptanceDue("$5")})`;
@@ -64,7 +68,7 @@ const partsOf = (filter: OrderFilter): string[] =>
 
 /** The newest orders of a merchant or a connection that match the filter and the part. */
 const newestOf = (filter: OrderFilter, scope: string, part = "true"): string => `(
-          select o.id, o.connection_id
+          select o.id, o.connection_id, o.goods_minor, o.currency
           from orders o
           where ${scope} and o.id < $1 and ${part}
             and ${conditionsOf(filter).join("\n            and ")}
@@ -107,19 +111,22 @@ export async function listOrders(
   filter: OrderFilter,
   { afterId, limit }: PagePosition,
   now: Date,
-): Promise<(OrderOwner & { readonly id: string })[]> {
-  const rows = await db.query<OrderOwnerRow>({
+): Promise<ListedOrder[]> {
+  const rows = await db.query<OrderOwnerRow & { goods_minor: bigint; currency: string }>({
     // Not a named statement: each set of filters has its own text.
     name: "",
     text: `
       -- All texts have the same parameters, but not every text uses all of them.
       with parameters as (select $5::timestamptz, $6::uuid, $7::text)
-      select found.id, c.id as connection_id, c.name as connection_name, m.id as merchant_id, m.name as merchant_name
+      select found.id, found.goods_minor, found.currency, c.id as connection_id, c.name as connection_name, m.id as merchant_id, m.name as merchant_name
       ${filter.connectionId === null && isUnfiltered(filter) ? fromMerchants(filter) : fromConnections(filter)}
       where ($3::uuid[] is null or m.id = any($3)) and ($4::uuid is null or c.id = $4)
       order by found.id desc
       limit $2 + 1`,
     values: [afterId, limit, filter.merchantIds, filter.connectionId, now, filter.orderId, filter.text],
   });
-  return rows.map(toOrderOwner);
+  return rows.map((row) => ({
+    ...toOrderOwner(row),
+    goods: { minor: row.goods_minor, currency: row.currency },
+  }));
 }

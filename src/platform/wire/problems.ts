@@ -170,7 +170,8 @@ export const notFound = (
     | "shipment"
     | "facility"
     | "stock record"
-    | "pick list",
+    | "pick list"
+    | "audit entry",
 ): Problem => ({
   code: "not-found",
   detail: `No such ${what}.`,

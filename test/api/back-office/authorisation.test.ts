@@ -24,7 +24,9 @@ const MERCHANTS_TOO = [
   "exportProducts",
   "getProduct",
   "listOrders",
+  "findOrders",
   "getOrder",
+  "getShipment",
   "holdOrder",
   "releaseOrderHold",
 ];
@@ -33,6 +35,7 @@ const MERCHANTS_NOT_WAREHOUSE = [
   "updateConnection",
   "createKey",
   "listKeys",
+  "getKey",
   "revokeKey",
   "createToken",
   "listTokens",
@@ -94,6 +97,7 @@ const OPERATOR_ONLY = [
   "deleteStripeMethod",
   "listAuditEntries",
   "exportOrders",
+  "getAuditEntry",
   "erasePersonalData",
 ];
 

@@ -1,9 +1,14 @@
 import { type Static, Type } from "typebox";
 import { auditRange } from "../../../audit/audit-range.ts";
-import { listAuditEntries } from "../../../audit/audit-sql.ts";
-import { bytesOf } from "../../../platform/ids.ts";
+import { listAuditEntries, readAuditEntry } from "../../../audit/audit-sql.ts";
+import { bytesOf, fromTypeId } from "../../../platform/ids.ts";
 import { encodeCursor, pagePosition, UUID_MAX } from "../../../platform/wire/cursor.ts";
-import { isProblem, type ValidationError, validationFailed } from "../../../platform/wire/problems.ts";
+import {
+  isProblem,
+  notFound,
+  type ValidationError,
+  validationFailed,
+} from "../../../platform/wire/problems.ts";
 import { cursorField, dateTime, limitField, pageOf } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
@@ -67,6 +72,22 @@ export const auditRoutes: readonly BackOfficeRoute[] = [
       const nextCursor =
         continueBeforeId === null ? null : encodeCursor(position.list, bytesOf(continueBeforeId));
       return { status: 200, body: { data: entries.map(toWireAuditEntry), nextCursor } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/audit-entries/{id}",
+    operationId: "getAuditEntry",
+    admits: operatorOnly,
+    tag: "Audit log",
+    summary: "Get an entry of the audit log",
+    params: Type.Object({ id: Type.String({ description: "Id of the entry." }) }),
+    responses: { 200: { description: "The entry.", schema: AuditEntrySchema } },
+    problems: ["not-found"],
+    handle: async ({ params }, { context }) => {
+      const id = fromTypeId("aud", params.id);
+      const entry = id === null ? null : await readAuditEntry(context.db, id);
+      return entry === null ? notFound("audit entry") : { status: 200, body: toWireAuditEntry(entry) };
     },
   }),
 ];

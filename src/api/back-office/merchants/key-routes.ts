@@ -5,6 +5,7 @@ import { issueKey } from "../../../merchants/issue-key.ts";
 import { KeyModeSchema } from "../../../merchants/key-mode.ts";
 import { listKeys, readKey } from "../../../merchants/keys-sql.ts";
 import { revokeKey } from "../../../merchants/revoke-key.ts";
+import type { Context } from "../../../platform/context.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { parseTime } from "../../../platform/time.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
@@ -21,7 +22,7 @@ import {
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";
+import { type BackOfficeCaller, type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";
 import { expiryErrors } from "../expiry.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 
@@ -48,6 +49,15 @@ const NewKeySchema = Type.Object(
   },
   { title: "IssuedKey", description: "A new key of a connection." },
 );
+
+const KeyIdParams = Type.Object({ id: Type.String({ description: "Id of the key." }) });
+
+/** Null for a missing key, and for one that the caller may not see. */
+async function findKey({ db }: Context, caller: BackOfficeCaller, text: string): Promise<ApiKey | null> {
+  const id = fromTypeId("key", text);
+  const key = id === null ? null : await readKey(db, id);
+  return key !== null && maySee(caller, key.merchantId) ? key : null;
+}
 
 const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
   id: toTypeId("key", key.id),
@@ -124,6 +134,22 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     },
   }),
   route({
+    method: "GET",
+    path: "/api/keys/{id}",
+    operationId: "getKey",
+    admits: merchantSide,
+    tag: "Keys",
+    summary: "Get a key",
+    description: "Without the key itself, which is shown only when it is issued.",
+    params: KeyIdParams,
+    responses: { 200: { description: "The key.", schema: KeySchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const key = await findKey(context, caller, params.id);
+      return key === null ? notFound("key") : { status: 200, body: toWireKey(key) };
+    },
+  }),
+  route({
     method: "POST",
     path: "/api/keys/{id}/revoke",
     operationId: "revokeKey",
@@ -131,13 +157,12 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     tag: "Keys",
     summary: "Revoke a key",
     description: "The next request with the key is rejected. Repeating the request has no further effect.",
-    params: Type.Object({ id: Type.String({ description: "Id of the key." }) }),
+    params: KeyIdParams,
     responses: { 200: { description: "The revoked key.", schema: KeySchema } },
     problems: ["not-found"],
     handle: async ({ caller, params, by }, { context }) => {
-      const id = fromTypeId("key", params.id);
-      const key = id === null ? null : await readKey(context.db, id);
-      if (key === null || !maySee(caller, key.merchantId)) return notFound("key");
+      const key = await findKey(context, caller, params.id);
+      if (key === null) return notFound("key");
       const revoked = await revokeKey(context, key.id, by);
       return revoked === null ? notFound("key") : { status: 200, body: toWireKey(revoked) };
     },

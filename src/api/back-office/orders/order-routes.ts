@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { asOf } from "../../../lifecycle/lifecycle.ts";
-import { listOrders, type OrderFilter } from "../../../orders/lists/list-orders-sql.ts";
-import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
+import { type ListedOrder, listOrders, type OrderFilter } from "../../../orders/lists/list-orders-sql.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import type { Context } from "../../../platform/context.ts";
@@ -116,11 +115,7 @@ function shownMerchants(own: readonly string[] | null, requested: string | null)
 const isNowhere = ({ merchantIds }: OrderFilter): boolean => merchantIds?.length === 0;
 
 /** The orders of a page, without those that were erased in the meantime. */
-async function readListed(
-  { db }: Context,
-  listed: readonly (OrderOwner & { readonly id: string })[],
-  now: Date,
-) {
+async function readListed({ db }: Context, listed: readonly ListedOrder[], now: Date) {
   const byConnection = Map.groupBy(listed, ({ connectionId }) => connectionId);
   const read = [...byConnection.values()].flatMap((group) =>
     group.slice(0, 1).map((connection) =>
@@ -134,6 +129,6 @@ async function readListed(
   const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));
   return listed.flatMap((row) => {
     const order = orders.get(row.id);
-    return order === undefined ? [] : [toOrderSummary(order, row)];
+    return order === undefined ? [] : [toOrderSummary(order, row, row.goods)];
   });
 }

@@ -9,7 +9,7 @@ import type { OrderPrices } from "../../../orders/order-prices-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
 import type { OrderReturn } from "../../../orders/returns/order-return.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
-import { formatMoney } from "../../../platform/money.ts";
+import { formatMoney, type Money } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, describedAs, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
@@ -59,6 +59,7 @@ export const OrderSummarySchema = Type.Object(
       { description: "The ordered products, in the order of the request." },
     ),
     shipments: shipmentsField,
+    goods: describedAs(MoneySchema, "Value of the goods, without shipping."),
   },
   { title: "OrderSummary", description: "An order in a list." },
 );
@@ -119,7 +120,6 @@ export const BackOfficeOrderSchema = Type.Object(
   {
     ...OrderSummarySchema.properties,
     lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
-    goods: describedAs(MoneySchema, "Value of the goods, without shipping."),
     charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
     returns: Type.Array(ReturnSchema, { description: "Goods that came back, oldest first." }),
     refunds: Type.Array(RefundSchema, {
@@ -145,7 +145,11 @@ export const toBackOfficeShipment = (
 });
 
 /** The order must be `asOf` now. */
-export const toOrderSummary = (order: Order, owner: OrderOwner): Static<typeof OrderSummarySchema> => ({
+export const toOrderSummary = (
+  order: Order,
+  owner: OrderOwner,
+  goods: Money,
+): Static<typeof OrderSummarySchema> => ({
   ...toWireOrder(order),
   merchantId: toTypeId("mer", owner.merchantId),
   merchantName: owner.merchantName,
@@ -154,6 +158,7 @@ export const toOrderSummary = (order: Order, owner: OrderOwner): Static<typeof O
   facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
   routedAt: order.routedAt?.toISOString() ?? null,
   shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
+  goods: formatMoney(goods),
 });
 
 /** The details of an order that are stored apart from it. */
@@ -175,7 +180,7 @@ export function toBackOfficeOrder(
   { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderRecords,
 ): Static<typeof BackOfficeOrderSchema> {
   const { currency } = prices;
-  const summary = toOrderSummary(order, owner);
+  const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency });
   return {
     ...summary,
     lines: order.lines.map((line, index) => {
@@ -185,7 +190,6 @@ export function toBackOfficeOrder(
       const unitPrice = formatMoney({ minor: priced.unitPriceMinor, currency });
       return { ...wire, sku: priced.sku, name: priced.name, unitPrice };
     }),
-    goods: formatMoney({ minor: prices.goodsMinor, currency }),
     charges: charges.map(toWireCharge),
     returns: returns.map(toWireReturn),
     refunds: refunds.map(toWireRefund(currency)),

@@ -15,13 +15,13 @@ import {
   trackingNumberField,
   trackingUrlField,
 } from "../../../orders/shipments/tracking-fields.ts";
-import { fromTypeId } from "../../../platform/ids.ts";
+import { fromTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { type BackOfficeRoute, everyone, route, warehouse } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { refundErrors } from "../money/refund-wire.ts";
-import { findOwner } from "./find-order.ts";
+import { findOrder, findOwner } from "./find-order.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 import { ReturnRefundSchema, toReturnRefund } from "./return-wire.ts";
@@ -55,6 +55,8 @@ const ShipmentBody = Type.Object(
   },
   { title: "ShipmentUpdate", description: "Changes of a shipment. Absent fields keep their values." },
 );
+
+const ShipmentIdParams = Type.Object({ id: Type.String({ description: "Id of the shipment." }) });
 
 /** The warehouse's operations: shipments, tracking and returns. */
 export const shippingRoutes: readonly BackOfficeRoute[] = [
@@ -129,6 +131,26 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     },
   }),
   route({
+    method: "GET",
+    path: "/api/shipments/{id}",
+    operationId: "getShipment",
+    admits: everyone,
+    tag: "Orders",
+    summary: "Get a shipment",
+    params: ShipmentIdParams,
+    responses: { 200: { description: "The shipment.", schema: BackOfficeShipmentSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const id = fromTypeId("shp", params.id);
+      const owner = id === null ? null : await findOrderOfShipment(context.db, id);
+      const found = owner === null ? null : await findOrder(context, caller, wireOrderId(owner));
+      const shipment = found?.order.shipments.find((one) => one.id === id);
+      return found === null || shipment === undefined
+        ? notFound("shipment")
+        : { status: 200, body: toBackOfficeShipment(found.order, shipment) };
+    },
+  }),
+  route({
     method: "PATCH",
     path: "/api/shipments/{id}",
     operationId: "updateShipment",
@@ -137,7 +159,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     summary: "Update a shipment",
     description:
       "Adds tracking later, or changes the status of the shipment. The first tracking of a pending shipment makes it `shipped`, unless the request names a status. The change is published as `order.shipmentUpdated` to endpoints that name this type.",
-    params: Type.Object({ id: Type.String({ description: "Id of the shipment." }) }),
+    params: ShipmentIdParams,
     body: ShipmentBody,
     responses: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
