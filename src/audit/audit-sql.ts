@@ -169,8 +169,8 @@ export async function readAuditEntry(db: Queryable, id: string): Promise<AuditEn
   const [row] = await db.query<AuditRow>({
     name: "read-audit-entry",
     text: `
-      select a.merchant_id, a.id, a.connection_id, a.action, a.actor_kind, a.actor_name, a.request_id, a.subject_type,
-             a.subject_ids, a.details, a.created_at
+      select a.merchant_id, a.id, a.connection_id, a.action, a.actor_kind, a.actor_name, a.actor_id, a.request_id,
+             a.subject_type, a.subject_ids, a.details, a.created_at
       from audit_entries a
       where a.id = $1`,
     values: [id],

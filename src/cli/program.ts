@@ -4,6 +4,7 @@ import { IMPORT_MATCHES } from "../products/import/match-rows.ts";
 import type { ExposureVerb } from "./expose.ts";
 import type { Output } from "./output.ts";
 import {
+  argumentOf,
   type Field,
   fieldsOf,
   helpOf,
@@ -11,7 +12,6 @@ import {
   type OptionValues,
   ReadValue,
   type RequestCommand,
-  resourceOf,
   resourcesInPath,
 } from "./requests/command.ts";
 import { COMMANDS } from "./requests/commands.ts";
@@ -104,17 +104,36 @@ function addRequest(
 ): void {
   const [group = "", verb = ""] = command.words.split(" ");
   const added = groupOf(group).command(verb).description(helpOf(command));
-  const named = resourcesInPath(command);
-  const takesId = named.includes(resourceOf(command));
-  if (takesId) added.argument(`<${group}>`, `id of the ${group}`);
-  for (const resource of named.filter((other) => other !== group))
+  const argument = argumentOf(command);
+  if (argument !== null) addArgument(added, argument, command.argumentIsAlsoOption === true);
+  for (const resource of resourcesInPath(command).filter((other) => other !== argument))
     added.requiredOption(`--${resource} <id>`, required(`id of the ${resource}`));
   for (const field of fieldsOf(command)) added.addOption(optionOf(field, isRequired(command, field)));
   if (command.columns !== undefined) added.option("--all", "show all pages");
+  if (command.csvOperationId !== undefined) added.addOption(FORMAT);
   added.option("--json", "print exactly the response of the API");
   if (added.options.some(({ long }) => long === "--url")) TAKES_OTHER_URL.add(added);
   else added.addOption(serviceOption());
-  added.action(() => run(command, takesId ? added.args[0] : undefined, added.opts()));
+  added.action(() => run(command, added.args[0] ?? nameInOption(added, argument), added.opts()));
+}
+
+const FORMAT = new Option("--format <format>", "csv: all of it as a file").choices(["text", "csv"]);
+
+/** @param isAlsoOption as `RequestCommand` has it */
+function addArgument(added: Command, argument: string, isAlsoOption: boolean): void {
+  const help = argument === "order" ? "id of the order, or the partner's own" : `id of the ${argument}`;
+  added.argument(isAlsoOption ? `[${argument}]` : `<${argument}>`, isAlsoOption ? required(help) : help);
+  if (isAlsoOption) added.addOption(new Option(`--${argument} <id>`, help).hideHelp());
+  if (argument === "order")
+    added.option("--connection <id>", "the connection, if several have an order with the partner's own id");
+}
+
+/** What the older form of a command names. */
+function nameInOption(added: Command, argument: string | null): string | undefined {
+  if (argument === null) return undefined;
+  const named: unknown = added.opts()[argument];
+  if (typeof named !== "string") added.error(`error: missing required argument '${argument}'`);
+  return named;
 }
 
 const required = (help: string): string => `${help} (required)`;

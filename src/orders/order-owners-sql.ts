@@ -47,7 +47,7 @@ export type OrderReference = OrderOwner & {
 /** Which orders are found by the partner's own id. A null restricts nothing. */
 type ReferenceFilter = {
   readonly externalOrderId: string;
-  readonly merchantId: string | null;
+  readonly merchantIds: readonly string[] | null;
   readonly connectionId: string | null;
 };
 
@@ -58,7 +58,7 @@ type ReferenceFilter = {
  */
 export async function findOrdersByExternalId(
   db: Queryable,
-  { externalOrderId, merchantId, connectionId }: ReferenceFilter,
+  { externalOrderId, merchantIds, connectionId }: ReferenceFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<OrderReference[]> {
@@ -75,10 +75,10 @@ export async function findOrdersByExternalId(
           and o.id < $4 and (not o.test_mode or o.expires_at > $5)
         offset 0) as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id
-      where $2::uuid is null or m.id = $2
+      where $2::uuid[] is null or m.id = any($2)
       order by found.id desc
       limit $6 + 1`,
-    values: [externalOrderId, merchantId, connectionId, afterId, now, limit],
+    values: [externalOrderId, merchantIds, connectionId, afterId, now, limit],
   });
   return rows.map((row) => ({
     ...toOrderOwner(row),

@@ -24,4 +24,5 @@ export const AUDIT_COMMANDS: readonly RequestCommand[] = [
     ],
     columns: ["createdAt", "action", "actor", "merchantId", "subjectIds"],
   },
+  { words: "audit show", argument: "audit-entry", operationId: "getAuditEntry" },
 ];

@@ -1,4 +1,6 @@
+import type { Column } from "./columns.ts";
 import { type Operation, operationOf } from "./operations.ts";
+import type { Outcome } from "./outcomes.ts";
 import { wholeNumber } from "./values.ts";
 
 /** An option of a command: a parameter of the route's query, or a member of its body. */
@@ -10,6 +12,8 @@ export type Field = {
   readonly help: string;
   /** Reads the value from its text; absent: the text itself. @throws InvalidValue */
   readonly read?: (text: string) => unknown;
+  /** It names an order: its id, or the partner's own, which is looked up. */
+  readonly namesOrder?: true;
 };
 
 /**
@@ -26,8 +30,18 @@ export type RequestCommand = {
   readonly help?: string;
   readonly fields?: readonly Field[];
   /** Of a list: the members that the table shows. Lists also take `--limit`, `--cursor` and `--all`. */
-  readonly columns?: readonly string[];
-  /** The response is a file of any size, which is written while it arrives. */
+  readonly columns?: readonly Column[];
+  /** What the argument names, if that is not the first of the words: `merchant` for `account show <merchant>`. */
+  readonly argument?: string;
+  /** An older form of the command named it with an option of the same name, which still works. */
+  readonly argumentIsAlsoOption?: true;
+  /** Of a change: says what has changed, instead of the whole response. Absent: the response, or the changed members. */
+  readonly outcome?: Outcome;
+  /** A note after the response, on standard error. */
+  readonly note?: string;
+  /** The operation that returns the same as a CSV file, with `--format csv`. */
+  readonly csvOperationId?: string;
+  /** The response is a file, which is written while it arrives. */
   readonly isFile?: true;
 };
 
@@ -66,13 +80,19 @@ export const helpOf = ({ help, operationId }: RequestCommand): string =>
 const uncapitalized = (text: string): string => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 
 /** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
-function optionName(flag: string): string {
+export function optionName(flag: string): string {
   const [long = ""] = flag.replace(/^--/, "").split(" ");
   return long.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
 /** What a command works with: `merchant` of `merchant create`. */
-export const resourceOf = ({ words }: RequestCommand): string => words.split(" ")[0] ?? "";
+const resourceOf = ({ words }: RequestCommand): string => words.split(" ")[0] ?? "";
+
+/** What the argument of a command names. Null if it takes none: the path of its route names no such resource. */
+export function argumentOf(command: RequestCommand): string | null {
+  const argument = command.argument ?? resourceOf(command);
+  return resourcesInPath(command).includes(argument) ? argument : null;
+}
 
 /** The resources that the path of a command's route names, in their order. */
 export const resourcesInPath = ({ operationId }: RequestCommand): string[] =>
@@ -125,7 +145,7 @@ function pathOf(
   options: OptionValues,
 ): string {
   return namedIn(path).reduce((filled, { resource, parameter }) => {
-    const named = resource === resourceOf(command) ? id : options[resource];
+    const named = resource === argumentOf(command) ? id : options[resource];
     return filled.replace(`{${parameter}}`, encodeURIComponent(String(named)));
   }, path);
 }

@@ -81,13 +81,20 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     fields: [...MERCHANT, ...MERCHANT_SETTINGS],
   },
   { words: "merchant show", operationId: "getMerchant" },
-  { words: "account show", operationId: "getAccount" },
+  { words: "account show", argument: "merchant", argumentIsAlsoOption: true, operationId: "getAccount" },
   {
     words: "account list",
+    argument: "merchant",
+    argumentIsAlsoOption: true,
     operationId: "listAccountEntries",
     fields: [
       { name: "kind", flag: "--kind <kind>", help: "only charge, refund or payment" },
-      { name: "orderId", flag: "--order <order>", help: "only entries of this order" },
+      {
+        name: "orderId",
+        flag: "--order <order>",
+        help: "only entries of this order: its id, or the partner's own",
+        namesOrder: true,
+      },
     ],
     columns: [
       "id",
@@ -103,7 +110,10 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
   },
   {
     words: "account statement",
+    argument: "merchant",
+    argumentIsAlsoOption: true,
     operationId: "getStatement",
+    csvOperationId: "getStatementCsv",
     help: "show the balance before and after a period, and what was booked in it",
     fields: [
       {
@@ -118,6 +128,8 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
   { words: "charge show", operationId: "getCharge" },
   {
     words: "account pay",
+    argument: "merchant",
+    argumentIsAlsoOption: true,
     operationId: "recordAccountPayment",
     help: "record a payment by a merchant, once for each reference",
     fields: [
@@ -149,6 +161,7 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     words: "key create",
     operationId: "createKey",
     help: "issue a key, which is shown only this once",
+    note: "The key is shown only this once. Store it now.",
     fields: [
       { name: "name", flag: "--name <name>", help: "name by which to recognize the key" },
       { name: "mode", flag: "--mode <mode>", help: "live, or test for test orders only; live by default" },
@@ -168,5 +181,6 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     ],
     columns: ["id", "name", "mode", "prefix", "createdAt", "expiresAt", "revokedAt"],
   },
+  { words: "key show", operationId: "getKey" },
   { words: "key revoke", operationId: "revokeKey" },
 ];

@@ -1,4 +1,16 @@
+import { AGE, member, PIECES } from "./columns.ts";
 import type { Field, RequestCommand } from "./command.ts";
+import {
+  canceled,
+  corrected,
+  done,
+  held,
+  nowHasStatus,
+  refunded,
+  released,
+  returned,
+  shipped,
+} from "./outcomes.ts";
 import { lineQuantities, list, money, orEmpty, yesOrNo } from "./values.ts";
 
 const reasons = (help: string): Field => ({
@@ -76,15 +88,26 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       },
       { name: "q", flag: "--search <text>", help: "an id, part of a name, or a tracking number" },
     ],
-    columns: ["id", "externalOrderId", "status", "onHoldReasons", "createdAt"],
+    columns: [
+      "id",
+      "externalOrderId",
+      "status",
+      "onHoldReasons",
+      member("merchant", "merchantName"),
+      PIECES,
+      "goods",
+      member("country", "shippingAddress.countryCode"),
+      AGE,
+    ],
   },
   { words: "order show", operationId: "getOrder" },
-  { words: "order approve", operationId: "approveOrder", fields: REASON },
-  { words: "order reject", operationId: "rejectOrder", fields: REASON },
-  { words: "order cancel", operationId: "cancelOrder", fields: REASON },
+  { words: "order approve", operationId: "approveOrder", outcome: nowHasStatus("Approved"), fields: REASON },
+  { words: "order reject", operationId: "rejectOrder", outcome: canceled("Rejected"), fields: REASON },
+  { words: "order cancel", operationId: "cancelOrder", outcome: canceled("Canceled"), fields: REASON },
   {
     words: "order hold",
     operationId: "holdOrder",
+    outcome: held,
     fields: [
       reasons(
         "one or more reasons, separated by commas, such as address_unserviceable; merchant_request by default",
@@ -94,11 +117,13 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
   {
     words: "order release-hold",
     operationId: "releaseOrderHold",
+    outcome: released,
     fields: [reasons("only these reasons, separated by commas; all that you may release by default")],
   },
   {
     words: "order ship",
     operationId: "shipOrder",
+    outcome: shipped,
     fields: [
       {
         name: "lineIds",
@@ -115,10 +140,11 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       ...TRACKING,
     ],
   },
-  { words: "order complete", operationId: "completeOrder" },
+  { words: "order complete", operationId: "completeOrder", outcome: nowHasStatus("Completed") },
   {
     words: "order return",
     operationId: "returnShipment",
+    outcome: returned,
     fields: [
       {
         name: "shipmentId",
@@ -155,6 +181,7 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
   {
     words: "order refund",
     operationId: "refundOrder",
+    outcome: refunded,
     help: "refund an order to its merchant, once for each reference",
     fields: [
       {
@@ -172,9 +199,23 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       { name: "note", flag: "--note <text>", help: "explanation for the order's timeline" },
     ],
   },
-  { words: "order correct-address", operationId: "updateShippingAddress", fields: ADDRESS },
-  { words: "order retry-payment", operationId: "retryPayment" },
-  { words: "order erase-personal-data", operationId: "erasePersonalData" },
+  {
+    words: "order correct-address",
+    operationId: "updateShippingAddress",
+    outcome: corrected,
+    fields: ADDRESS,
+  },
+  {
+    words: "order retry-payment",
+    operationId: "retryPayment",
+    outcome: nowHasStatus("The payment is tried again"),
+  },
+  {
+    words: "order erase-personal-data",
+    operationId: "erasePersonalData",
+    outcome: done("The personal data of the buyer is erased."),
+  },
+  { words: "shipment show", operationId: "getShipment" },
   {
     words: "shipment change",
     operationId: "updateShipment",

@@ -1,9 +1,16 @@
+import { systemClock } from "../../platform/clock.ts";
+import { type Column, headOf, valueIn } from "./columns.ts";
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** Rows under the names of their columns, aligned. */
-export function presentTable(rows: readonly Json[], columns: readonly string[]): string {
-  const cells = rows.map((row) => columns.map((column) => presentCell(row[column])));
-  const heads = columns.map((column) => labelOf(column).toUpperCase());
+export function presentTable(
+  rows: readonly Json[],
+  columns: readonly Column[],
+  now = systemClock.now(),
+): string {
+  const cells = rows.map((row) => columns.map((column) => presentCell(valueIn(column, row, now))));
+  const heads = columns.map((column) => labelOf(headOf(column)).toUpperCase());
   const widths = heads.map((head, index) =>
     Math.max(head.length, ...cells.map((row) => row[index]?.length ?? 0)),
   );
@@ -24,7 +31,7 @@ export function presentObject(object: Json, indent = ""): string {
       if (isList(value)) return `${label}\n${value.map((item) => presentItem(item, indent)).join("")}`;
       if (isObject(value) && presentMoney(value) === null)
         return `${label}\n${presentObject(value, `${indent}  `)}`;
-      return `${indent}${labelOf(name).padEnd(width)}  ${presentValue(value)}\n`;
+      return `${indent}${labelOf(name).padEnd(width)}  ${presentText(value)}\n`;
     })
     .join("");
 }
@@ -33,12 +40,13 @@ const presentItem = (item: Json, indent: string): string =>
   presentObject(item, `${indent}    `).replace(`${indent}    `, `${indent}  - `);
 
 /** A table shows how many items a list has; `show` shows the items. */
-const presentCell = (value: unknown): string => (isList(value) ? String(value.length) : presentValue(value));
+const presentCell = (value: unknown): string => (isList(value) ? String(value.length) : presentText(value));
 
-function presentValue(value: unknown): string {
+/** A value on one line, as people read it. */
+export function presentText(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(presentValue).join(", ");
+  if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(presentText).join(", ");
   if (isObject(value)) return presentMoney(value) ?? JSON.stringify(value);
   return harmless(String(value));
 }
@@ -58,12 +66,13 @@ const isList = (value: unknown): value is Json[] =>
 const harmless = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
 
 /** `accountEmail` as people write it. */
-const labelOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+export const labelOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** A problem document: its title and detail, and each error with its position. */
 export function presentProblem({ title, detail, errors }: Json): string {
   return [
-    `${presentValue(title)}: ${presentValue(detail)}`,
+    `${presentText(title)}: ${presentText(detail)}`,
     ...(isList(errors) ? errors : []).map((error) => `  - ${presentError(error)}`),
   ]
     .map((line) => `${line}\n`)
@@ -73,7 +82,7 @@ export function presentProblem({ title, detail, errors }: Json): string {
 function presentError({ line, column, pointer, parameter, header, detail }: Json): string {
   const location = [
     line === undefined ? null : `line ${line}`,
-    ...[column, pointer, parameter, header].map((part) => (part === undefined ? null : presentValue(part))),
+    ...[column, pointer, parameter, header].map((part) => (part === undefined ? null : presentText(part))),
   ].filter((part) => part !== null);
-  return `${location.join(", ")}: ${presentValue(detail)}`;
+  return `${location.join(", ")}: ${presentText(detail)}`;
 }

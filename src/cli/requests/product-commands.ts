@@ -40,6 +40,7 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
     ],
     columns: ["id", "sku", "name", "price", "status"],
   },
+  { words: "product show", operationId: "getProduct" },
   { words: "product export", operationId: "exportProducts", isFile: true },
   { words: "product change", operationId: "updateProduct", fields: [...PRODUCT, STATUS] },
 ];

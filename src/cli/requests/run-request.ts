@@ -2,6 +2,8 @@ import type { BackOffice, BackOfficeResponse } from "../back-office/back-office.
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { type BackOfficeRequest, type OptionValues, type RequestCommand, requestOf } from "./command.ts";
+import { withOrderIds } from "./find-order.ts";
+import { changedMembers } from "./outcomes.ts";
 import { presentObject, presentProblem, presentTable } from "./present.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -14,33 +16,59 @@ export async function runRequest(
   id: string | undefined,
   options: OptionValues,
 ): Promise<ExitCode> {
-  const request = requestOf(command, id, options);
-  if (command.isFile) {
-    const downloaded = await backOffice.download(request, output.write);
-    return downloaded.status >= 400 ? reportProblem(output, downloaded, options["json"] === true) : EXIT.done;
-  }
+  const json = options["json"] === true;
+  const named = await withOrderIds(backOffice, command, { id, options });
+  if ("problem" in named) return reportProblem(output, named.problem, json);
+  const file = fileOf(command, options);
+  if (file !== null) return writeFile(backOffice, output, requestOf(file, named.id, named.options), json);
+  const request = requestOf(command, named.id, named.options);
   const response =
     options["all"] === true ? await readAll(backOffice, request) : await backOffice.send(request);
-  if (response.status >= 400) return reportProblem(output, response, options["json"] === true);
-  if (response.isCsv) {
-    await output.write(response.text);
-    noteNext(output, response);
-    return EXIT.done;
-  }
-  if (options["json"] === true) {
+  if (response.status >= 400) return reportProblem(output, response, json);
+  if (json && !response.isCsv) {
     if (response.text !== "") await output.write(`${response.text}\n`);
-    return EXIT.done;
+  } else {
+    await output.write(shownOf(command, request, response));
+    noteNext(output, response);
   }
-  if (command.columns === undefined) {
-    await output.write(response.text === "" ? "Done.\n" : presentObject(response.body));
-    return EXIT.done;
-  }
-  const { data, nextCursor: _, ...others } = response.body;
-  // Members of a list about all of it, such as the balances of a statement.
-  if (Object.keys(others).length > 0) await output.write(`${presentObject(others)}\n`);
-  await output.write(presentTable(data as Json[], command.columns)); // As every list has it.
-  noteNext(output, response);
+  if (command.note !== undefined) output.note(`${command.note}\n`);
   return EXIT.done;
+}
+
+/** The command whose response is a file, if the command line asks for one. */
+function fileOf(command: RequestCommand, options: OptionValues): RequestCommand | null {
+  if (command.isFile === true) return command;
+  const { csvOperationId } = command;
+  return csvOperationId === undefined || options["format"] !== "csv"
+    ? null
+    : { ...command, operationId: csvOperationId };
+}
+
+async function writeFile(
+  backOffice: BackOffice,
+  output: Output,
+  request: BackOfficeRequest,
+  json: boolean,
+): Promise<ExitCode> {
+  const response = await backOffice.download(request, output.write);
+  return response.status >= 400 ? reportProblem(output, response, json) : EXIT.done;
+}
+
+/** A response as people read it. */
+function shownOf(
+  { columns, outcome }: RequestCommand,
+  request: BackOfficeRequest,
+  { text, body, isCsv }: BackOfficeResponse,
+): string {
+  if (isCsv) return text;
+  if (outcome !== undefined) return outcome(body, request.body ?? {});
+  if (text === "") return "Done.\n";
+  if (columns === undefined)
+    return request.method === "PATCH" ? changedMembers(body, request.body ?? {}) : presentObject(body);
+  const { data, nextCursor: _, ...others } = body;
+  // Members of a list about all of it, such as the balances of a statement.
+  const summary = Object.keys(others).length === 0 ? "" : `${presentObject(others)}\n`;
+  return summary + presentTable(data as Json[], columns); // As every list has it.
 }
 
 function noteNext(output: Output, { body: { nextCursor = null } }: BackOfficeResponse): void {

@@ -65,7 +65,7 @@ export const findRoutes: readonly BackOfficeRoute[] = [
       const { externalOrderId, connectionId } = query;
       const filter = {
         externalOrderId,
-        merchantId: confinedTo(caller),
+        merchantIds: confinedTo(caller),
         connectionId: connectionId === undefined ? null : fromTypeId("con", connectionId),
       };
       const found = await findOrdersByExternalId(context.db, filter, position, context.clock.now());
