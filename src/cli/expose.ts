@@ -2,9 +2,9 @@ import type { BackOffice, BackOfficeResponse } from "./back-office/back-office.t
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
+import { presentObject } from "./presentation/present.ts";
 import type { OptionValues, RequestCommand } from "./requests/command.ts";
 import { operationOf } from "./requests/operations.ts";
-import { presentObject } from "./requests/present.ts";
 import { reportProblem, runRequest } from "./requests/run-request.ts";
 
 export type ExposureVerb = "expose" | "withdraw";

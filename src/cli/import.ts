@@ -4,8 +4,8 @@ import type { BackOffice } from "./back-office/back-office.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { messageOf, UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
+import { presentObject } from "./presentation/present.ts";
 import { operationOf } from "./requests/operations.ts";
-import { presentObject } from "./requests/present.ts";
 import { reportProblem } from "./requests/run-request.ts";
 
 export type ImportOptions = {

@@ -21,7 +21,7 @@ import { cliLog } from "../back-office/in-process.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { messageOf } from "../failure.ts";
 import type { Output } from "../output.ts";
-import { presentTable } from "../requests/present.ts";
+import { presentTable } from "../presentation/present.ts";
 import {
   checkClock,
   checkMigrations,

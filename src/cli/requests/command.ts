@@ -1,6 +1,6 @@
-import type { Column } from "./columns.ts";
+import type { Column } from "../presentation/columns.ts";
+import type { Outcome } from "../presentation/outcomes.ts";
 import { type Operation, operationOf } from "./operations.ts";
-import type { Outcome } from "./outcomes.ts";
 import { wholeNumber } from "./values.ts";
 
 /** An option of a command: a parameter of the route's query, or a member of its body. */

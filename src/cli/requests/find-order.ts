@@ -1,8 +1,8 @@
 import type { BackOffice, BackOfficeResponse } from "../back-office/back-office.ts";
 import { UsageError } from "../failure.ts";
+import { presentTable, presentText } from "../presentation/present.ts";
 import { argumentOf, type OptionValues, optionName, type RequestCommand } from "./command.ts";
 import { operationOf } from "./operations.ts";
-import { presentTable, presentText } from "./present.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

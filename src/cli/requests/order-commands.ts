@@ -1,5 +1,4 @@
-import { AGE, member, PIECES } from "./columns.ts";
-import type { Field, RequestCommand } from "./command.ts";
+import { AGE, member, PIECES } from "../presentation/columns.ts";
 import {
   canceled,
   corrected,
@@ -10,7 +9,8 @@ import {
   released,
   returned,
   shipped,
-} from "./outcomes.ts";
+} from "../presentation/outcomes.ts";
+import type { Field, RequestCommand } from "./command.ts";
 import { lineQuantities, list, money, orEmpty, yesOrNo } from "./values.ts";
 
 const reasons = (help: string): Field => ({

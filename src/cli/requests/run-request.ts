@@ -1,10 +1,10 @@
 import type { BackOffice, BackOfficeResponse } from "../back-office/back-office.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
+import { changedMembers } from "../presentation/outcomes.ts";
+import { presentObject, presentProblem, presentTable } from "../presentation/present.ts";
 import { type BackOfficeRequest, type OptionValues, type RequestCommand, requestOf } from "./command.ts";
 import { withOrderIds } from "./find-order.ts";
-import { changedMembers } from "./outcomes.ts";
-import { presentObject, presentProblem, presentTable } from "./present.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
