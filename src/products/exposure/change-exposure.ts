@@ -1,13 +1,12 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
-import { eventRow } from "../../events/event.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
-import { toPartnerProduct } from "../product.ts";
 import { type ProductFilter, readProducts } from "../products-sql.ts";
 import { exposeProducts, listByExposure, withdrawProducts } from "./exposure-sql.ts";
+import { publishedEvent } from "./published-event.ts";
 
 /** Products that one request changes. */
 export const EXPOSURE_PRODUCTS_MAX = 500;
@@ -72,17 +71,7 @@ async function exposeBatch(
   const now = context.clock.now();
   const exposed = await exposeProducts(tx, key, productIds, now);
   const events = (await readProducts(tx, key.merchantId, exposed)).map((product) =>
-    eventRow({
-      ...key,
-      id: context.newId(),
-      type: "product.published",
-      occurredAt: now,
-      testMode: false,
-      orderId: null,
-      sequence: null,
-      notAfter: null,
-      data: { product: toPartnerProduct(product) },
-    }),
+    publishedEvent(key, product, context.newId(), now),
   );
   await insertEvents(tx, events, now);
   return recordChanged(tx, context, key, exposed, by);

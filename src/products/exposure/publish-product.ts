@@ -1,12 +1,12 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
-import { eventRow } from "../../events/event.ts";
 import { type Connection, keyOf } from "../../merchants/connection.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
-import { type Product, toPartnerProduct } from "../product.ts";
+import type { Product } from "../product.ts";
 import { lockProduct } from "../products-sql.ts";
 import { exposeProduct } from "./exposure-sql.ts";
+import { publishedEvent } from "./published-event.ts";
 
 /**
  * Exposes a product to a connection of its merchant and publishes `product.published`, both or neither. If the product
@@ -25,18 +25,7 @@ export async function publishProduct(
     const now = context.clock.now();
     const exposed = await exposeProduct(tx, key, product.id, now);
     if (!exposed) return product;
-    const event = eventRow({
-      ...key,
-      id: context.newId(),
-      type: "product.published",
-      occurredAt: now,
-      testMode: false,
-      orderId: null,
-      sequence: null,
-      notAfter: null,
-      data: { product: toPartnerProduct(product) },
-    });
-    await insertEvents(tx, [event], now);
+    await insertEvents(tx, [publishedEvent(key, product, context.newId(), now)], now);
     await recordAudit(tx, context, by, { ...key, subject: "product", ids: [product.id] });
     return product;
   });
