@@ -112,7 +112,7 @@ describe("an import of a file that was imported before", () => {
       const waiting = async () =>
         tx.query({
           name: "test-imports-waiting",
-          text: "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          text: "select distinct pid from pg_locks where not granted",
           values: [],
         });
       while ((await waiting()).length < imports.length);
