@@ -118,7 +118,9 @@ const FOR_MONITORING = [
   "getStock",
   "getRates",
 ];
-const READS = backOfficeRoutes.filter(({ method }) => method === "GET").map(({ operationId }) => operationId);
+const READS = backOfficeRoutes
+  .filter(({ method, operationId }) => method === "GET" && operationId !== "exportOrders")
+  .map(({ operationId }) => operationId);
 
 type Role = "operator" | "warehouse" | "merchant" | "support" | "monitoring";
 const ADMITTED: Record<Exclude<Role, "operator">, readonly string[]> = {

@@ -10,7 +10,7 @@ import { parseTime } from "../../../platform/time.ts";
 import { notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { dateTime, describedAs, enumeration } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
+import { type BackOfficeRoute, operatorAlone, route } from "../access.ts";
 
 const ExportQuery = Type.Object({
   merchantId: Type.Optional(Type.String({ description: "Only orders of this merchant." })),
@@ -42,7 +42,7 @@ export const exportRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/orders/export",
     operationId: "exportOrders",
-    admits: operatorOnly,
+    admits: operatorAlone,
     tag: "Orders",
     summary: "Export orders",
     description:

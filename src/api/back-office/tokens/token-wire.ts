@@ -18,7 +18,7 @@ export const TokenRoleSchema = enumeration(
     "`operator`: everything.",
     "`warehouse`: what the warehouse does.",
     "`merchant`: what a merchant does, for the merchants of the token.",
-    "`support`: reads what the operator reads, with personal data of buyers, and changes nothing.",
+    "`support`: reads what the operator reads, with personal data of buyers, exports no orders, and changes nothing.",
     "`monitoring`: reads settings, stock and balances, without personal data of buyers, and changes nothing.",
   ].join(" "),
 );
