@@ -51,6 +51,7 @@ export const SANDBOX_RULES = [
   "order_settled",
   "no_shipment_out",
   "nothing_to_ship",
+  "too_many_lines",
 ] as const satisfies readonly TransitionRule[];
 
 /** The `rule` of a `transition-refused`. */

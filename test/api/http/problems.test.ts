@@ -5,6 +5,7 @@ import { operatorAuthentication } from "../../../src/api/back-office/authenticat
 import { BODY_LIMIT_BYTES } from "../../../src/api/http/body.ts";
 import { createPartnerApi } from "../../../src/api/partner/app.ts";
 import { STORED_LIMITS } from "../../../src/merchants/limits.ts";
+import { TRANSITION_RULES } from "../../../src/orders/changes/transition-refused.ts";
 import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
 import { PROBLEMS, type ProblemCode } from "../../../src/platform/wire/problems.ts";
@@ -177,6 +178,12 @@ describe("every code of the table", () => {
     const documented = [...rows].map(([, code, status, title]) => ({ code, status: Number(status), title }));
     const inCode = Object.entries(PROBLEMS).map(([code, { status, title }]) => ({ code, status, title }));
     expect(documented).toEqual(inCode);
+  });
+
+  it("has its rules in docs/problems.md, which has no others", () => {
+    const rows = readFileSync("docs/problems.md", "utf8").matchAll(/^\| `([a-z]+(?:_[a-z]+)+)` \|/gm);
+    const returned = TRANSITION_RULES.filter((rule) => rule !== "not_cancelable"); // It has a code of its own.
+    expect([...rows].map(([, rule]) => rule).sort()).toEqual([...returned].sort());
   });
 
   it("has no page for a code outside the table", async () => {

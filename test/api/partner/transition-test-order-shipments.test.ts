@@ -52,6 +52,20 @@ describe("ship", () => {
     });
   });
 
+  it("stops splitting at 200 lines, as the warehouse does", async () => {
+    const lines = Array.from({ length: 100 }, () => ({ productId: partner.productIds[0], quantity: 3 }));
+    const { id } = await placeTestOrder(partner, { lines });
+    const { lines: whole } = await readOrder(partner, id);
+    const one = ({ id: lineId }: { id: string }) => ({ lineId, quantity: 1 });
+    const split = await applied(partner, id, "ship", { lines: whole.map(one) });
+    expect(split.lines).toHaveLength(200);
+    const unshipped = split.lines.find(
+      ({ shipmentId }: { shipmentId: string | null }) => shipmentId === null,
+    );
+    const expected = { orderStatus: "IN_PROGRESS", rule: "too_many_lines" };
+    await expectRejected(test, partner, id, "ship", expected, { lines: [one(unshipped)] });
+  });
+
   it("with tracking creates a shipment that is shipped, as the warehouse does", async () => {
     const { id } = await threeLines();
     const tracking = { carrier: "U.P.S.", trackingNumber: "1Z 999" };
