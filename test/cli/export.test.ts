@@ -77,7 +77,7 @@ describe("order export", () => {
       expect(row).toContain(",'@x,");
       expect(row).toContain(',"two\nlines",');
       expect(row).toContain(",'+44 1,line_");
-      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,,'=1\+1,"\{""shop"":""7""\}"(,[\d.]*){4}$/);
+      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,,,,,'=1\+1,"\{""shop"":""7""\}"(,[\d.]*){4}$/);
     }
   });
 

@@ -36,8 +36,11 @@ const COLUMNS = [
   "currency",
   "shipmentId",
   "shipmentStatus",
+  "carrier",
   "trackingNumber",
   "trackingUrl",
+  "shippedAt",
+  "deliveredAt",
   "note",
   "metadata",
   // Of the order, on its first row only, so that a column can be added up.
@@ -132,8 +135,11 @@ function cellsOf(
     currency: line.unitPrice.currency,
     shipmentId: line.shipmentId,
     shipmentStatus: shipment?.status,
+    carrier: shipment?.carrier,
     trackingNumber: shipment?.trackingNumber,
     trackingUrl: shipment?.trackingUrl,
+    shippedAt: shipment?.shippedAt,
+    deliveredAt: shipment?.deliveredAt,
     metadata: Object.keys(order.metadata).length === 0 ? "" : JSON.stringify(order.metadata),
   };
 }

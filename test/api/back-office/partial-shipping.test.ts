@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anOrder, createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import {
@@ -194,4 +195,31 @@ describe("quantities", () => {
       [3, true],
     ]);
   });
+});
+
+it("an export has the carrier and the times of the shipment of each line", async () => {
+  const buyer = await createPartner(test);
+  const lines = buyer.productIds.map((productId) => ({ productId, quantity: 1 }));
+  const order = await placeAcceptedOrder(test, buyer, { lines });
+  await routeAll(test);
+  const tracking = { carrier: "-Post", trackingNumber: "RM1", trackingUrl: "https://x.example/RM1" };
+  const { shipments } = await operationApplied(test, order.id, "ship", {
+    lineIds: [order.lines[0].id],
+    ...tracking,
+  });
+  const shippedAt = test.clock.now().toISOString();
+  test.clock.advance({ minutes: 5 });
+  const deliveredAt = test.clock.now().toISOString();
+  const path = `/api/shipments/${shipments[0].id}`;
+  expect((await test.backOffice.request("PATCH", path, { body: { status: "delivered" } })).status).toBe(200);
+  const csv = await test.backOffice.get(`/api/orders/export?connectionId=${buyer.connectionId}`);
+  const [shipped, open]: Record<string, string>[] = parse(csv.body, { columns: true });
+  expect(shipped).toMatchObject({
+    ...tracking,
+    carrier: "'-Post",
+    shipmentStatus: "delivered",
+    shippedAt,
+    deliveredAt,
+  });
+  expect(open).toMatchObject({ shipmentId: "", carrier: "", shippedAt: "", deliveredAt: "" });
 });
