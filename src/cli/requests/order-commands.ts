@@ -165,6 +165,11 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       { name: "condition", flag: "--condition <condition>", help: "unopened, opened, damaged or defective" },
       { name: "note", flag: "--note <text>", help: "explanation for the order's timeline" },
       {
+        name: "reference",
+        flag: "--reference <text>",
+        help: "your name for the return; repeating it with the same reference changes nothing",
+      },
+      {
         name: "refund.amount",
         flag: "--refund-amount <amount>",
         help: 'refund this amount, such as "12.50 EUR"; the price of the goods by default',

@@ -1,7 +1,7 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { AppliedTransition, TransitionCause } from "../../lifecycle/applied-transition.ts";
-import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import { applyTransition, unchanged } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
 import type { Context } from "../../platform/context.ts";
@@ -14,8 +14,8 @@ import { transitionRefused } from "./transition-refused.ts";
 export type RequestedTransition = Pick<RequestedChange, "prepare" | "alongside"> & {
   readonly cause: Omit<TransitionCause, "actor" | "requestId"> & { readonly operation: TransitionName };
   readonly by: Initiator;
-  /** The transition, or why the request is not valid for this order. */
-  transition(order: Order): Transition | Problem;
+  /** The transition; or null, if an earlier request has made it; or why the request is not valid for this order. */
+  transition(order: Order): Transition | Problem | null;
 };
 
 /**
@@ -43,6 +43,7 @@ export async function transitionOrder(
     },
     decide(order, now) {
       const requested = transition(order);
+      if (requested === null) return unchanged(order, now);
       return isProblem(requested) ? requested : applyTransition(order, requested, now);
     },
   });

@@ -33,6 +33,8 @@ export type ReturnFacts = {
 
 export type OrderReturn = ReturnFacts & {
   readonly id: string;
+  /** The caller's name for the return. An order has one return for each. Null if the caller gave none. */
+  readonly reference: string | null;
   readonly lines: readonly { readonly lineId: string; readonly quantity: number }[];
   readonly restocked: boolean;
   /** Null if the request refunded nothing. */

@@ -13,10 +13,13 @@ import {
 import { transitionRefused } from "../changes/transition-refused.ts";
 import { readOrderPrices } from "../order-prices-sql.ts";
 import { refundLockedOrder } from "../refunds/refund-order.ts";
-import { RETURNS_MAX, type ReturnFacts } from "./order-return.ts";
+import { type OrderReturn, RETURNS_MAX, type ReturnFacts } from "./order-return.ts";
 import { countReturns, insertReturn } from "./returns-sql.ts";
 
 export type RequestedReturn = ReturnFacts & {
+  /** Both are null if the caller did not name the return. */
+  readonly reference: string | null;
+  readonly requestHash: Buffer | null;
   readonly restock: boolean;
   /** The request named lines, instead of a shipment. */
   readonly namesLines: boolean;
@@ -34,7 +37,7 @@ export async function recordReturn(
   tx: Queryable,
   context: Pick<Context, "clock" | "newId">,
   { before, after }: Change,
-  { restock, namesLines, refund, ...facts }: RequestedReturn,
+  { restock, namesLines, refund, requestHash, ...facts }: RequestedReturn,
   by: Initiator,
   at: RecordContext,
 ): Promise<Problem | null> {
@@ -43,7 +46,7 @@ export async function recordReturn(
   const refunded =
     refund === null ? null : await refundReturn(tx, context, { before, after }, refund, by, at);
   if (refunded !== null && isProblem(refunded)) return refunded;
-  await insertReturn(tx, after, {
+  const returned: OrderReturn = {
     ...facts,
     id: at.newId(),
     restocked: restock,
@@ -51,7 +54,8 @@ export async function recordReturn(
     lines: returnedBetween(before, after).map(({ line, quantity }) => ({ lineId: line.id, quantity })),
     actor: by.actor,
     createdAt: at.now,
-  });
+  };
+  await insertReturn(tx, after, returned, requestHash);
   return null;
 }
 

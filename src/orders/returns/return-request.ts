@@ -43,6 +43,15 @@ export const returnFields = {
       description: "Explanation for the back office and the order's timeline.",
     }),
   ),
+  reference: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      format: "text",
+      description:
+        "The caller's own name for the return, such as the number of a delivery note. An order has one return for each reference: repeating the request returns the order and changes nothing, so a retry is safe. Without it, a retry with `lines` can bring back more pieces. Recommended.",
+    }),
+  ),
   restock: Type.Optional(
     Type.Boolean({
       description:
@@ -50,7 +59,7 @@ export const returnFields = {
     }),
   ),
 };
-type ReturnRequest = { [Field in keyof typeof returnFields]?: Static<(typeof returnFields)[Field]> };
+export type ReturnRequest = { [Field in keyof typeof returnFields]?: Static<(typeof returnFields)[Field]> };
 
 /** The transition that a return means for this order, or why it is not valid. */
 export function toReturn(order: Order, request: ReturnRequest): Transition | Problem {

@@ -32,14 +32,19 @@ export async function storeReturnedQuantities(
 }
 
 /** Adds a return of an order that the transaction has locked. */
-export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderReturn): Promise<void> {
+export async function insertReturn(
+  tx: Queryable,
+  order: OrderKey,
+  added: OrderReturn,
+  requestHash: Buffer | null,
+): Promise<void> {
   await tx.query({
     name: "insert-return",
     text: `
       insert into order_returns (
         merchant_id, order_id, id, reason, condition, note, restocked, refund_id, actor_kind, actor_name, actor_id,
-        created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+        created_at, reference, request_hash)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       order.merchantId,
       order.id,
@@ -53,6 +58,8 @@ export async function insertReturn(tx: Queryable, order: OrderKey, added: OrderR
       added.actor.name,
       added.actor.id ?? null,
       added.createdAt,
+      added.reference,
+      requestHash,
     ],
   });
   await tx.query({
@@ -79,6 +86,7 @@ export async function readReturns(db: Queryable, order: OrderKey): Promise<Order
     condition: ReturnCondition | null;
     note: string | null;
     restocked: boolean;
+    reference: string | null;
     refund_id: string | null;
     actor_kind: Actor["kind"];
     actor_name: string | null;
@@ -88,7 +96,8 @@ export async function readReturns(db: Queryable, order: OrderKey): Promise<Order
   }>({
     name: "read-returns",
     text: `
-      select r.id, r.reason, r.condition, r.note, r.restocked, r.refund_id, r.actor_kind, r.actor_name, r.actor_id, r.created_at,
+      select r.id, r.reason, r.condition, r.note, r.restocked, r.reference, r.refund_id, r.actor_kind,
+             r.actor_name, r.actor_id, r.created_at,
              (select json_agg(json_build_object('lineId', l.line_id, 'quantity', l.quantity) order by l.line_id)
               from order_return_lines l
               where l.merchant_id = $1 and l.order_id = $2 and l.return_id = r.id) as lines
@@ -103,11 +112,29 @@ export async function readReturns(db: Queryable, order: OrderKey): Promise<Order
     reason: row.reason,
     condition: row.condition,
     note: row.note,
+    reference: row.reference,
     restocked: row.restocked,
     refundId: row.refund_id,
     createdAt: row.created_at,
     actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
   }));
+}
+
+/** The hash of the request that made the return with this reference. Null if there is none. */
+export async function findReturnHash(
+  tx: Queryable,
+  order: OrderKey,
+  reference: string,
+): Promise<Buffer | null> {
+  const [row] = await tx.query<{ request_hash: Buffer }>({
+    name: "find-return-hash",
+    text: `
+      select request_hash
+      from order_returns
+      where merchant_id = $1 and order_id = $2 and reference = $3`,
+    values: [order.merchantId, order.id, reference],
+  });
+  return row?.request_hash ?? null;
 }
 
 /** How many returns an order has. */

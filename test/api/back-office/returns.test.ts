@@ -9,7 +9,6 @@ import {
   setStock,
 } from "../../support/facilities.ts";
 import { readOrder, readOrderEventTypes } from "../../support/orders.ts";
-import { processDuePayments } from "../../support/payments.ts";
 import {
   expectRejected,
   operationApplied,
@@ -17,9 +16,9 @@ import {
   readDetail,
   requestOperation,
 } from "../../support/real-orders.ts";
+import { type ReturnableLine as Line, shipTwoParcels } from "../../support/returnable-orders.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
-type Line = { id: string; shipmentId: string | null; returnedQuantity: number };
 let test: TestService;
 let partner: Partner;
 let facility: string;
@@ -31,17 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** An order of 5 pieces of each of two products, in a shipment each, completed. */
-async function twoParcels() {
-  const lines = partner.productIds.map((productId) => ({ productId, quantity: 5 }));
-  const order = await placeAcceptedOrder(test, partner, { lines });
-  await routeAll(test);
-  await processDuePayments(test);
-  const ids = order.lines.map(({ id }: Line) => id) as [string, string]; // Two lines.
-  for (const id of ids) await operationApplied(test, order.id, "ship", { lineIds: [id] });
-  const { shipments } = await operationApplied(test, order.id, "complete");
-  return { id: order.id, lines: ids, shipments: shipments.map((one: { id: string }) => one.id) };
-}
+const twoParcels = () => shipTwoParcels(test, partner);
 const some = (lineId: string, quantity: number) => ({ lines: [{ lineId, quantity }] });
 const backOf = ({ lines }: { lines: Line[] }) => lines.map(({ returnedQuantity }) => returnedQuantity);
 const statusesOf = ({ shipments }: { shipments: { status: string }[] }) =>

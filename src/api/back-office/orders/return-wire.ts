@@ -57,6 +57,10 @@ export const ReturnSchema = Type.Object(
       Type.String(),
       "Explanation by the caller. Null if there is none. It is erased with the personal data of the order.",
     ),
+    reference: nullable(
+      Type.String(),
+      "The caller's own name for the return, which no other return of the order has. Null if the caller gave none.",
+    ),
     restocked: Type.Boolean({ description: "Whether the goods were added to the stock." }),
     refundId: nullable(
       Type.String(),
@@ -74,6 +78,7 @@ export const toWireReturn = (returned: OrderReturn): Static<typeof ReturnSchema>
   reason: returned.reason,
   condition: returned.condition,
   note: returned.note,
+  reference: returned.reference,
   restocked: returned.restocked,
   refundId: returned.refundId === null ? null : toTypeId("rfd", returned.refundId),
   actor: toWireActor(returned.actor),

@@ -6,8 +6,8 @@ import type { Transition } from "../../../lifecycle/transition.ts";
 import { readMerchant } from "../../../merchants/merchants-sql.ts";
 import { transitionOrder } from "../../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../../orders/order-owners-sql.ts";
-import { recordReturn } from "../../../orders/returns/record-return.ts";
-import { returnDetail, returnFacts, returnFields, toReturn } from "../../../orders/returns/return-request.ts";
+import { returnGoods } from "../../../orders/returns/return-goods.ts";
+import { returnFields } from "../../../orders/returns/return-request.ts";
 import { readShipRequest, shipFields, toShip } from "../../../orders/shipments/ship-request.ts";
 import { trackingUrlOf } from "../../../orders/shipments/tracking.ts";
 import {
@@ -21,7 +21,7 @@ import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, everyone, route, warehouse } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { refundErrors } from "../money/refund-wire.ts";
-import { findOrder, findOwner } from "./find-order.ts";
+import { describeOrder, findOrder, findOwner } from "./find-order.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 import { ReturnRefundSchema, toReturnRefund } from "./return-wire.ts";
@@ -103,6 +103,14 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     summary: "Record a return",
     description:
       "Records goods that came back, whole shipments or some pieces, also of a settled order. A shipment of which nothing is out any more is `returned`, which is published as `order.shipmentReturned`; the order is RETURNED when nothing of it is out any more. The return of some pieces is published as `order.shipmentUpdated` to endpoints that name this type. `refund`, which only the operator can request, refunds the merchant in the same transaction.",
+    responses: {
+      200: {
+        ...orderOperationRow.responses[200],
+        headers: {
+          "Idempotent-Replayed": "`true` if an earlier request with the reference recorded the return.",
+        },
+      },
+    },
     body: ReturnBody,
     bodyErrors: async ({ caller, params, body }, { context }) => {
       if (valueAt(body, "/refund") === undefined) return [];
@@ -113,21 +121,18 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       return merchant === null ? [] : refundErrors(body, "/refund", merchant.currency);
     },
     handle: async ({ caller, params, body, by }, { context }) => {
-      const facts = returnFacts(body);
-      const restock = body.restock ?? false;
-      // The amount of a refund is checked only if the order exists, so it is read only then.
-      const requested = () => ({
-        ...{ ...facts, restock, namesLines: body.lines !== undefined },
-        refund: body.refund === undefined ? null : toReturnRefund(body.refund, facts.note),
-      });
-      return handleTransition(context, caller, params.id, {
-        by,
-        operation: "returnShipment",
-        detail: returnDetail(facts),
-        restock,
-        transition: (order) => toReturn(order, body),
-        alongside: (tx, change, at) => recordReturn(tx, context, change, requested(), by, at),
-      });
+      const owner = await findOwner(context, caller, params.id);
+      if (owner === null) return notFound("order");
+      // Only of an order that exists the amount has been checked.
+      const refund = body.refund === undefined ? null : toReturnRefund(body.refund, body.note ?? null);
+      const returned = await returnGoods(context, owner, body, refund, by);
+      if (isProblem(returned)) return returned;
+      const { order, replayed } = returned;
+      return {
+        status: 200,
+        body: await describeOrder(context, { order, owner }),
+        ...(replayed && { headers: { "idempotent-replayed": "true" } }),
+      };
     },
   }),
   route({
