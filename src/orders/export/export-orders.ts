@@ -96,7 +96,8 @@ async function* ordersOf(
   const { since, until } = filter;
   let afterId =
     since === null ? UUID_MIN : uuidAt(new Date(Math.max(0, since.getTime() - CLOCK_SKEW_MAX_MS)));
-  const beforeId = until === null ? UUID_MAX : uuidAt(new Date(until.getTime() + CLOCK_SKEW_MAX_MS));
+  const beforeId =
+    until === null ? UUID_MAX : uuidAt(new Date(Math.max(0, until.getTime() + CLOCK_SKEW_MAX_MS)));
   for (;;) {
     const ids = await listOrderIds(db, connection, afterId, beforeId, PAGE_SIZE);
     const last = ids.at(-1);

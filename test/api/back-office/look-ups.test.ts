@@ -139,6 +139,16 @@ describe("GET /api/orders/export", () => {
     expect((await test.backOffice.get("/api/orders/export?since=yesterday")).status).toBe(422);
     expect((await test.backOffice.get("/api/orders/export?format=xml")).status).toBe(422);
   });
+
+  it.each(["until=0000-01-01T00:00:00Z", "until=2016-12-31T23:59:60Z", "since=9999-12-31T23:59:59Z"])(
+    "is a whole file without orders: %s",
+    async (query) => {
+      await placeOrder(partner);
+      const { status, body } = await test.backOffice.get(`/api/orders/export?${query}`);
+      expect(status).toBe(200);
+      expect(body).toMatch(/^orderId,[^\n]*\r?\n$/);
+    },
+  );
 });
 
 describe("GET /api/orders", () => {
