@@ -95,6 +95,14 @@ describe("OpenTelemetry", () => {
     expect(named("accept-orders")).toContainEqual(
       expect.objectContaining({ attributes: { "partner_orders.batch.items": 1 } }),
     );
+    const batches = spans.filter(({ attributes }) => "partner_orders.batch.items" in attributes);
+    for (const batch of batches)
+      expect(batch.attributes["partner_orders.batch.items"], "a batch without work leaves no span").not.toBe(
+        0,
+      );
+    expect(
+      named("list-stock-changes").filter(({ traceId }) => !batches.some((b) => b.traceId === traceId)),
+    ).toEqual([]);
     for (const name of ["GET /metrics", "GET /livez"]) expect(named(name)).toEqual([]);
     const text = JSON.stringify(spans);
     for (const secret of [key, "secret-in", "external-id-of-the-partner", "Lovelace", "q=1"])

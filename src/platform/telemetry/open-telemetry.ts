@@ -36,7 +36,7 @@ import { atMostEvery } from "../log.ts";
 import { MINUTE_MS } from "../time.ts";
 import { toMetricData } from "./metric-data.ts";
 import type { TelemetrySettings } from "./telemetry-settings.ts";
-import { setTracer } from "./tracing.ts";
+import { setTracer, type Tracer } from "./tracing.ts";
 
 const SCOPE = "partner-orders";
 const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
@@ -112,8 +112,17 @@ function openTraces(settings: TraceSettings, resource: Resource): () => Promise<
     sampler: samplerOf(settings),
     spanProcessors: [processor],
   });
+  setTracer(createTracer(provider, linksCallers));
+  return async () => {
+    setTracer(null);
+    await provider.shutdown();
+  };
+}
+
+/** Makes the spans of this process. */
+export function createTracer(provider: TracerProvider, linksCallers: boolean): Tracer {
   const spans = provider.getTracer(SCOPE, readVersion());
-  setTracer({
+  return {
     scopes: new AsyncLocalStorage(),
     start: ({ name, kind = "internal", attributes = {}, links = [], parent }) =>
       spans.startSpan(
@@ -129,10 +138,6 @@ function openTraces(settings: TraceSettings, resource: Resource): () => Promise<
       span.setAttribute("error.type", errorType);
       span.setStatus({ code: SpanStatusCode.ERROR });
     },
-  });
-  return async () => {
-    setTracer(null);
-    await provider.shutdown();
   };
 }
 

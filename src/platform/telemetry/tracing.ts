@@ -12,8 +12,19 @@ type SpanStart = {
   readonly parent: Span | null;
 };
 
-/** The span that is in progress, or the job that a batch is made for. */
-type Scope = { readonly span: Span | null; readonly job: string | null };
+/** Ends of spans within a batch that is in progress. They are sent only if the batch finds work. */
+type Held = { readonly ends: (() => void)[]; isOpen: boolean };
+
+type Scope = {
+  /** The span in progress. */
+  readonly span: Span | null;
+  /** The job whose next batch begins a trace. */
+  readonly job: string | null;
+  readonly held: Held | null;
+};
+
+/** A batch with so many statements has found work. */
+const HELD_MAX = 100;
 
 export type Tracer = {
   readonly scopes: AsyncLocalStorage<Scope>;
@@ -52,7 +63,7 @@ export function failSpan(span: Span, errorType: string): void {
 
 /** Runs `work` as a part of this span, or of none. */
 export const withinSpan = <T>(span: Span | null, work: () => T): T =>
-  tracer === null ? work() : tracer.scopes.run({ span, job: null }, work);
+  tracer === null ? work() : tracer.scopes.run({ span, job: null, held: null }, work);
 
 /** Runs `work` in a span of its own, which ends with it. */
 export async function traced<T>(
@@ -60,16 +71,24 @@ export async function traced<T>(
   work: (span: Span | null) => Promise<T>,
   errorTypeOf: (error: unknown) => string = typeOf,
 ): Promise<T> {
-  const span = startSpan(start);
-  if (span === null) return work(null);
+  if (tracer === null) return work(null);
+  const span = tracer.start(start);
+  const held = start.parent === null ? null : (tracer.scopes.getStore()?.held ?? null);
   try {
-    return await withinSpan(span, () => work(span));
+    return await tracer.scopes.run({ span, job: null, held }, () => work(span));
   } catch (error) {
     failSpan(span, errorTypeOf(error));
     throw error;
   } finally {
-    span.end();
+    end(span, held);
   }
+}
+
+function end(span: Span, held: Held | null): void {
+  const isHeld = held?.isOpen === true && held.ends.length < HELD_MAX;
+  const endedAt = performance.now();
+  if (isHeld) held.ends.push(() => span.end(endedAt));
+  else span.end(endedAt);
 }
 
 /** A span for work that several callers wait for. One caller contains it, several are linked with it. */
@@ -91,19 +110,33 @@ export function tracedGroup<T>(
   });
 }
 
-/** Batches within `work` are spans that have the name of the job. A run that finds no work has none. */
+/** Batches within `work` are spans that have the name of the job. */
 export const withinJob = <T>(job: string, work: () => Promise<T>): Promise<T> =>
-  tracer === null ? work() : tracer.scopes.run({ span: null, job }, work);
+  tracer === null ? work() : tracer.scopes.run({ span: null, job, held: null }, work);
 
-/** A span for a batch of a job. Returns how much the batch did. */
+/**
+ * A span for a batch of a job. Returns how much the batch did. One that did nothing leaves no span, nor do its statements:
+ * jobs look for work every half a second.
+ */
 export async function tracedBatch(work: () => Promise<number>): Promise<number> {
   const name = tracer?.scopes.getStore()?.job ?? null;
-  if (name === null) return work();
-  return traced({ name, parent: null }, async (span) => {
-    const count = await work();
-    span?.setAttribute("partner_orders.batch.items", count);
+  if (tracer === null || name === null) return work();
+  const span = tracer.start({ name, parent: null });
+  const held: Held = { ends: [], isOpen: true };
+  let isKept = true;
+  try {
+    const count = await tracer.scopes.run({ span, job: null, held }, work);
+    span.setAttribute("partner_orders.batch.items", count);
+    isKept = count > 0;
     return count;
-  });
+  } catch (error) {
+    failSpan(span, typeOf(error));
+    throw error;
+  } finally {
+    held.isOpen = false;
+    if (isKept) for (const endOne of held.ends) endOne();
+    if (isKept) span.end();
+  }
 }
 
 const typeOf = (error: unknown): string => (error instanceof Error ? error.name : "unknown");
