@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { processDuePayments } from "../../support/payments.ts";
+import { placeAcceptedOrder } from "../../support/real-orders.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 import { tokenPath, tokensOf } from "../../support/tokens.ts";
 
@@ -92,7 +94,7 @@ describe("POST /api/tokens/{id}/rotate", () => {
 });
 
 describe("the initiator of a change", () => {
-  it("is named with its id in the timeline, the audit log and the refund", async () => {
+  it("is named with its id in the timeline and in the audit log", async () => {
     const { body } = await tokens.create({ name: "Night shift", role: "operator" });
     const actor = { kind: "operator", name: "Night shift", id: body.id };
     const client = test.backOfficeAs(body.token);
@@ -106,6 +108,25 @@ describe("the initiator of a change", () => {
       expect(data.map(({ action }: { action: string }) => action)).toEqual(["getOrder", "holdOrder"]);
       expect(data[0].actor).toEqual(actor);
     }
+  });
+
+  it("is named with its id by refunds, returns and movements of stock", async () => {
+    const { body } = await tokens.create({ name: "Night shift", role: "operator" });
+    const actor = { kind: "operator", name: "Night shift", id: body.id };
+    const client = test.backOfficeAs(body.token);
+    const { id } = await placeAcceptedOrder(test, partner);
+    await processDuePayments(test);
+    const refund = { reason: "damaged", reference: "ticket-1", amount: { amount: "1.00", currency: "EUR" } };
+    const refunded = await client.post(`/api/orders/${id}/refund`, refund);
+    expect(refunded.body.refunds).toMatchObject([{ actor }]);
+    await client.post(`/api/orders/${id}/ship`, {});
+    expect((await client.post(`/api/orders/${id}/return`, {})).body.returns).toMatchObject([{ actor }]);
+    const facility = (await client.post("/api/facilities", { name: "Depot", countryCode: "GB" })).body.id;
+    const stock = `/api/facilities/${facility}/stock/${partner.productIds[0]}`;
+    await client.request("PUT", stock, { body: { onHand: 5 } });
+    await client.post(`${stock}/adjust`, { difference: -1, reason: "lost" });
+    const { data } = (await client.get(`/api/facilities/${facility}/stock-movements`)).body;
+    expect(data).toMatchObject([{ actor }, { actor }]);
   });
 
   it("is audited when it creates, rotates and revokes tokens", async () => {
