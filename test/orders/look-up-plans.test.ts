@@ -20,22 +20,22 @@ beforeAll(async () => {
     values: [],
   });
   orderId = order?.id ?? "";
-  await copyOrder();
 });
 afterAll(() => test.close());
 
+let copies = 0;
 /**
  * Copies the only order, so that the table has grown and has no statistics, as after the first busy minute. In parts: a
  * busy machine takes long.
  */
-async function copyOrder(): Promise<void> {
-  for (let from = 1; from < 20_000; from += 1_000)
+async function copyOrder(count: number): Promise<void> {
+  for (; copies < count; copies += 1_000)
     await test.db.runScript(`
       set session_replication_role = replica;
       insert into orders
       select (jsonb_populate_record(o, jsonb_build_object(
                'id', gen_random_uuid(), 'idempotency_key', 'copy-' || n, 'external_order_id', 'copy-' || n))).*
-      from orders o, generate_series(${from}, ${from + 999}) n
+      from orders o, generate_series(${copies + 1}, ${copies + 1_000}) n
       where o.id = '${orderId}';
       reset session_replication_role`);
 }
@@ -60,14 +60,30 @@ const indexScans = (work: (db: Queryable) => Promise<unknown>): Promise<string> 
     return plan.filter((line) => /Scan .*\borders|Index Cond/.test(line)).join("\n");
   });
 
+type LookUp = [name: string, work: (db: Queryable) => Promise<unknown>, key: RegExp];
+const READS: LookUp[] = [
+  ["by id", (db) => readOrders(db, connectionKey(partner), [orderId]), /\bid = listed\.id/],
+  [
+    "by external id",
+    (db) => readOrdersByExternalId(db, connectionKey(partner), ["copy-1"]),
+    /external_order_id = listed/,
+  ],
+];
+
+// The plans of reads are kept (decision 0110), so they must be right for a table that is still small, too.
+describe("one of a thousand orders is looked up by its own key, also before there are statistics", () => {
+  beforeAll(() => copyOrder(1_000));
+
+  it.each(READS)("%s", async (_, work, key) => {
+    expect(await indexScans(work)).toMatch(key);
+  });
+});
+
 describe("an order is looked up by its own key, not among its merchant's, also before there are statistics", () => {
-  it.each<[string, (db: Queryable) => Promise<unknown>, RegExp]>([
-    ["by id", (db) => readOrders(db, connectionKey(partner), [orderId]), /\bid = ANY/],
-    [
-      "by external id",
-      (db) => readOrdersByExternalId(db, connectionKey(partner), ["copy-1"]),
-      /external_order_id = ANY/,
-    ],
+  beforeAll(() => copyOrder(20_000));
+
+  it.each<LookUp>([
+    ...READS,
     [
       "for a foreign key",
       (db) =>
