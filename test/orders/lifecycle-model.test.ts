@@ -6,7 +6,7 @@ import { eventsOf, transition, typesOf } from "../support/sandbox.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random histories against a tiny model of part 3 of the specification, written from its text (and decisions 0010 to
+ * Random histories against a small model of part 3 of the specification, written from its text (and decisions 0010 to
  * 0015) and not from the code. After every transition, service and model must agree about every order.
  */
 let test: TestService;
@@ -20,14 +20,14 @@ afterAll(() => test.close());
 type Model = {
   status: string;
   reasons: string[];
-  /** By line, the place of its shipment in `shipments`; null while it is unshipped. */
+  /** By line, the position of its shipment in `shipments`; null while it is unshipped. */
   lines: (number | null)[];
   shipments: ("pending" | "shipped" | "returned")[];
   events: string[];
 };
 
 /** Null: applied. A text: the rule that rejects it. A number: another HTTP status, such as 422. */
-type Verdict = null | string | number;
+type Expected = null | string | number;
 
 const settled = (model: Model): boolean => ["COMPLETED", "CANCELED", "RETURNED"].includes(model.status);
 
@@ -44,7 +44,7 @@ type Command =
   | { name: "ship"; lines?: number[] | undefined }
   | { name: "returnShipment"; shipment?: number | undefined };
 
-function expectCommand(model: Model, command: Command): Verdict {
+function expectCommand(model: Model, command: Command): Expected {
   if (command.name === "explode") return 422;
   if (command.name === "partnerCancel") {
     if (model.status === "CANCELED") return null;
@@ -81,7 +81,7 @@ function expectCommand(model: Model, command: Command): Verdict {
   }
 }
 
-function expectShip(model: Model, asked: number[] | undefined): Verdict {
+function expectShip(model: Model, asked: number[] | undefined): Expected {
   if (model.reasons.length > 0) return "order_on_hold";
   const unshipped = [...model.lines.keys()].filter((line) => model.lines[line] === null);
   const shipped = asked ?? unshipped;
@@ -93,7 +93,7 @@ function expectShip(model: Model, asked: number[] | undefined): Verdict {
   return null;
 }
 
-function expectReturn(model: Model, asked: number | undefined): Verdict {
+function expectReturn(model: Model, asked: number | undefined): Expected {
   if (asked !== undefined && asked >= model.shipments.length) return 422;
   const shipment = asked ?? model.shipments.findLastIndex((status) => status !== "returned");
   if ((model.shipments[shipment] ?? "returned") === "returned") return "no_shipment_out";
@@ -159,13 +159,15 @@ function execute(command: Command, order: Answer["body"]): Promise<Answer> {
 
 /** What the model and the wire can both be reduced to. */
 function summary(order: Answer["body"]) {
-  const placeOf = new Map(order.shipments.map(({ id }: { id: string }, place: number) => [id, place]));
+  const positionOf = new Map(
+    order.shipments.map(({ id }: { id: string }, position: number) => [id, position]),
+  );
   return {
     status: order.status,
     onHold: order.onHold,
     reasons: order.onHoldReasons,
     lines: order.lines.map((line: { shipmentId: string | null }) =>
-      line.shipmentId === null ? null : placeOf.get(line.shipmentId),
+      line.shipmentId === null ? null : positionOf.get(line.shipmentId),
     ),
     shipments: order.shipments.map((shipment: { status: string }) => shipment.status),
   };
@@ -195,21 +197,21 @@ describe("test orders, by random transitions", () => {
           let order = await readOrder(partner, id);
           for (const command of commands) {
             const statusBefore = model.status;
-            const verdict = expectCommand(model, command);
+            const expectation = expectCommand(model, command);
             const { status, body } = await execute(command, order);
-            if (verdict === null) expect(status).toBe(200);
-            else if (typeof verdict === "number") expect(status).toBe(verdict);
+            if (expectation === null) expect(status).toBe(200);
+            else if (typeof expectation === "number") expect(status).toBe(expectation);
             else {
               expect(status).toBe(409);
               expect(body).toMatchObject({
-                rule: verdict,
+                rule: expectation,
                 transition: command.name,
                 orderStatus: statusBefore,
               });
               expect(body.type).toMatch(/\/transition-refused$/);
             }
             order = await readOrder(partner, id);
-            if (verdict === null) expect(body).toEqual(order);
+            if (expectation === null) expect(body).toEqual(order);
             const { reasons, shipments, lines: shipped } = model;
             const expected = {
               status: model.status,

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { type Partner, readEvents } from "./builders.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
+import type { Partner } from "./builders.ts";
 import { dumpTables } from "./tables.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
@@ -54,7 +55,13 @@ export async function expectRejected(
 
 /** Events about one order, oldest first. */
 export async function eventsOf(test: TestService, orderId: string): Promise<Answer["body"][]> {
-  return (await readEvents(test)).filter((event) => event.data.order?.id === orderId);
+  const id = fromTypeId("test", orderId) ?? fromTypeId("ord", orderId);
+  const rows = await test.db.query<{ body: string }>({
+    name: "test-read-events-of-order",
+    text: "select body from events where order_id = $1 order by id",
+    values: [id],
+  });
+  return rows.map(({ body }) => JSON.parse(body));
 }
 
 export const typesOf = (events: readonly { type: string }[]): string[] => events.map(({ type }) => type);
