@@ -81,6 +81,8 @@ export const describeBackOffice = (
       Connections: "Connections of merchants to partners.",
       Keys: "The API keys of connections.",
       Products: "Merchants' products, and which connections they are exposed to.",
+      "Webhook endpoints":
+        "The webhook endpoints of partners, their health, and what operators do with them.",
       Deliveries: "The delivery log of a connection's webhook endpoints.",
       Orders: "Orders from review to return, with charges and timeline.",
       Tokens: "Tokens of programs that use the back office.",

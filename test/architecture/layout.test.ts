@@ -46,6 +46,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/payments/stripe/stripe-methods-sql.ts",
     "src/products/products-sql.ts",
     "src/tokens/tokens-sql.ts",
+    "src/webhooks/endpoints/all-endpoints-sql.ts",
     "src/webhooks/endpoints/endpoints-sql.ts",
   ],
   "Books: the code that processes an order writes them in its own transaction": [

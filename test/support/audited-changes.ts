@@ -71,6 +71,7 @@ export const orderRequest = (id: string, operation: string, body?: object): Chan
 export const backOfficeChanges = (world: AuditedWorld): ChangeRequests => ({
   ...catalogChanges(world),
   ...moneyChanges(world),
+  ...endpointChanges(world),
   ...orderChanges(world),
   ...warehouseChanges(world),
 });
@@ -133,6 +134,21 @@ const moneyChanges = (world: AuditedWorld): ChangeRequests => ({
   },
   retryPayment: async () => orderRequest(await declined(world), "retry-payment"),
 });
+
+const endpointChanges = (world: AuditedWorld): ChangeRequests => {
+  const request = async (operation: string, body?: object): Promise<ChangeRequest> => {
+    const { id } = await createEndpoint(world.partner);
+    if (operation === "resume") await pauseEndpoint(world.test, id);
+    const path = `/api/connections/${world.partner.connectionId}/webhook-endpoints/${id}/${operation}`;
+    return ["POST", path, body];
+  };
+  return {
+    pauseWebhookEndpoint: () => request("pause"),
+    resumeWebhookEndpoint: () => request("resume"),
+    pingWebhookEndpoint: () => request("ping"),
+    recoverDeliveries: () => request("recover", { since: world.test.clock.now().toISOString() }),
+  };
+};
 
 const orderChanges = (world: AuditedWorld): ChangeRequests => ({
   redeliverDelivery: async () => [

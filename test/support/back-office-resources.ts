@@ -11,7 +11,7 @@ export type MerchantResources = { partner: Partner; ids: Record<string, string> 
 export async function createMerchantResources(test: TestService): Promise<MerchantResources> {
   const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
   const { id: keyId } = await createKey(test, partner.connectionId);
-  await createEndpoint(partner);
+  const endpoint = await createEndpoint(partner);
   const { id: orderId } = await placeOrder(partner, {
     lines: [{ productId: partner.productIds[0], quantity: 2 }],
   });
@@ -36,6 +36,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       charges: charged.id.replace("ord_", "chg_"),
       facilities: facility.id,
       "pick-lists": "pick_01m7y7np16fe68bxp4h91tdmdn",
+      endpointId: endpoint.id,
       deliveryId: deliveries.body.data[0].id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
       tokens: token.id,
@@ -59,6 +60,7 @@ const BODIES: Record<string, object> = {
   recordAccountPayment: { amount: price, reference: "transfer-1" },
   refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },
   setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
+  recoverDeliveries: { since: "2026-03-02T08:00:00Z" },
   createToken: { name: "New", role: "monitoring" },
   createProduct: { sku: "NEW", name: "New", price },
 };

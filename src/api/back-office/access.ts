@@ -61,6 +61,13 @@ export const rolesOf = ({ admits = () => true }: BackOfficeRoute): BackOfficeCal
 export const confinedTo = (caller: BackOfficeCaller): readonly string[] | null =>
   caller.kind === "merchant" ? caller.merchantIds : null;
 
+/** The merchants whose data a list shows, if one is requested or not. None of those that the caller may not see. */
+export function shownMerchants(caller: BackOfficeCaller, requested: string | null): readonly string[] | null {
+  const own = confinedTo(caller);
+  if (requested === null) return own;
+  return own === null || own.includes(requested) ? [requested] : [];
+}
+
 /** Whether a caller may see this merchant's data. Data that it may not see is treated as missing. */
 export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
   confinedTo(caller)?.includes(merchantId) ?? true;

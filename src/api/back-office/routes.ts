@@ -25,6 +25,7 @@ import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
 import { meRoutes } from "./tokens/me-routes.ts";
 import { tokenRoutes } from "./tokens/token-routes.ts";
+import { endpointRoutes } from "./webhooks/endpoint-routes.ts";
 import { workListRoutes } from "./work-list/work-list-routes.ts";
 
 /** All routes of the back office API. Each names who may use it; support may read. */
@@ -40,6 +41,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...productRoutes,
   ...importRoutes,
   ...exposureRoutes,
+  ...endpointRoutes,
   ...deliveryRoutes,
   ...exportRoutes,
   ...findRoutes,

@@ -1,11 +1,10 @@
 import { Type } from "typebox";
-import { sampleEvent } from "../../orders/sample-event.ts";
 import type { Context } from "../../platform/context.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { parseTime } from "../../platform/time.ts";
 import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
-import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
-import { cursorField, dateTime, limitField, nullable, pageOf } from "../../platform/wire/schemas.ts";
+import { isProblem, type Problem } from "../../platform/wire/problems.ts";
+import { cursorField, limitField, pageOf } from "../../platform/wire/schemas.ts";
 import { changeEndpoint } from "../../webhooks/endpoints/change-endpoint.ts";
 import { createEndpoint } from "../../webhooks/endpoints/create-endpoint.ts";
 import { deleteEndpoint } from "../../webhooks/endpoints/delete-endpoint.ts";
@@ -29,45 +28,27 @@ import {
   urlErrors,
 } from "../../webhooks/endpoints/endpoint-request.ts";
 import { listEndpoints, readEndpoint } from "../../webhooks/endpoints/endpoints-sql.ts";
-import {
-  countFailed,
-  countPending,
-  showEndpoint,
-  showEndpoints,
-} from "../../webhooks/health/show-endpoint.ts";
+import { countPending, showEndpoint, showEndpoints } from "../../webhooks/health/show-endpoint.ts";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
-import { readWireDelivery } from "../../webhooks/log/delivery-log.ts";
-import { pingEndpoint } from "../../webhooks/manual/ping-endpoint.ts";
-import { recoverEndpoint, resumeEndpoint } from "../../webhooks/recovery/resume-endpoint.ts";
+import { resumeEndpoint } from "../../webhooks/recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../../webhooks/secrets/rotate-secret.ts";
+import {
+  EndpointIdParams,
+  missingEndpoint,
+  pingResponse,
+  RecoverySchema,
+  recoveryResponse,
+} from "../webhook-endpoints.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { FOR_LIVE_KEYS, type PartnerRoute, route } from "./partner-route.ts";
 
 const tag = "Webhook endpoints";
-const EndpointIdParams = Type.Object({ endpointId: Type.String({ description: "Id of the endpoint." }) });
-
-const RecoverySchema = Type.Object(
-  {
-    endpointId: Type.String({ description: "Id of the endpoint." }),
-    since: dateTime("Failed deliveries of events from this time on are sent again."),
-    until: dateTime(
-      "Only deliveries of events from before this time are sent again: the time of the request.",
-    ),
-    deliveryCount: nullable(
-      Type.Integer({ minimum: 0 }),
-      "Failed deliveries in this period, which will be sent again. Null if the endpoint has more than 5,000 deliveries in this period.",
-    ),
-  },
-  { title: "Recovery", description: "Which failed deliveries the service sends again." },
-);
 
 /** The key of the endpoint that a request names. Null if the text is not the id of an endpoint. */
 function endpointKey({ merchantId, connectionId }: PartnerCaller, { endpointId }: { endpointId: string }) {
   const id = fromTypeId("whe", endpointId);
   return id === null ? null : { merchantId, connectionId, id };
 }
-
-const missing = notFound("webhook endpoint");
 
 /**
  * The key of the endpoint that a request changes. A test key changes test endpoints only (decision 0108). The mode of an
@@ -79,10 +60,10 @@ async function changeableKey(
   params: { endpointId: string },
 ): Promise<EndpointKey | Problem> {
   const key = endpointKey(caller, params);
-  if (key === null) return missing;
+  if (key === null) return missingEndpoint;
   if (!caller.testOnly) return key;
   const endpoint = await readEndpoint(db, key, key.id);
-  if (endpoint === null) return missing;
+  if (endpoint === null) return missingEndpoint;
   return endpoint.mode === "test" ? key : FOR_LIVE_KEYS;
 }
 
@@ -138,7 +119,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const endpoints = await listEndpoints(context.db, caller, position);
       return {
         status: 200,
-        body: toPage(endpoints, position, await showEndpoints(context, caller, endpoints)),
+        body: toPage(endpoints, position, await showEndpoints(context, endpoints)),
       };
     },
   }),
@@ -154,7 +135,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params }, { context }) => {
       const key = endpointKey(caller, params);
       const endpoint = key === null ? null : await readEndpoint(context.db, key, key.id);
-      return endpoint === null ? missing : { status: 200, body: await showEndpoint(context, endpoint) };
+      return endpoint === null
+        ? missingEndpoint
+        : { status: 200, body: await showEndpoint(context, endpoint) };
     },
   }),
   route({
@@ -174,7 +157,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
       const endpoint = await changeEndpoint(context, key, changedSettings(body), by);
-      return endpoint === null ? missing : { status: 200, body: await showEndpoint(context, endpoint) };
+      return endpoint === null
+        ? missingEndpoint
+        : { status: 200, body: await showEndpoint(context, endpoint) };
     },
   }),
   route({
@@ -190,7 +175,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, by }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      return (await deleteEndpoint(context, key, by)) ? { status: 204 } : missing;
+      return (await deleteEndpoint(context, key, by)) ? { status: 204 } : missingEndpoint;
     },
   }),
   route({
@@ -214,7 +199,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
       const rotated = await rotateSecret(context, key, overlapHours, by);
-      if (rotated === null) return missing;
+      if (rotated === null) return missingEndpoint;
       const { endpoint, secret, previousExpiresAt } = rotated;
       const previousSecretExpiresAt = previousExpiresAt?.toISOString() ?? null;
       return {
@@ -237,13 +222,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     problems: ["not-found", "endpoint-paused", "validation-failed"],
     handle: async ({ caller, params, body: { type } }, { context }) => {
       const key = endpointKey(caller, params);
-      const { clock, newId } = context;
-      const sample =
-        type === undefined ? null : sampleEvent(type, { connection: caller, newId, now: clock.now() });
-      const sent = key === null ? missing : await pingEndpoint(context, key, sample);
-      if (isProblem(sent)) return sent;
-      const delivery = await readWireDelivery(context.db, caller, sent.deliveryId, context.clock.now());
-      return delivery === null ? missing : { status: 202, body: delivery };
+      return key === null ? missingEndpoint : pingResponse(context, key, type);
     },
   }),
   route({
@@ -261,7 +240,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
       const endpoint = await resumeEndpoint(context, key, by);
-      if (endpoint === null) return missing;
+      if (endpoint === null) return missingEndpoint;
       const deliveryCount = await countPending(context, endpoint);
       return { status: 200, body: { ...(await showEndpoint(context, endpoint)), deliveryCount } };
     },
@@ -282,19 +261,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      const recovery = await recoverEndpoint(context, key, parseTime(body.since), by);
-      if (recovery === null) return missing;
-      const { since, until } = recovery;
-      const deliveryCount = await countFailed(context, key, since);
-      return {
-        status: 202,
-        body: {
-          endpointId: params.endpointId,
-          since: since.toISOString(),
-          until: until.toISOString(),
-          deliveryCount,
-        },
-      };
+      return recoveryResponse(context, key, parseTime(body.since), by);
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { AUDIT_COMMANDS } from "./audit-commands.ts";
 import type { RequestCommand } from "./command.ts";
+import { ENDPOINT_COMMANDS } from "./endpoint-commands.ts";
 import { FACILITY_COMMANDS } from "./facility-commands.ts";
 import { MERCHANT_COMMANDS } from "./merchant-commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
@@ -12,6 +13,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...MERCHANT_COMMANDS,
   ...PRODUCT_COMMANDS,
   ...ORDER_COMMANDS,
+  ...ENDPOINT_COMMANDS,
   ...FACILITY_COMMANDS,
   ...WORK_COMMANDS,
   ...AUDIT_COMMANDS,

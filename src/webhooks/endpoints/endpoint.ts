@@ -5,8 +5,8 @@ import { toTypeId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 import { PENDING_COUNT_MAX, type ShownHealth } from "../health/shown-health-sql.ts";
 
-/** `gone`: it returned 410. `failing`: it had no success for days. */
-const PAUSE_REASONS = ["gone", "failing"] as const;
+/** `gone`: it returned 410. `failing`: it had no success for days. `requested`: the back office paused it. */
+const PAUSE_REASONS = ["gone", "failing", "requested"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
 const ENDPOINT_MODES: readonly KeyMode[] = ["live", "test"];
@@ -77,17 +77,17 @@ const endpointFields = {
   status: enumeration(
     "WebhookEndpointStatus",
     ["active", "paused"],
-    "`active`: events are sent. `paused`: nothing is sent until the endpoint is resumed. The service pauses an endpoint; the partner resumes it.",
+    "`active`: events are sent. `paused`: nothing is sent until the endpoint is resumed. The service pauses an endpoint, or the merchant or the operator; the partner can resume it.",
   ),
   pauseReason: nullable(
     enumeration(
       "WebhookEndpointPauseReason",
       PAUSE_REASONS,
-      "`gone`: the endpoint returned 410. `failing`: no delivery has succeeded for days.",
+      "`gone`: the endpoint returned 410. `failing`: no delivery has succeeded for days. `requested`: the merchant or the operator paused it. More values may be added.",
     ),
-    "Why the service paused the endpoint. Null while it is active.",
+    "Why the endpoint was paused. Null while it is active.",
   ),
-  pausedAt: nullableTime("When the service paused the endpoint. Null while it is active."),
+  pausedAt: nullableTime("When the endpoint was paused. Null while it is active."),
   maxInFlight: Type.Integer({ description: ENDPOINT_TEXTS.maxInFlight }),
   lastSuccessAt: nullableTime(
     "When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.",

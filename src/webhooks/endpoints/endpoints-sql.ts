@@ -6,7 +6,7 @@ import { uuidAt } from "../../platform/ids.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import type { Endpoint, EndpointKey, EndpointSettings, PauseReason } from "./endpoint.ts";
 
-type EndpointRow = {
+export type EndpointRow = {
   merchant_id: string;
   connection_id: string;
   id: string;
@@ -236,7 +236,7 @@ export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, 
   });
 }
 
-const toEndpoint = (row: EndpointRow): Endpoint => ({
+export const toEndpoint = (row: EndpointRow): Endpoint => ({
   merchantId: row.merchant_id,
   connectionId: row.connection_id,
   id: row.id,

@@ -1,6 +1,7 @@
 import { oneLine, subjectWith } from "../../mail/one-line.ts";
 import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
 import { before } from "../../platform/time.ts";
+import { urlWithoutQuery } from "../endpoints/url-without-query.ts";
 
 export type WarningFacts = {
   /** 1 after a day without a success, 2 after three days, 3 when the endpoint is paused. */
@@ -18,7 +19,7 @@ export function warningMail(facts: WarningFacts): { subject: string; body: strin
   const paragraphs = [
     [
       `An endpoint of the connection "${name}" has accepted no events since ${utc(facts.failingSince)}:`,
-      `  ${withoutSecrets(facts.endpointUrl)}`,
+      `  ${urlWithoutQuery(facts.endpointUrl)}`,
     ],
     ...(facts.stage === 3 ? paused(facts) : stillTried(facts.stage)),
     [
@@ -70,9 +71,3 @@ function paused({ failingSince, now }: WarningFacts): string[][] {
 }
 
 const utc = (moment: Date): string => `${moment.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-
-/** Partners put tokens into user names and queries. The rest identifies the endpoint well enough. */
-function withoutSecrets(url: string): string {
-  const { origin, pathname, search } = new URL(url);
-  return `${origin}${pathname}${search === "" ? "" : "?…"}`;
-}

@@ -1,5 +1,4 @@
 import type { Static } from "typebox";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import {
@@ -12,22 +11,17 @@ import { countLogged, readShownHealth } from "./shown-health-sql.ts";
 
 type WireEndpoint = Static<typeof EndpointSchema>;
 
-/** Reads the health of endpoints of a connection. Returns a function that shows them with it. */
+/** Reads the health of endpoints. Returns a function that shows them with it. */
 export async function showEndpoints(
   { db, clock }: Context,
-  connection: ConnectionKey,
   endpoints: readonly Endpoint[],
 ): Promise<(endpoint: Endpoint) => WireEndpoint> {
-  const health = await readShownHealth(
-    db,
-    connection,
-    endpoints.map(({ id }) => id),
-  );
+  const health = await readShownHealth(db, endpoints);
   return (endpoint) => toWireEndpoint(endpoint, health.get(endpoint.id), clock.now());
 }
 
 export const showEndpoint = async (context: Context, endpoint: Endpoint): Promise<WireEndpoint> =>
-  (await showEndpoints(context, endpoint, [endpoint]))(endpoint);
+  (await showEndpoints(context, [endpoint]))(endpoint);
 
 /** Pending deliveries of an endpoint, or those that failed since a time. Null if there is too much to count. */
 export const countPending = ({ db }: Context, endpoint: EndpointKey): Promise<number | null> =>

@@ -16,10 +16,9 @@ export const PENDING_COUNT_MAX = 1_000;
 /** The health of these endpoints, by id. */
 export async function readShownHealth(
   db: Queryable,
-  { merchantId, connectionId }: ConnectionKey,
-  endpointIds: readonly string[],
+  endpoints: readonly (ConnectionKey & { readonly id: string })[],
 ): Promise<ReadonlyMap<string, ShownHealth>> {
-  if (endpointIds.length === 0) return new Map();
+  if (endpoints.length === 0) return new Map();
   const rows = await db.query<{
     endpoint_id: string;
     succeeded_at: Date | null;
@@ -36,9 +35,14 @@ export async function readShownHealth(
                 from due_deliveries d
                 where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
                 limit ${PENDING_COUNT_MAX}) as counted) as pending_count
-      from webhook_endpoint_states s
-      where s.merchant_id = $1 and s.connection_id = $2 and s.endpoint_id = any($3::uuid[])`,
-    values: [merchantId, connectionId, endpointIds],
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as shown (merchant_id, connection_id, endpoint_id)
+      join webhook_endpoint_states s on s.merchant_id = shown.merchant_id and s.connection_id = shown.connection_id
+        and s.endpoint_id = shown.endpoint_id`,
+    values: [
+      endpoints.map(({ merchantId }) => merchantId),
+      endpoints.map(({ connectionId }) => connectionId),
+      endpoints.map(({ id }) => id),
+    ],
   });
   return new Map(
     rows.map((row) => [

@@ -2,6 +2,14 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import {
+  EVERYBODY,
+  FOR_MONITORING,
+  MERCHANTS_NOT_WAREHOUSE,
+  MERCHANTS_TOO,
+  OPERATOR_ONLY,
+  WAREHOUSE_NOT_MERCHANTS,
+} from "../../support/back-office-permissions.ts";
+import {
   type BackOfficeRequest,
   createMerchantResources,
   type MerchantResources,
@@ -12,112 +20,6 @@ import { withoutItsOwn } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
 
-/** Decisions 0038 and 0077, as their tables say it. The operator may do everything. */
-const EVERYBODY = ["getMe"];
-const MERCHANTS_TOO = [
-  "listMerchants",
-  "getMerchant",
-  "listConnections",
-  "getConnection",
-  "getConnectionUsage",
-  "listProducts",
-  "exportProducts",
-  "getProduct",
-  "listOrders",
-  "findOrders",
-  "getOrder",
-  "getShipment",
-  "holdOrder",
-  "releaseOrderHold",
-];
-const MERCHANTS_NOT_WAREHOUSE = [
-  "createConnection",
-  "updateConnection",
-  "createKey",
-  "listKeys",
-  "getKey",
-  "revokeKey",
-  "createToken",
-  "listTokens",
-  "getToken",
-  "revokeToken",
-  "rotateToken",
-  "createProduct",
-  "updateProduct",
-  "exposeProduct",
-  "exposeProducts",
-  "withdrawProducts",
-  "withdrawProduct",
-  "cancelOrder",
-  "importProducts",
-  "listDeliveries",
-  "getDelivery",
-  "redeliverDelivery",
-  "retryPayment",
-  "updateShippingAddress",
-  "getAccount",
-  "listAccountEntries",
-  "getStatement",
-  "getStatementCsv",
-  "getCharge",
-  "getStripeMethod",
-];
-const WAREHOUSE_NOT_MERCHANTS = [
-  "approveOrder",
-  "rejectOrder",
-  "shipOrder",
-  "completeOrder",
-  "returnShipment",
-  "updateShipment",
-  "createFacility",
-  "listFacilities",
-  "getFacility",
-  "updateFacility",
-  "listStock",
-  "getStock",
-  "setStock",
-  "listWork",
-  "takePickList",
-  "listPickLists",
-  "getPickList",
-  "releasePickList",
-  "adjustStock",
-  "listStockMovements",
-  "closeFacility",
-  "openFacility",
-  "getRates",
-  "setRates",
-];
-const OPERATOR_ONLY = [
-  "createMerchant",
-  "updateMerchant",
-  "recordAccountPayment",
-  "refundOrder",
-  "setStripeMethod",
-  "deleteStripeMethod",
-  "listAuditEntries",
-  "exportOrders",
-  "getAuditEntry",
-  "erasePersonalData",
-];
-
-/** What monitoring reads: nothing about a buyer, and nothing that names staff. */
-const FOR_MONITORING = [
-  "getMe",
-  "listMerchants",
-  "getMerchant",
-  "getAccount",
-  "listConnections",
-  "getConnection",
-  "getConnectionUsage",
-  "listProducts",
-  "getProduct",
-  "listFacilities",
-  "getFacility",
-  "listStock",
-  "getStock",
-  "getRates",
-];
 const READS = backOfficeRoutes
   .filter(({ method, operationId }) => method === "GET" && operationId !== "exportOrders")
   .map(({ operationId }) => operationId);

@@ -17,7 +17,7 @@ import {
   toSearched,
 } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, everyone, route } from "../access.ts";
+import { type BackOfficeCaller, type BackOfficeRoute, everyone, route, shownMerchants } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
 import { recordReads } from "./record-reads.ts";
@@ -95,7 +95,7 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
   const orderId = q === undefined ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
   const requested = idIn("mer", query.merchantId);
   return {
-    merchantIds: shownMerchants(confinedTo(caller), requested),
+    merchantIds: shownMerchants(caller, requested),
     connectionId: idIn("con", query.connectionId),
     status: query.status ?? null,
     onHold: query.onHold ?? null,
@@ -104,12 +104,6 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
     orderId,
     text: orderId === null ? toSearched(q) : null,
   };
-}
-
-/** A merchant has no orders of another merchant to show. */
-function shownMerchants(own: readonly string[] | null, requested: string | null): readonly string[] | null {
-  if (requested === null) return own;
-  return own === null || own.includes(requested) ? [requested] : [];
 }
 
 const isNowhere = ({ merchantIds }: OrderFilter): boolean => merchantIds?.length === 0;
