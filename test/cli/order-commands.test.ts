@@ -141,7 +141,7 @@ describe("what lists and other commands show", () => {
       await printed(`account show --merchant ${merchantId}`),
     );
     expect((await cli("account show")).errors).toMatch(/missing required argument 'merchant'/);
-    const csv = await printed(`account statement ${merchantId} --format csv --from 2026-01-01T00:00:00Z`);
+    const csv = await printed(`account statement ${merchantId} --format csv --from 2026-01-01`);
     expect(csv).toMatch(/^bookedAt,kind,.*\r?\n2026-01-01T00:00:00\.000Z,opening,/);
     expect(csv).toMatch(/,closing,.*\r?\n$/);
   });
@@ -151,6 +151,9 @@ describe("what lists and other commands show", () => {
     expect(await printed(`product show ${productId}`)).toContain(productId);
     const [entry] = (await cli("audit list --limit 1 --json")).json().data;
     expect(await printed(`audit show ${entry.id}`)).toContain(entry.action);
+    expect(await printed("audit list --limit 100 --from 2026-01-01 --to 2999-01-01 --all")).toMatch(
+      new RegExp(`^${entry.id} .* ${entry.action} +command line`, "m"),
+    );
     const { output } = await cli("merchant create --help");
     expect(output.replace(/\s+/g, " ")).toMatch(/--account-email <address> .*? \(required\)/);
   });

@@ -47,12 +47,12 @@ describe("node src/cli/main.ts", () => {
   });
 
   it("reads an import from a pipe", async () => {
-    const rows = "P,piped,1.00\n".repeat(2_500);
+    const rows = rowsOf("P", 2_500, "piped,1.00");
     const args = ["product", "import", "-", "--merchant", partner.merchantId];
     expect(await run(args, environment, `sku,name,price\n${rows}`)).toMatchObject({
       code: 0,
       errors: "",
-      output: "created  2500\nchanged  0\n",
+      output: "created    2500\nchanged    0\nunchanged  0\n",
     });
   });
 
@@ -63,7 +63,7 @@ describe("node src/cli/main.ts", () => {
     await test.db.transaction(async (tx) => {
       // The first batch goes in, and the second waits for this row.
       const blocked = await createBlockedRow(tx);
-      child.stdin.end(`sku,name,price,id\n${"K,killed,1.00,\n".repeat(1_500)}K,killed,1.00,${blocked}\n`);
+      child.stdin.end(`sku,name,price,id\n${rowsOf("K", 1_500, "killed,1.00,")}K,killed,1.00,${blocked}\n`);
       await eventually(async () => expect(await countWaiting(test)).toBe(1));
       child.kill("SIGKILL");
       expect((await ended()).code).toBeNull();
@@ -101,6 +101,10 @@ describe("node src/cli/main.ts", () => {
     expect(existsSync(join(dataDir, "postgres", "postmaster.pid"))).toBe(false);
   });
 });
+
+/** Rows of new products, each with a SKU of its own. */
+const rowsOf = (sku: string, count: number, cells: string): string =>
+  Array.from({ length: count }, (_, n) => `${sku}${n},${cells}\n`).join("");
 
 async function createBlockedRow(tx: Queryable): Promise<string> {
   const [row] = await tx.query<{ id: string }>({

@@ -1,4 +1,6 @@
+import { member } from "../presentation/columns.ts";
 import type { RequestCommand } from "./command.ts";
+import { time } from "./values.ts";
 
 /** The audit log. */
 export const AUDIT_COMMANDS: readonly RequestCommand[] = [
@@ -19,10 +21,10 @@ export const AUDIT_COMMANDS: readonly RequestCommand[] = [
         flag: "--subject <id>",
         help: "only entries about this id, such as that of an order",
       },
-      { name: "from", flag: "--from <time>", help: "only entries at or after this time" },
-      { name: "to", flag: "--to <time>", help: "only entries before this time" },
+      { name: "from", flag: "--from <time>", help: "only entries at or after this time", read: time },
+      { name: "to", flag: "--to <time>", help: "only entries before this time", read: time },
     ],
-    columns: ["createdAt", "action", "actor", "merchantId", "subjectIds"],
+    columns: ["id", "createdAt", "action", member("actor", "actor.name"), "merchantId", "subjectIds"],
   },
   { words: "audit show", argument: "audit-entry", operationId: "getAuditEntry" },
 ];

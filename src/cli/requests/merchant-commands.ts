@@ -1,6 +1,6 @@
 import { LIMIT_NAMES, STORED_LIMITS } from "../../merchants/limits.ts";
 import type { Field, RequestCommand } from "./command.ts";
-import { list, money, orNone, wholeNumber, yesOrNo } from "./values.ts";
+import { list, money, orNone, time, wholeNumber, yesOrNo } from "./values.ts";
 
 const MERCHANT: readonly Field[] = [
   { name: "name", flag: "--name <name>", help: "name of the company" },
@@ -119,9 +119,10 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
       {
         name: "from",
         flag: "--from <time>",
-        help: "begin of the period, such as 2026-01-01T00:00:00Z; this month by default",
+        help: "begin of the period, such as 2026-01-01 or 2026-01-01T12:00:00Z; this month by default",
+        read: time,
       },
-      { name: "to", flag: "--to <time>", help: "end of the period; now by default" },
+      { name: "to", flag: "--to <time>", help: "end of the period; now by default", read: time },
     ],
     columns: ["createdAt", "kind", "amount", "balance", "orderId", "chargeId", "reference"],
   },
@@ -165,7 +166,12 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     fields: [
       { name: "name", flag: "--name <name>", help: "name by which to recognize the key" },
       { name: "mode", flag: "--mode <mode>", help: "live, or test for test orders only; live by default" },
-      { name: "expiresAt", flag: "--expires-at <time>", help: "such as 2030-01-31T00:00:00Z" },
+      {
+        name: "expiresAt",
+        flag: "--expires-at <time>",
+        help: "such as 2030-01-31 or 2030-01-31T12:00:00Z",
+        read: time,
+      },
     ],
   },
   {

@@ -11,7 +11,7 @@ import {
   shipped,
 } from "../presentation/outcomes.ts";
 import type { Field, RequestCommand } from "./command.ts";
-import { lineQuantities, list, money, orEmpty, yesOrNo } from "./values.ts";
+import { lineQuantities, list, money, orEmpty, time, yesOrNo } from "./values.ts";
 
 const reasons = (help: string): Field => ({
   name: "reasons",
@@ -238,8 +238,8 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       { name: "endpointId", flag: "--endpoint <endpoint>", help: "only deliveries to this endpoint" },
       { name: "eventId", flag: "--event <event>", help: "only deliveries of this event" },
       { name: "eventType", flag: "--type <type>", help: "only deliveries of events of this type" },
-      { name: "since", flag: "--since <time>", help: "only events from this time on" },
-      { name: "until", flag: "--until <time>", help: "only events before this time" },
+      { name: "since", flag: "--since <time>", help: "only events from this time on", read: time },
+      { name: "until", flag: "--until <time>", help: "only events before this time", read: time },
       {
         name: "hasFailedAttempts",
         flag: "--has-failed-attempts <true|false>",

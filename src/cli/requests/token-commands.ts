@@ -1,11 +1,12 @@
 import type { RequestCommand } from "./command.ts";
-import { list, orNone, wholeNumber, yesOrNo } from "./values.ts";
+import { list, orNone, time, wholeNumber, yesOrNo } from "./values.ts";
 
 const ROLES = "operator, warehouse, merchant, support or monitoring";
 
 export const TOKEN_COMMANDS: readonly RequestCommand[] = [
   {
     words: "token create",
+    note: "The token is shown only this once. Store it now.",
     operationId: "createToken",
     help: "create a token of a program; it is printed only here",
     fields: [
@@ -17,7 +18,12 @@ export const TOKEN_COMMANDS: readonly RequestCommand[] = [
         help: "for the role merchant: the merchants, separated by commas",
         read: list,
       },
-      { name: "expiresAt", flag: "--expires-at <time>", help: "when it expires; never by default" },
+      {
+        name: "expiresAt",
+        flag: "--expires-at <time>",
+        help: "when it expires; never by default",
+        read: time,
+      },
     ],
   },
   {
@@ -38,6 +44,7 @@ export const TOKEN_COMMANDS: readonly RequestCommand[] = [
   { words: "token revoke", operationId: "revokeToken" },
   {
     words: "token rotate",
+    note: "The token is shown only this once. Store it now.",
     operationId: "rotateToken",
     help: "replace a token by a new one, which is printed only here",
     fields: [

@@ -55,6 +55,9 @@ export const orNone =
 /** An empty text removes the value. */
 export const orEmpty = (text: string): string | null => (text === "" ? null : text);
 
+/** A day begins at midnight UTC. The back office checks everything else. */
+export const time = (text: string): string => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+
 export function yesOrNo(text: string): boolean {
   if (text !== "yes" && text !== "no") throw new InvalidValue("must be yes or no.");
   return text === "yes";

@@ -1,3 +1,4 @@
+import { AGE, member, PIECES } from "../presentation/columns.ts";
 import type { Field, RequestCommand } from "./command.ts";
 import { wholeNumber, yesOrNo } from "./values.ts";
 
@@ -24,7 +25,16 @@ export const WORK_COMMANDS: readonly RequestCommand[] = [
       },
       FORMAT,
     ],
-    columns: ["orderId", "createdAt", "facilityId", "lines", "pickList"],
+    columns: [
+      "orderId",
+      "externalOrderId",
+      "facilityId",
+      "lines",
+      PIECES,
+      member("country", "shippingAddress.countryCode"),
+      member("taken by", "pickList.takenBy"),
+      AGE,
+    ],
   },
   {
     words: "pick-list take",
