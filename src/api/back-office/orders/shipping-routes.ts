@@ -107,7 +107,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       200: {
         ...orderOperationRow.responses[200],
         headers: {
-          "Idempotent-Replayed": "`true` if an earlier request with the reference recorded the return.",
+          "Idempotent-Replayed": "Is `true` if an earlier request with the reference recorded the return.",
         },
       },
     },
