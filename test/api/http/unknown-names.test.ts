@@ -21,18 +21,23 @@ const filled = (path: string): string => path.replace(/\{(\w+)\}/g, `mer_${ID}`)
 /** The schema of a query is that of an object. */
 const namesOf = (query: object = {}): string[] =>
   "properties" in query ? Object.keys(query.properties ?? {}) : [];
+const requiredIn = (query: object = {}): string[] =>
+  "required" in query && Array.isArray(query.required) ? query.required : [];
+const CSV = { rawBody: "sku,name,price\n", headers: { "content-type": "text/csv" } };
 const lists = [...partnerRoutes, ...backOfficeRoutes].filter(({ query }) => query !== undefined);
 
 describe("an unknown parameter of a query", () => {
-  it.each(lists.map(({ path, query }) => [path, namesOf(query)] as const))(
-    "of GET %s",
-    async (path, known) => {
+  it.each(lists.map(({ method, path, query }) => [method, path, namesOf(query), requiredIn(query)] as const))(
+    "of %s %s",
+    async (method, path, known, required) => {
       const [name = ""] = known;
       const client = path.startsWith("/v1/") ? partner.client : test.backOffice;
-      const { status, body } = await client.get(`${filled(path)}?unknwon=x&${name.toUpperCase()}=2`);
+      const target = `${filled(path)}?unknwon=x&${name.toUpperCase()}=2`;
+      const { status, body } = await client.request(method, target, method === "POST" ? CSV : {});
       if (path === "/v1/products") return expect(status).toBe(200);
       expect(status).toBe(422);
       expect(body.errors).toEqual([
+        ...required.map((parameter) => ({ parameter, detail: "is required" })),
         { parameter: "unknwon", detail: `is not a known parameter; use ${known.join(", ")}` },
         { parameter: name.toUpperCase(), detail: `is not a known parameter; use ${name}` },
       ]);
