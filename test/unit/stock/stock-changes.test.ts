@@ -4,7 +4,7 @@ import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
 import type { Order } from "../../../src/lifecycle/order.ts";
 import type { Transition } from "../../../src/lifecycle/transition.ts";
 import type { Reservation } from "../../../src/stock/reservations-sql.ts";
-import { linesToEnd, stockMovesOf } from "../../../src/stock/stock-changes.ts";
+import { linesToEnd, reservationSplits, stockMovesOf } from "../../../src/stock/stock-changes.ts";
 import { NOW, REAL, type Shipped, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 /** A routed order whose lines are one piece and two pieces of a product. */
@@ -23,6 +23,11 @@ const ship = (lineIds: string[] | null): Transition => ({
   lineIds,
   newShipmentId: "parcel-new",
 });
+const abroad: Transition = {
+  name: "updateShippingAddress",
+  change: { countryCode: "FR" },
+  isShippingPending: false,
+};
 const reserved = (lineId: string, quantity: number): Reservation => ({
   orderId: "order",
   lineId,
@@ -51,6 +56,8 @@ describe("reservations end", () => {
     ["of all lines of an order that is canceled", transitionOf(anOrder("one line shipped"), { name: "cancel" }), ["line-1", "line-2"]], // biome-ignore format: one line reads as one case.
     ["of all lines of an order that is returned in part", transitionOf(anOrder("one line shipped"), { name: "returnShipment", shipmentId: null }), ["line-1", "line-2"]], // biome-ignore format: one line reads as one case.
     ["not again when a settled order is returned", transitionOf(anOrder("all shipped", { status: "COMPLETED" }), { name: "returnShipment", shipmentId: null }), []], // biome-ignore format: one line reads as one case.
+    ["of all lines of an order that loses its route", transitionOf(anOrder("nothing shipped", { status: "ACCEPTED", routedAt: NOW }), abroad), ["line-1", "line-2"]], // biome-ignore format: one line reads as one case.
+    ["not when an order without a route gets another country", transitionOf(anOrder("nothing shipped", { status: "ACCEPTED", routedAt: null }), abroad), []], // biome-ignore format: one line reads as one case.
     [
       "not when the order is held",
       transitionOf(anOrder("nothing shipped"), { name: "hold", reasons: ["x"] }),
@@ -60,6 +67,16 @@ describe("reservations end", () => {
     expect(endOf(transition)).toEqual(lineIds);
     for (const { orderId } of linesToEnd(transition)) expect(orderId).toBe("order");
   });
+});
+
+it("a line of which some pieces ship splits its reservation", () => {
+  const parts = [{ lineId: "line-2", quantity: 1, restId: "rest" }];
+  const some: Transition = { name: "ship", lineIds: ["line-2"], parts, newShipmentId: "parcel-new" };
+  const { merchantId } = anOrder("nothing shipped");
+  expect(reservationSplits(transitionOf(anOrder("nothing shipped"), some))).toEqual([
+    { merchantId, orderId: "order", lineId: "line-2", restId: "rest", quantity: 1 },
+  ]);
+  expect(reservationSplits(transitionOf(anOrder("nothing shipped"), ship(["line-2"])))).toEqual([]);
 });
 
 describe("stock moves", () => {
