@@ -1,5 +1,6 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
-import type { Queryable } from "../../platform/database/database.ts";
+import type { Database } from "../../platform/database/database.ts";
+import { planEachTime } from "../../platform/database/plan-each-time.ts";
 import { listOwnProducts } from "../products-sql.ts";
 import { ImportErrors } from "./import-errors.ts";
 import { type ImportError, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
@@ -22,7 +23,7 @@ type CheckedFile = { readonly header: ImportHeader; readonly errors: ImportError
 
 /** Validates a file as it arrives. Rows are spooled as long as the file has no error. */
 export async function checkFile(
-  db: Queryable,
+  db: Database,
   merchant: Merchant,
   { bytes, match, spool }: ImportFile,
 ): Promise<CheckedFile> {
@@ -54,7 +55,7 @@ export async function checkFile(
 }
 
 type RowsContext = {
-  readonly db: Queryable;
+  readonly db: Database;
   readonly merchant: Merchant;
   readonly match: ImportMatch;
   readonly spool: Spool<ImportRow>;
@@ -97,12 +98,17 @@ class CheckedRows {
     const { db, merchant, match, spool, errors } = this.#context;
     const batch = this.#batch;
     this.#batch = [];
+    if (batch.length === 0) return;
     const ids = batch.flatMap(({ id }) => id ?? []);
-    const own = new Set(ids.length === 0 ? [] : await listOwnProducts(db, merchant.id, ids));
+    const [own, matched] = await db.transaction(async (tx) => {
+      await planEachTime(tx);
+      const found = ids.length === 0 ? [] : await listOwnProducts(tx, merchant.id, ids);
+      return [new Set(found), await matchRows(tx, merchant.id, match, batch)];
+    });
     for (const { line, id } of batch)
       if (id !== null && !own.has(id))
         errors.add([{ line, column: "id", detail: "is not a product of the merchant" }]);
-    const rows = (await matchRows(db, merchant.id, match, batch)).flatMap((row) => {
+    const rows = matched.flatMap((row) => {
       const error = "error" in row ? row.error : this.#matchedTwice(row);
       if (error !== null) errors.add([error]);
       return "error" in row ? [] : [row];
