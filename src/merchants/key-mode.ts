@@ -1,13 +1,19 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
-import { enumeration } from "../platform/wire/schemas.ts";
+import { describedAs, enumeration } from "../platform/wire/schemas.ts";
 
 const KEY_MODES = ["live", "test"] as const;
 /** Decision 0074. */
 export type KeyMode = (typeof KEY_MODES)[number];
 
-export const KeyModeSchema = enumeration(
-  "KeyMode",
+/** One vocabulary for keys and webhook endpoints. */
+export const ModeSchema = enumeration(
+  "Mode",
   KEY_MODES,
+  "`live`: for real orders and test orders. `test`: for test orders only.",
+);
+
+export const KeyModeSchema = describedAs(
+  ModeSchema,
   "`live`: the key can do everything. `test`: it creates and changes test orders and test endpoints only, and finds no real order.",
 );
 

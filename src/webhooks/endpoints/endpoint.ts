@@ -1,15 +1,20 @@
 import { type Static, Type } from "typebox";
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES } from "../../events/event-types.ts";
-import type { KeyMode } from "../../merchants/key-mode.ts";
+import { type KeyMode, ModeSchema } from "../../merchants/key-mode.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
+import {
+  dateTime,
+  describedAs,
+  enumeration,
+  idField,
+  nullable,
+  nullableTime,
+} from "../../platform/wire/schemas.ts";
 import { PENDING_COUNT_MAX, type ShownHealth } from "../health/shown-health-sql.ts";
 
 /** `gone`: it returned 410. `failing`: it had no success for days. `requested`: the back office paused it. */
 const PAUSE_REASONS = ["gone", "failing", "requested"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
-
-const ENDPOINT_MODES: readonly KeyMode[] = ["live", "test"];
 
 export const IN_FLIGHT_MAX_DEFAULT = 8;
 export const IN_FLIGHT_MAX_LIMIT = 100;
@@ -62,9 +67,8 @@ export const ENDPOINT_TEXTS = {
   maxInFlight: "Maximum number of concurrent requests to the endpoint.",
 } as const;
 
-export const EndpointModeSchema = enumeration(
-  "WebhookEndpointMode",
-  ENDPOINT_MODES,
+export const EndpointModeSchema = describedAs(
+  ModeSchema,
   "`live`: the endpoint receives the events of real orders and test orders, and those about no order. `test`: only events of test orders. It is set at the creation and cannot be changed.",
 );
 
