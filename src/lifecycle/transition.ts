@@ -67,4 +67,5 @@ export type TransitionRule =
   | "shipping_charge_pending"
   | "too_many_corrections"
   | "hold_not_releasable"
-  | "too_many_hold_reasons";
+  | "too_many_hold_reasons"
+  | "too_many_changes";

@@ -64,7 +64,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/orders/changes/lock-orders-sql.ts",
     "src/orders/routing/routing-sql.ts",
     "src/orders/routing/waiting-orders-sql.ts",
-    "src/orders/changes/timeline-sql.ts",
+    "src/orders/timeline/timeline-sql.ts",
   ],
   "Events are published, and erased, in the transaction of the change they describe": [
     "src/mail/mails-sql.ts",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { byService } from "../../src/audit/initiator.ts";
 import { lockMerchant, readMerchant } from "../../src/merchants/merchants-sql.ts";
-import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
+import { readTimeline } from "../../src/orders/timeline/timeline-sql.ts";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
 import { lockAccountsShared } from "../../src/payments/account/account-sql.ts";
 import { setStripeMethod } from "../../src/payments/stripe/set-stripe-method.ts";

@@ -12,9 +12,9 @@ import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
 import { saveAddresses } from "../address/corrected-addresses-sql.ts";
 import { storeReturnedQuantities } from "../returns/returns-sql.ts";
 import { storeSplits } from "../shipments/split-lines-sql.ts";
+import { insertTimelineEntries } from "../timeline/timeline-sql.ts";
 import { isWhole } from "./opt-ins.ts";
 import { type OrderChange, saveOrders, saveShipments } from "./save-orders-sql.ts";
-import { insertTimelineEntries } from "./timeline-sql.ts";
 import { eventsOfTransitions } from "./transition-events.ts";
 
 /**

@@ -1,12 +1,13 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { AppliedTransition, TransitionCause } from "../../lifecycle/applied-transition.ts";
-import { applyTransition, unchanged } from "../../lifecycle/lifecycle.ts";
+import { applyTransition, asOf, unchanged } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
 import type { Context } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { lockOrderById } from "../orders-sql.ts";
+import { isOneTooMany } from "../timeline/repeatable-changes.ts";
 import { changeOrder, type RequestedChange } from "./change-order.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
@@ -25,15 +26,19 @@ export type RequestedTransition = Pick<RequestedChange, "prepare" | "alongside">
 export async function transitionOrder(
   context: Context,
   key: OrderKey,
-  { cause, by, transition, alongside, ...others }: RequestedTransition,
+  { cause, by, transition, prepare, alongside }: RequestedTransition,
 ): Promise<Order | Problem> {
+  let isTooMany = false;
   const outcome = await changeOrder(context, {
-    ...others,
     async lock(tx) {
       const order = await lockOrderById(tx, key, context.clock);
       return order?.testMode ? undefined : order;
     },
     missing: notFound("order"),
+    async prepare(tx, order, at) {
+      isTooMany = await isOneTooMany(tx, order, cause.operation);
+      return (await prepare?.(tx, order, at)) ?? order;
+    },
     cause: { ...cause, actor: by.actor, requestId: by.requestId },
     async alongside(tx, change, at) {
       const problem = (await alongside?.(tx, change, at)) ?? null;
@@ -44,6 +49,7 @@ export async function transitionOrder(
     decide(order, now) {
       const requested = transition(order);
       if (requested === null) return unchanged(order, now);
+      if (isTooMany) return transitionRefused(cause.operation, asOf(order, now), "too_many_changes");
       return isProblem(requested) ? requested : applyTransition(order, requested, now);
     },
   });

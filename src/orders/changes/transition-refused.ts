@@ -6,6 +6,7 @@ import type { TransitionRule } from "../../lifecycle/transition.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { RETURNS_MAX } from "../returns/order-return.ts";
+import { REPEATABLE_CHANGES_MAX } from "../timeline/repeatable-changes.ts";
 
 const DETAILS: Readonly<Record<TransitionRule, string>> = {
   order_on_hold: "An order on hold cannot be shipped.",
@@ -32,6 +33,7 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   hold_not_releasable:
     "The order is on hold for reasons that your role cannot release, or that must be named; placedBy of each hold shows who can.",
   too_many_hold_reasons: `An order can be on hold for at most ${HOLD_REASONS_MAX} reasons.`,
+  too_many_changes: `The timeline of the order has ${REPEATABLE_CHANGES_MAX} entries. Operations that can be repeated without end are rejected; those that bring the order to its end are not.`,
 };
 
 /** 409: the order's state does not allow the transition (decision 0015). */

@@ -14,10 +14,10 @@ import { isProblem, notFound, type Problem, validationFailed } from "../../platf
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { lockOrder } from "../orders-sql.ts";
 import { type ReadShipRequest, readShipRequest, shipFields, toShip } from "../shipments/ship-request.ts";
+import { countTimelineEntries } from "../timeline/timeline-sql.ts";
 import { changeOrder } from "./change-order.ts";
 import { namedShipment, shipmentErrors } from "./named-parts.ts";
 import { holdReasonsField, shipmentIdField } from "./request-fields.ts";
-import { countTimelineEntries } from "./timeline-sql.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 /** Specification, part 3, "Test orders". */

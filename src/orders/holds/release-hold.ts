@@ -4,9 +4,9 @@ import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
-import { readTimeline } from "../changes/timeline-sql.ts";
 import { transitionOrder } from "../changes/transition-order.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
+import { readTimeline } from "../timeline/timeline-sql.ts";
 
 /**
  * Releases reasons for which a real order is on hold: the named ones, or all that the caller may release (decision 0093).

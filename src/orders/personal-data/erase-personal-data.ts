@@ -11,10 +11,10 @@ import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
 import { eraseResponses } from "../../webhooks/log/erase-responses-sql.ts";
 import { rewriteEventBodies } from "../../webhooks/publishing/rewrite-events-sql.ts";
-import { insertTimelineEntries } from "../changes/timeline-sql.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
 import { lockOrderById, readOrders } from "../orders-sql.ts";
 import { eraseReturnNotes } from "../returns/returns-sql.ts";
+import { insertTimelineEntries } from "../timeline/timeline-sql.ts";
 import { ERASED, erasedEventBody } from "./erased-texts.ts";
 import {
   eraseAddresses,

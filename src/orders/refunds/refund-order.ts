@@ -9,9 +9,9 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { formatMoney } from "../../platform/money.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
-import { insertTimelineEntries } from "../changes/timeline-sql.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
 import { lockOrderById } from "../orders-sql.ts";
+import { insertTimelineEntries } from "../timeline/timeline-sql.ts";
 
 const OPERATION = "refund";
 

@@ -6,9 +6,10 @@ import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
 import { SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf, wasCanceled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
-import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { transitionRefused } from "../../orders/changes/transition-refused.ts";
 import { lockOrderById } from "../../orders/orders-sql.ts";
+import { isOneTooMany } from "../../orders/timeline/repeatable-changes.ts";
+import { insertTimelineEntries } from "../../orders/timeline/timeline-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
 
@@ -36,6 +37,8 @@ export async function retryPayment(
     const add = retries.add.map((entry) => ({ ...entry, order, id: at.newId(), requestId }));
     const waiting = retries.bringForward.map(({ id }) => id);
     if (add.length + waiting.length === 0) return transitionRefused(OPERATION, order, "nothing_to_pay");
+    if (by !== null && (await isOneTooMany(tx, order, OPERATION)))
+      return transitionRefused(OPERATION, order, "too_many_changes");
     await bringForward(tx, order, order.id, waiting, at.now);
     await insertEntries(tx, add, at.now);
     const cause = { actor: by?.actor ?? SERVICE, operation: OPERATION, requestId };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromTypeId } from "../../../src/platform/ids.ts";
 import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
@@ -30,6 +31,20 @@ const hold = (id: string, client: Client, ...reasons: string[]) =>
 const release = (id: string, client: Client, ...reasons: string[]) =>
   requestOperation(test, id, "release-hold", reasons.length === 0 ? {} : { reasons }, client);
 const reasonsOf = async (id: string): Promise<string[]> => (await readDetail(test, id)).onHoldReasons;
+
+/** Copies the newest entry of an order's timeline until it has so many. */
+const copyEntries = (id: string, count: number) =>
+  test.db.query({
+    name: "copy-timeline-entries",
+    text: `
+      insert into timeline_entries (
+        merchant_id, order_id, id, operation, actor_kind, detail, status, hold_reasons, created_at)
+      select e.merchant_id, e.order_id, gen_random_uuid(), e.operation, e.actor_kind, null, e.status, e.hold_reasons,
+             e.created_at
+      from (select * from timeline_entries where order_id = $1 order by id desc limit 1) e,
+           generate_series((select count(*) from timeline_entries where order_id = $1) + 1, $2)`,
+    values: [fromTypeId("ord", id), count],
+  });
 
 describe("POST /api/orders/{id}/hold", () => {
   it("keeps the reasons of others, and remembers who placed each", async () => {
@@ -64,6 +79,22 @@ describe("POST /api/orders/{id}/hold", () => {
     await operationApplied(test, id, "hold", { reasons: reasons(20, 20) });
     expectRejected(await hold(id, test.backOffice, "more"), "too_many_hold_reasons", "hold");
     expect(await reasonsOf(id)).toHaveLength(40);
+  });
+
+  it("ends with a timeline of 2 500 entries, and so does an update of a shipment, but nothing else", async () => {
+    const { id } = await placeAcceptedOrder(test, partner);
+    const { shipments } = await operationApplied(test, id, "ship", {});
+    const update = (carrier: string) =>
+      test.backOffice.request("PATCH", `/api/shipments/${shipments[0].id}`, { body: { carrier } });
+    await hold(id, test.backOffice, "a");
+    await copyEntries(id, 2_499);
+    expect((await update("first")).status).toBe(200);
+    const before = await dumpTables(test);
+    expectRejected(await hold(id, test.backOffice, "b"), "too_many_changes", "hold");
+    expectRejected(await update("second"), "too_many_changes", "updateShipment");
+    expect(await dumpTables(test)).toEqual(before);
+    expect((await release(id, test.backOffice)).body.onHoldReasons).toEqual([]);
+    expect((await operationApplied(test, id, "complete", {})).status).toBe("COMPLETED");
   });
 
   it("loses no reason of twenty that are placed at once", async () => {
