@@ -21,7 +21,7 @@ import {
 import type { WebhookContext } from "../webhooks/context.ts";
 import { DeliverySchema, DeliveryStatusSchema } from "../webhooks/log/delivery.ts";
 import { readDeliveryDetails } from "../webhooks/log/delivery-details.ts";
-import { readDeliveryPage, readWireDelivery } from "../webhooks/log/delivery-log.ts";
+import { readDeliveryPage } from "../webhooks/log/delivery-log.ts";
 import { redeliver } from "../webhooks/manual/redeliver.ts";
 import { idErrors, idIn } from "./http/id-parameters.ts";
 import type { RouteResponse } from "./http/route.ts";
@@ -98,16 +98,17 @@ export async function findDelivery(context: WebhookContext, access: KeyAccess, d
   );
 }
 
-/** Returns 202 and the delivery, which will be sent once more. */
+/** Returns 202 and the delivery, which will be sent once more, as `show` reads it. */
 export async function redeliveryResponse(
   context: Context,
   access: KeyAccess,
   deliveryId: string,
   by: Initiator,
+  show: (id: string) => Promise<object | null>,
 ): Promise<RouteResponse | Problem> {
   const id = fromTypeId("dlv", deliveryId);
   const redelivered = id === null ? notFound("delivery") : await redeliver(context, access, id, by);
   if (isProblem(redelivered)) return redelivered;
-  const shown = await readWireDelivery(context.db, access, redelivered.id, context.clock.now());
+  const shown = await show(redelivered.id);
   return shown === null ? notFound("delivery") : { status: 202, body: shown };
 }

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { notFound } from "../../platform/wire/problems.ts";
-import { DeliverySchema } from "../../webhooks/log/delivery.ts";
 import { DeliveryDetailsSchema } from "../../webhooks/log/delivery-details.ts";
 import {
   DeliveryPageSchema,
@@ -57,10 +56,16 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
       "Sends the delivery once more at once, whatever its status, with the same event id. While that attempt is pending, repeating the request has no further effect. A body is ignored.",
     params: DeliveryIdParams,
     responses: {
-      202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
+      202: { description: "The delivery, which will be sent once more.", schema: DeliveryDetailsSchema },
     },
     problems: ["not-found", "endpoint-paused", "limit-reached"],
     handle: ({ caller, params, by }, { context }) =>
-      redeliveryResponse(context, caller, params.deliveryId, by),
+      redeliveryResponse(
+        context,
+        caller,
+        params.deliveryId,
+        by,
+        async () => (await findDelivery(context, caller, params.deliveryId))?.details ?? null,
+      ),
   }),
 ];

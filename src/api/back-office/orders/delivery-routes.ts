@@ -4,6 +4,7 @@ import { fullAccess } from "../../../merchants/key-mode.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
 import { DeliveryDetailsSchema } from "../../../webhooks/log/delivery-details.ts";
+import { readWireDelivery } from "../../../webhooks/log/delivery-log.ts";
 import {
   DeliveryPageSchema,
   DeliveryQuery,
@@ -83,7 +84,10 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return redeliveryResponse(context, fullAccess(keyOf(connection)), params.deliveryId, by);
+      const access = fullAccess(keyOf(connection));
+      return redeliveryResponse(context, access, params.deliveryId, by, (id) =>
+        readWireDelivery(context.db, access, id, context.clock.now()),
+      );
     },
   }),
 ];
