@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/platform/config.ts";
 import { errorsOf, VARIABLES } from "../../support/config-variables.ts";
@@ -137,16 +137,5 @@ describe(".env.example", () => {
   it("explains each variable in the lines above it", () => {
     for (const name of Object.keys(documented))
       expect(text, name).toMatch(new RegExp(`^# .+\\n${name}=`, "m"));
-  });
-});
-
-describe("the environment", () => {
-  it("is read only by src/platform/config.ts; others pass it on, to it and to PostgreSQL's programs", () => {
-    const readers = readdirSync("src", { recursive: true, encoding: "utf8" })
-      .filter(
-        (file) => file.endsWith(".ts") && readFileSync(join("src", file), "utf8").includes("process.env"),
-      )
-      .sort();
-    expect(readers).toEqual(["cli/main.ts", "main.ts", "platform/embedded-postgres/postgres-cluster.ts"]);
   });
 });
