@@ -79,7 +79,10 @@ describe("SIGTERM", () => {
     main.child.kill("SIGTERM");
     expect(await main.exited()).toEqual({ code: 0, signal: null });
     expect(performance.now() - asked).toBeLessThan(10_000);
-    expect(main.log().at(-1), "it ended by itself").toMatchObject({ msg: "stopped", level: "info" });
+    expect(main.log().at(-1), "it stopped without being cut off").toMatchObject({
+      msg: "stopped",
+      level: "info",
+    });
     const left = main.log().filter(({ msg }) => msg === "part of the service not stopped, left behind");
     expect(left.map(({ step }) => step)).toContain("jobs");
   }, 60_000);

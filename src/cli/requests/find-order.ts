@@ -36,7 +36,7 @@ export async function withOrderIds(
 /** An id that the service has made. A partner's own id may begin in the same way, but hardly looks like this. */
 const SERVICE_ID = /^(ord|test)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** More than fit on a screen help nobody to choose. */
+/** One can choose from no more than fit on a screen. */
 const SHOWN_MAX = 20;
 
 /** @throws UsageError if several orders have the partner's own id */

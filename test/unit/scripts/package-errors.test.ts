@@ -25,7 +25,7 @@ it.each([
   ["a repository", { resolved: "git+ssh://git@github.com/a/a.git" }],
   ["no hash", { integrity: undefined }],
   ["a weak hash", { integrity: "sha1-x" }],
-  ["a script at installation that nobody decided about", { hasInstallScript: true }],
+  ["a script at installation without a decision about it", { hasInstallScript: true }],
 ])("rejects a package with %s", (_name, fields) => expect(errorsOf(fields)).toHaveLength(1));
 
 it.each([
