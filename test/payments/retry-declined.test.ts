@@ -21,9 +21,10 @@ import {
   retry,
   setCreditLimit,
 } from "../support/payments.ts";
-import { operationApplied } from "../support/real-orders.ts";
+import { expectRejected, operationApplied, requestOperation } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { copyEntries } from "../support/timeline.ts";
 
 /** Orders of EUR 10 that were declined, and that nothing is scheduled for. */
 async function givenUp(count: number) {
@@ -85,6 +86,17 @@ describe("orders without further attempts", () => {
     await payIn(test, partner, "1.00");
     await payIn(test, partner, "9.00");
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
+    expect(await processDuePayments(test)).toBe(1);
+    expect(await areHeld(partner, ids)).toEqual([false]);
+  });
+
+  it("get no attempt by request, but one by a payment, with a timeline of 2 500 entries", async () => {
+    const { test, partner, ids } = await givenUp(1);
+    const [id] = ids as [string];
+    await copyEntries(test, id, 2_500);
+    expectRejected(await requestOperation(test, id, "retry-payment", {}), "too_many_changes", "retryPayment");
+    expect(await readDuePayments(test)).toEqual([]);
+    await payIn(test, partner, "10.00");
     expect(await processDuePayments(test)).toBe(1);
     expect(await areHeld(partner, ids)).toEqual([false]);
   });

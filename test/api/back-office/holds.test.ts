@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fromTypeId } from "../../../src/platform/ids.ts";
 import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
@@ -13,6 +12,7 @@ import {
 } from "../../support/real-orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
+import { copyEntries } from "../../support/timeline.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -31,20 +31,6 @@ const hold = (id: string, client: Client, ...reasons: string[]) =>
 const release = (id: string, client: Client, ...reasons: string[]) =>
   requestOperation(test, id, "release-hold", reasons.length === 0 ? {} : { reasons }, client);
 const reasonsOf = async (id: string): Promise<string[]> => (await readDetail(test, id)).onHoldReasons;
-
-/** Copies the newest entry of an order's timeline until it has so many. */
-const copyEntries = (id: string, count: number) =>
-  test.db.query({
-    name: "copy-timeline-entries",
-    text: `
-      insert into timeline_entries (
-        merchant_id, order_id, id, operation, actor_kind, detail, status, hold_reasons, created_at)
-      select e.merchant_id, e.order_id, gen_random_uuid(), e.operation, e.actor_kind, null, e.status, e.hold_reasons,
-             e.created_at
-      from (select * from timeline_entries where order_id = $1 order by id desc limit 1) e,
-           generate_series((select count(*) from timeline_entries where order_id = $1) + 1, $2)`,
-    values: [fromTypeId("ord", id), count],
-  });
 
 describe("POST /api/orders/{id}/hold", () => {
   it("keeps the reasons of others, and remembers who placed each", async () => {
@@ -87,7 +73,7 @@ describe("POST /api/orders/{id}/hold", () => {
     const update = (carrier: string) =>
       test.backOffice.request("PATCH", `/api/shipments/${shipments[0].id}`, { body: { carrier } });
     await hold(id, test.backOffice, "a");
-    await copyEntries(id, 2_499);
+    await copyEntries(test, id, 2_499);
     expect((await update("first")).status).toBe(200);
     const before = await dumpTables(test);
     expectRejected(await hold(id, test.backOffice, "b"), "too_many_changes", "hold");
