@@ -157,7 +157,7 @@ describe("OpenTelemetry", { timeout: 60_000 }, () => {
     main.child.kill("SIGTERM");
     expect(await main.exited()).toEqual({ code: 0, signal: null });
     expect(main.log().map(({ msg }) => msg)).toContain("last traces and metrics not exported");
-    expect(main.log().at(-1)).toMatchObject({ msg: "stopped" });
+    expect(await main.logged("stopped")).toMatchObject({ level: "info" });
   });
 
   it("is not loaded without an address, or if it is disabled", async () => {
