@@ -5,6 +5,8 @@ type LockedPackage = {
   readonly integrity?: string;
   readonly dev?: boolean;
   readonly devOptional?: boolean;
+  /** A workspace of the project. */
+  readonly link?: boolean;
   readonly hasInstallScript?: boolean;
 };
 
@@ -20,7 +22,10 @@ const RUN_TIME = [
   "BlueOak-1.0.0",
 ];
 /** Tools are not distributed with the service. These bind those who change the tool, or are for data and images. */
-const DEVELOPMENT = [...RUN_TIME, "MPL-2.0", "CC-BY-4.0", "Unlicense", "Zlib", "Python-2.0"];
+const DEVELOPMENT = [...RUN_TIME, "MPL-2.0", "CC-BY-4.0", "CC0-1.0", "Unlicense", "Zlib", "Python-2.0"];
+
+/** Binaries of development tools. npm marks them as optional, and not also as used by development alone. */
+const TOOL_BINARY = /^lightningcss-/;
 
 /** Also where the lock file names no address. */
 const REGISTRY = "https://registry.npmjs.org/";
@@ -34,7 +39,7 @@ export function packageErrors(
   allowScripts: Readonly<Record<string, boolean>>,
 ): string[] {
   return Object.entries(packages).flatMap(([path, entry]) => {
-    if (!path.includes("node_modules/")) return []; // The project itself and its workspaces.
+    if (!path.includes("node_modules/") || entry.link) return []; // The project itself and its workspaces.
     const {
       license = "no license",
       resolved = REGISTRY,
@@ -44,7 +49,7 @@ export function packageErrors(
       hasInstallScript = false,
     } = entry;
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
-    const allowed = dev || devOptional ? DEVELOPMENT : RUN_TIME;
+    const allowed = dev || devOptional || TOOL_BINARY.test(name) ? DEVELOPMENT : RUN_TIME;
     return [
       ...(isAllowed(license, allowed)
         ? []
