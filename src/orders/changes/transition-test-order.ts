@@ -3,6 +3,7 @@ import { PARTNER } from "../../lifecycle/applied-transition.ts";
 import { OUT_OF_STOCK } from "../../lifecycle/hold-reasons.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import { SANDBOX_TRANSITIONS } from "../../lifecycle/possible-transitions.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
 import { readLimitOverrides } from "../../merchants/connections-sql.ts";
 import { limitReached, maximumOf } from "../../merchants/limits.ts";
@@ -19,18 +20,6 @@ import { changeOrder } from "./change-order.ts";
 import { namedShipment, shipmentErrors } from "./named-parts.ts";
 import { holdReasonsField, shipmentIdField } from "./request-fields.ts";
 import { transitionRefused } from "./transition-refused.ts";
-
-/** Specification, part 3, "Test orders". */
-const SANDBOX_TRANSITIONS = [
-  "process",
-  "accept",
-  "hold",
-  "releaseHold",
-  "ship",
-  "returnShipment",
-  "complete",
-  "cancel",
-] as const;
 
 export const TestOrderTransitionSchema = enumeration(
   "TestOrderTransition",
