@@ -17,23 +17,32 @@ export type OrderOwnerRow = {
   merchant_name: string;
 };
 
-/** The connection and merchant of an order, by the service's id. Null if there is none. A scan over all shards. */
-export async function findOrderOwner(
-  db: Queryable,
-  orderId: string,
-): Promise<(OrderOwner & { readonly id: string; readonly testMode: boolean }) | null> {
-  const [row] = await db.query<OrderOwnerRow & { test_mode: boolean }>({
+/** An order and who may see it: its merchant, its connection, and the facility that it is routed to, if any. */
+export type PlacedOrder = OrderOwner & {
+  readonly id: string;
+  readonly testMode: boolean;
+  readonly facilityId: string | null;
+};
+
+type PlacedOrderRow = OrderOwnerRow & { test_mode: boolean; facility_id: string | null };
+
+/** Who may see an order, by the service's id. Null if there is none. A scan over all shards. */
+export async function findOrderOwner(db: Queryable, orderId: string): Promise<PlacedOrder | null> {
+  const [row] = await db.query<PlacedOrderRow>({
     name: "find-order-owner",
     text: `
-      select found.id, found.test_mode, c.id as connection_id, c.name as connection_name,
+      select found.id, found.test_mode, found.facility_id, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
       from merchants m
       cross join lateral (
-        select o.id, o.connection_id, o.test_mode from orders o where o.merchant_id = m.id and o.id = $1 offset 0) as found
+        select o.id, o.connection_id, o.test_mode, o.facility_id
+        from orders o
+        where o.merchant_id = m.id and o.id = $1
+        offset 0) as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id`,
     values: [orderId],
   });
-  return row === undefined ? null : { ...toOrderOwner(row), testMode: row.test_mode };
+  return row === undefined ? null : toPlacedOrder(row);
 }
 
 /** An order that has the partner's own id, with its owner. */
@@ -88,15 +97,12 @@ export async function findOrdersByExternalId(
   }));
 }
 
-/** The connection and merchant of an order, by the id of a shipment. */
-export async function findOrderOfShipment(
-  db: Queryable,
-  shipmentId: string,
-): Promise<(OrderOwner & { readonly id: string; readonly testMode: boolean }) | null> {
-  const [row] = await db.query<OrderOwnerRow & { test_mode: boolean }>({
+/** Who may see an order, by the id of a shipment. */
+export async function findOrderOfShipment(db: Queryable, shipmentId: string): Promise<PlacedOrder | null> {
+  const [row] = await db.query<PlacedOrderRow>({
     name: "find-order-of-shipment",
     text: `
-      select s.order_id as id, o.test_mode, c.id as connection_id, c.name as connection_name,
+      select s.order_id as id, o.test_mode, o.facility_id, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
       from shipments s
       join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
@@ -105,8 +111,14 @@ export async function findOrderOfShipment(
       where s.id = $1`,
     values: [shipmentId],
   });
-  return row === undefined ? null : { ...toOrderOwner(row), testMode: row.test_mode };
+  return row === undefined ? null : toPlacedOrder(row);
 }
+
+const toPlacedOrder = (row: PlacedOrderRow): PlacedOrder => ({
+  ...toOrderOwner(row),
+  testMode: row.test_mode,
+  facilityId: row.facility_id,
+});
 
 export const toOrderOwner = (row: OrderOwnerRow): OrderOwner & { readonly id: string } => ({
   id: row.id,

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Grant } from "../access/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { hashKey } from "../merchants/api-key.ts";
 import { LATEST } from "../platform/time.ts";
@@ -30,8 +31,9 @@ export type Token = {
   readonly replacedById: string | null;
 };
 
-/** What a token gives access to. */
-export type TokenGrant = Pick<Token, "role" | "merchantIds">;
+/** What a token gives access to. Today the role warehouse is for all facilities. */
+export const grantOf = ({ role, merchantIds }: Pick<Token, "role" | "merchantIds">): Grant =>
+  role === "merchant" ? { role, merchantIds } : role === "warehouse" ? { role, facilityIds: null } : { role };
 
 /** Stored tokens. To make room for a new one, the one that ended first is deleted. */
 export const TOKENS_MAX = 1_000;
@@ -59,11 +61,6 @@ export const isTokenText = (text: string): boolean => TOKEN_TEXT.test(text);
 
 export const isValid = (token: Pick<Token, "expiresAt" | "revokedAt">, now: Date): boolean =>
   token.revokedAt === null && (token.expiresAt === null || now < token.expiresAt);
-
-/** A token may be given only what its maker has (decision 0077). Null: the maker has everything. */
-export const isWithin = (grant: TokenGrant, ownMerchantIds: readonly string[] | null): boolean =>
-  ownMerchantIds === null ||
-  (grant.role === "merchant" && grant.merchantIds.every((id) => ownMerchantIds.includes(id)));
 
 /**
  * When the token that replaces another one expires, unless the request says so: after as long a time as the first one

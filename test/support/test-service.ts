@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { onTestFinished, inject as provided } from "vitest";
-import type { BackOfficeCaller } from "../../src/api/back-office/access.ts";
+import type { BackOfficeCaller, Grant } from "../../src/access/grant.ts";
 import { createBackOffice } from "../../src/api/back-office/app.ts";
 import {
   type BackOfficeAuthentication,
@@ -45,12 +45,30 @@ export type TestService = {
   backOffice: Client;
   /** A client of the back office with another token than the operator's; without one it sends none. */
   backOfficeAs(token?: string): Client;
-  /** A client of the back office that acts as a caller other than the operator. */
-  backOfficeFor(caller: BackOfficeCaller): Client;
+  /** A client of the back office that acts as a person with one role, or with these grants. */
+  backOfficeFor(person: TestPerson): Client;
   close(): Promise<void>;
 };
 
-/** People cannot sign in yet: a test names the caller by its token. */
+/** `merchantIds`, `facilityIds`: what the role is for. Without `facilityIds` the warehouse is for all facilities. */
+export type TestPerson = { readonly name: string } & (
+  | {
+      readonly kind: "operator" | "warehouse" | "support" | "monitoring" | "merchant";
+      readonly merchantIds?: readonly string[];
+      readonly facilityIds?: readonly string[];
+    }
+  | { readonly grants: readonly Grant[] }
+);
+
+function callerOf(person: TestPerson): BackOfficeCaller {
+  const named = { type: "person", id: null, name: person.name } as const;
+  if ("grants" in person) return { ...named, grants: person.grants };
+  const { kind: role, merchantIds = [], facilityIds = null } = person;
+  if (role === "merchant") return { ...named, grants: [{ role, merchantIds }] };
+  return { ...named, grants: [role === "warehouse" ? { role, facilityIds } : { role }] };
+}
+
+/** A test names the person by its token, so that it need not sign in. */
 const PERSON = "person:";
 function testAuthentication(context: Context): BackOfficeAuthentication {
   const program = tokenAuthentication(OPERATOR_TOKEN, context);
@@ -125,8 +143,8 @@ export async function startTestService(
     partner: (key) => clientOf(partnerApi, key, partnerCheck),
     backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
     backOfficeAs: (token) => clientOf(backOffice, token, check),
-    backOfficeFor: (caller) =>
-      clientOf(backOffice, `${PERSON}${encodeURIComponent(JSON.stringify(caller))}`, check),
+    backOfficeFor: (person) =>
+      clientOf(backOffice, `${PERSON}${encodeURIComponent(JSON.stringify(callerOf(person)))}`, check),
     close: async () => {
       await Promise.all([partnerApi.close(), backOffice.close()]);
       await Promise.all([db, ...Object.values(pools ?? {})].map((pool) => pool.close()));

@@ -1,65 +1,74 @@
+import { type BackOfficeCaller, grantsWith, ROLES, type Role, strongestRole } from "../../access/grant.ts";
+import {
+  facilityScope,
+  merchantScope,
+  seesConnection,
+  seesFacility,
+  seesMerchant,
+} from "../../access/scope.ts";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { callerMembers } from "../http/log/caller-members.ts";
 import { type Route, routeTable } from "../http/route.ts";
 import type { BackOfficeOperations } from "./operations.ts";
 
-type Named = {
-  /** What timeline and audit log call the caller. */
-  readonly name: string;
-  /** The id on the wire of the token that the caller has sent. Absent or null: `OPERATOR_TOKEN`, or the command line. */
-  readonly id?: string | null;
-};
+export type { BackOfficeCaller } from "../../access/grant.ts";
 
 /**
- * The caller of a back office request: a program or a person of the operator, of the warehouse or of a merchant, or one
- * that only reads. All of them use the same operations; decisions 0038 and 0077 define their permissions.
+ * The roles that a row of the route table admits. Every row of the back office names one of these lists. They are the
+ * table of access: for people and for tokens alike (decisions 0038, 0077 and 0120).
  */
-export type BackOfficeCaller = Named &
-  (
-    | { readonly kind: "operator" | "warehouse" | "support" | "monitoring" }
-    /** Sees the data of these merchants, and nothing else. */
-    | { readonly kind: "merchant"; readonly merchantIds: readonly string[] }
-  );
+export type Admission = readonly Role[];
 
-type Admission = (caller: BackOfficeCaller) => boolean;
-
-const admitted =
-  (...kinds: readonly BackOfficeCaller["kind"][]): Admission =>
-  ({ kind }) =>
-    kinds.includes(kind);
-
-/** Who may use a route. Every route of the back office names one of these. Those that read admit support as well. */
-export const operatorOnly: Admission = admitted("operator");
+// Rows that read admit support as well, see `admittingSupport`.
+export const operatorOnly: Admission = ["operator"];
 /** Not even support, though it reads: it returns personal data of many buyers at once. */
-export const operatorAlone: Admission = admitted("operator");
-export const warehouse: Admission = admitted("operator", "warehouse");
-export const merchantSide: Admission = admitted("operator", "merchant");
-export const everyone: Admission = admitted("operator", "warehouse", "merchant");
-export const everyToken: Admission = admitted("operator", "warehouse", "merchant", "support", "monitoring");
+export const operatorAlone: Admission = ["operator"];
+export const warehouse: Admission = ["operator", "warehouse"];
+export const merchantSide: Admission = ["operator", "merchant"];
+export const everyone: Admission = ["operator", "warehouse", "merchant"];
+export const everyToken: Admission = ROLES;
 
 /** Also for programs that monitor: of a route that reads, and returns no personal data of buyers or of staff. */
-export const andMonitoring =
-  (admits: Admission): Admission =>
-  (caller) =>
-    caller.kind === "monitoring" || admits(caller);
+export const andMonitoring = (admits: Admission): Admission => [...admits, "monitoring"];
+
+/**
+ * Also for a partner's developers, who see their connections: of a route that returns no price, no charge, no balance and
+ * no name of staff, or that leaves them out for a partner.
+ */
+export const andPartner = (admits: Admission): Admission => [...admits, "partner"];
 
 /** Support sees what the operator sees, but for exports, and changes nothing (decision 0077). */
 export const admittingSupport = (row: BackOfficeRoute): BackOfficeRoute =>
   row.method === "GET" && row.admits !== operatorAlone
-    ? { ...row, admits: (caller) => caller.kind === "support" || row.admits?.(caller) !== false }
+    ? { ...row, admits: [...(row.admits ?? ROLES), "support"] }
     : row;
 
-const KINDS = ["operator", "warehouse", "merchant", "support", "monitoring"] as const;
+/** The roles that a row admits, each once. */
+export const rolesOf = ({ admits = ROLES }: BackOfficeRoute): Role[] =>
+  ROLES.filter((role) => admits.includes(role));
 
-/** The roles that a row admits: it depends on nothing else. */
-export const rolesOf = ({ admits = () => true }: BackOfficeRoute): BackOfficeCaller["kind"][] =>
-  KINDS.filter((kind) =>
-    admits(kind === "merchant" ? { kind, name: kind, merchantIds: [] } : { kind, name: kind }),
-  );
+/**
+ * The caller as a row's handler sees it: with those of its grants that the row admits, and no others. So what a handler
+ * shows follows from its grants alone. Null: the row does not admit the caller.
+ */
+export function admitted(
+  caller: BackOfficeCaller,
+  { admits = ROLES }: { readonly admits?: readonly string[] },
+): BackOfficeCaller | null {
+  const grants = grantsWith(caller.grants, admits);
+  return grants.length === 0 ? null : { ...caller, grants };
+}
+
+/** Whether a caller has a role. In a handler: one that the row admits. */
+export const hasRole = ({ grants }: BackOfficeCaller, role: Role): boolean =>
+  grants.some((grant) => grant.role === role);
 
 /** The merchants that a caller is restricted to. Null for callers that may see the data of all merchants. */
-export const confinedTo = (caller: BackOfficeCaller): readonly string[] | null =>
-  caller.kind === "merchant" ? caller.merchantIds : null;
+export const confinedTo = ({ grants }: BackOfficeCaller): readonly string[] | null => merchantScope(grants);
+
+/** The facilities that a caller is restricted to. Null for callers that may see all of them. */
+export const facilitiesOf = ({ grants }: BackOfficeCaller): readonly string[] | null => facilityScope(grants);
 
 /** The merchants whose data a list shows, if one is requested or not. None of those that the caller may not see. */
 export function shownMerchants(caller: BackOfficeCaller, requested: string | null): readonly string[] | null {
@@ -69,19 +78,37 @@ export function shownMerchants(caller: BackOfficeCaller, requested: string | nul
 }
 
 /** Whether a caller may see this merchant's data. Data that it may not see is treated as missing. */
-export const maySee = (caller: BackOfficeCaller, merchantId: string): boolean =>
-  confinedTo(caller)?.includes(merchantId) ?? true;
+export const maySee = ({ grants }: BackOfficeCaller, merchantId: string): boolean =>
+  seesMerchant(grants, merchantId);
+
+/** Whether a caller may see this connection, its endpoints and its deliveries. */
+export const maySeeConnection = ({ grants }: BackOfficeCaller, connection: ConnectionKey): boolean =>
+  seesConnection(grants, connection);
+
+/** Whether a caller may see this facility, its stock and its work. */
+export const maySeeFacility = ({ grants }: BackOfficeCaller, facilityId: string): boolean =>
+  seesFacility(grants, facilityId);
+
+/** The role by which the caller is named. In a handler: the one with the most rights of those that the row admits. */
+export const roleOf = ({ grants }: BackOfficeCaller): Role => strongestRole(grants) ?? "monitoring"; // Without grants it is admitted nowhere.
 
 /** The caller as the timeline of an order and the audit log name it. */
-export const actorOf = ({ kind, name, id = null }: BackOfficeCaller): Actor => ({ kind, name, id });
+export const actorOf = (caller: BackOfficeCaller): Actor => ({
+  kind: roleOf(caller),
+  name: caller.name,
+  id: caller.id,
+});
 
 /** The caller as the request log names it. */
 export const membersOf = callerMembers<BackOfficeCaller>(
-  ({ kind, name, id }) => `${kind} ${id} ${name}`,
-  ({ kind, name, id }) => ({ actor: { kind, name, ...(id != null && { id }) } }),
+  (caller) => `${roleOf(caller)} ${caller.id} ${caller.name}`,
+  (caller) => {
+    const { kind, name, id } = actorOf(caller);
+    return { actor: { kind, name, ...(id != null && { id }) } };
+  },
 );
 
 /** Declares a row of the back office's table. */
-export const route = routeTable<BackOfficeOperations, BackOfficeCaller>();
+export const route = routeTable<BackOfficeOperations, BackOfficeCaller, Role>();
 
-export type BackOfficeRoute = Route<BackOfficeOperations, BackOfficeCaller>;
+export type BackOfficeRoute = Route<BackOfficeOperations, Role>;

@@ -6,7 +6,7 @@ import { PROBLEMS } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
-import { actorOf, membersOf } from "./access.ts";
+import { actorOf, admitted, membersOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
@@ -34,6 +34,7 @@ export function createBackOffice(
     routes: backOfficeRoutes,
     operationsFor: () => operations,
     authenticate,
+    admit: admitted,
     actorOf,
     callerMembers: membersOf,
     errorsBaseUrl: config.errorsBaseUrl,

@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
+import type { BackOfficeCaller } from "../../access/grant.ts";
 import { hashKey } from "../../merchants/api-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { noteTokenUse } from "../../tokens/note-token-use.ts";
-import { isTokenText, isValid, type Token } from "../../tokens/token.ts";
+import { grantOf, isTokenText, isValid, type Token } from "../../tokens/token.ts";
 import { readTokenByHash } from "../../tokens/tokens-sql.ts";
 import { bearerToken, unauthorized } from "../http/bearer.ts";
-import type { BackOfficeCaller } from "./access.ts";
 
 /** A caller that is not known. `tokenId`: its token is known, but was revoked or has expired. */
 export type Unauthenticated = Problem & { readonly tokenId?: string };
@@ -17,6 +17,14 @@ export type Unauthenticated = Problem & { readonly tokenId?: string };
 export type BackOfficeAuthentication = (
   request: FastifyRequest,
 ) => Promise<BackOfficeCaller | Unauthenticated>;
+
+/** The caller with `OPERATOR_TOKEN`. */
+const OPERATOR: BackOfficeCaller = {
+  type: "token",
+  id: null,
+  name: "operator",
+  grants: [{ role: "operator" }],
+};
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
@@ -29,7 +37,7 @@ export function operatorAuthentication(operatorToken: string): BackOfficeAuthent
   return async ({ headers }) => {
     const sent = headers.authorization === undefined ? null : bearerToken(headers.authorization);
     const valid = sent !== null && timingSafeEqual(digest(sent), expected);
-    return valid ? { kind: "operator", name: "operator" } : unauthorized(headers, "token");
+    return valid ? OPERATOR : unauthorized(headers, "token");
   };
 }
 
@@ -57,7 +65,9 @@ export function tokenAuthentication(
   };
 }
 
-function callerOf({ id, name, role, merchantIds }: Token): BackOfficeCaller {
-  const named = { name, id: toTypeId("tok", id) };
-  return role === "merchant" ? { ...named, kind: role, merchantIds } : { ...named, kind: role };
-}
+const callerOf = (token: Token): BackOfficeCaller => ({
+  type: "token",
+  id: toTypeId("tok", token.id),
+  name: token.name,
+  grants: [grantOf(token)],
+});

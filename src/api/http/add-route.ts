@@ -29,6 +29,8 @@ export type RouteOptions<Operations, Caller> = {
   operationsFor(caller: Caller, route: RouteDescription): Operations;
   /** The caller, or an error. Runs after the route is matched and before the body is read. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
+  /** The caller as a row that names roles sees it. Null: the row does not admit it. Absent: the listener has no roles. */
+  admit?(caller: Caller, row: { readonly admits?: readonly string[] }): Caller | null;
   /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
   notAdmitted?: Problem;
   metrics: RequestMetrics;
@@ -39,7 +41,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 /** Adds a row of a route table. An upload has a scope of its own: its parser must not read the bodies of other routes. */
 export function addRoute<Operations, Caller extends object>(
   app: FastifyInstance,
-  route: Route<Operations, Caller>,
+  route: Route<Operations>,
   options: RouteOptions<Operations, Caller>,
   problems: ProblemWriter,
 ): void {
@@ -54,7 +56,7 @@ export function addRoute<Operations, Caller extends object>(
 
 function addInScope<Operations, Caller extends object>(
   app: FastifyInstance,
-  route: Route<Operations, Caller>,
+  route: Route<Operations>,
   options: RouteOptions<Operations, Caller>,
   problems: ProblemWriter,
 ): void {
@@ -87,8 +89,8 @@ function addInScope<Operations, Caller extends object>(
 
 /** Admits a request to a row: its exact path, its form, its key and the role of its caller. */
 function admission<Operations, Caller extends object>(
-  route: Route<Operations, Caller>,
-  { authenticate, notAdmitted = forbidden }: RouteOptions<Operations, Caller>,
+  route: Route<Operations>,
+  { authenticate, admit = (caller) => caller, notAdmitted = forbidden }: RouteOptions<Operations, Caller>,
 ) {
   // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
   const exactPath = new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`);
@@ -100,13 +102,14 @@ function admission<Operations, Caller extends object>(
     if (error !== null) throw new ProblemError(malformed(error));
     const caller = await withinSpan(request.span, () => authenticate(request, reply));
     if (isProblem(caller)) throw new ProblemError(caller);
-    if (route.admits?.(caller) === false) throw new ProblemError(notAdmitted);
-    request.caller = caller;
+    const admitted = admit(caller, route);
+    if (admitted === null) throw new ProblemError(notAdmitted);
+    request.caller = admitted;
   };
 }
 
 function responder<Operations, Caller extends object>(
-  route: Route<Operations, Caller>,
+  route: Route<Operations>,
   { operationsFor }: RouteOptions<Operations, Caller>,
   problems: ProblemWriter,
 ) {
@@ -130,8 +133,8 @@ function bodyHooks({ body, upload }: RouteDescription) {
 /**
  * All errors of a body at once: those of the schema, and those of the route in fields that the schema accepts.
  */
-async function bodyProblem<Operations, Caller>(
-  { bodyErrors }: Route<Operations, Caller>,
+async function bodyProblem<Operations>(
+  { bodyErrors }: Route<Operations>,
   request: FastifyRequest,
   operations: Operations,
 ): Promise<Problem | null> {

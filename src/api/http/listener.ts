@@ -31,7 +31,7 @@ declare module "fastify" {
 }
 
 type ListenerOptions<Operations, Caller> = RouteOptions<Operations, Caller> & {
-  routes: readonly Route<Operations, Caller>[];
+  routes: readonly Route<Operations>[];
   /** The caller as the audit log names it. Absent: no route of the table needs it. */
   actorOf?(caller: Caller): Actor;
   /** The caller as the request log names it: members of a line, as JSON. Absent: no caller has a name. */

@@ -30,6 +30,7 @@ type BodyShape<Body, Taken> = Taken extends Upload ? AsyncIterable<Buffer> : Sha
 type RouteShape<
   Operations,
   Caller,
+  Role extends string,
   Params extends TSchema | undefined,
   Query extends TSchema | undefined,
   Headers extends TSchema | undefined,
@@ -41,8 +42,8 @@ type RouteShape<
   headers?: Headers;
   body?: Body;
   upload?: Taken;
-  /** Whether this kind of caller may use the route. Default: every caller may. It does not depend on the resource. */
-  admits?(caller: Caller): boolean;
+  /** The roles that may use the route. Default: every caller may. They do not depend on the resource. */
+  admits?: readonly Role[];
   /**
    * Errors of the body that its schema cannot find. They are reported together with those of the schema. So the body
    * can have any form here, and the resource of the path can be missing. `handle` receives only valid bodies.
@@ -61,8 +62,8 @@ type RouteShape<
  * A row of a listener's route table. It validates, serves and documents the route. A row is a constant: its handler
  * receives `operations`, which are created once for a listener.
  */
-export type Route<Operations, Caller> = RouteDescription & {
-  admits?(caller: Caller): boolean;
+export type Route<Operations, Role extends string = string> = RouteDescription & {
+  readonly admits?: readonly Role[];
   // A table contains rows with different inputs. Each row receives only input that its own schemas have validated.
   bodyErrors?(input: never, operations: Operations): Promise<ValidationError[]>;
   handle(input: never, operations: Operations): Promise<RouteResponse | Problem>;
@@ -78,7 +79,7 @@ export const SHARED_PROBLEMS: readonly ProblemCode[] = [
 
 /** Declares the rows of a table. A handler's input has the types of the schemas that validate it. */
 export const routeTable =
-  <Operations, Caller>() =>
+  <Operations, Caller, Role extends string = string>() =>
   <
     Params extends TSchema | undefined = undefined,
     Query extends TSchema | undefined = undefined,
@@ -86,6 +87,6 @@ export const routeTable =
     Body extends TSchema | undefined = undefined,
     Taken extends Upload | undefined = undefined,
   >(
-    shape: RouteShape<Operations, Caller, Params, Query, Headers, Body, Taken>,
-  ): Route<Operations, Caller> =>
+    shape: RouteShape<Operations, Caller, Role, Params, Query, Headers, Body, Taken>,
+  ): Route<Operations, Role> =>
     shape;

@@ -12,4 +12,4 @@ export const FOR_LIVE_KEYS: Problem = {
 /** Declares a row of the partner's table. */
 export const route = routeTable<PartnerOperations, PartnerCaller>();
 
-export type PartnerRoute = Route<PartnerOperations, PartnerCaller>;
+export type PartnerRoute = Route<PartnerOperations>;

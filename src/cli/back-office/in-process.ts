@@ -39,7 +39,12 @@ type InjectedResponse = {
 };
 
 function backOfficeOf({ context, close }: OpenService): BackOffice {
-  const operator = { kind: "operator", name: operatorName() } as const;
+  const operator = {
+    type: "token",
+    id: null,
+    name: operatorName(),
+    grants: [{ role: "operator" }],
+  } as const;
   const app = createBackOffice(context, async () => operator, createMetrics());
   const inject = ({ method, path, query, body }: BackOfficeRequest) => ({
     method,

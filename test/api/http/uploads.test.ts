@@ -20,7 +20,7 @@ const row = {
   responses: { 204: { description: "Taken." } },
   problems: [],
 };
-const ROUTES: Route<null, Caller>[] = [
+const ROUTES: Route<null>[] = [
   route({
     ...row,
     path: "/uploads",

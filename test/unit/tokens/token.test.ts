@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  isTokenText,
-  isValid,
-  isWithin,
-  makeToken,
-  renewedExpiry,
-  TOKEN_ROLES,
-} from "../../../src/tokens/token.ts";
+import { isTokenText, isValid, makeToken, renewedExpiry, TOKEN_ROLES } from "../../../src/tokens/token.ts";
 
 const at = (text: string): Date => new Date(text);
 const NOON = at("2026-03-02T12:00:00.000Z");
@@ -39,19 +32,6 @@ describe("a token", () => {
     ["was revoked before it expires", at("2027-01-01T00:00:00Z"), NOON, false],
   ])("that %s: valid or not", (_title, expiresAt, revokedAt, valid) => {
     expect(isValid({ expiresAt, revokedAt }, NOON)).toBe(valid);
-  });
-
-  it.each([
-    [null, "operator", [], true],
-    [null, "merchant", ["a"], true],
-    [["a"], "merchant", ["a"], true],
-    [["a", "b"], "merchant", ["b"], true],
-    [["a"], "merchant", ["a", "b"], false],
-    [["a"], "operator", [], false],
-    [["a"], "support", [], false],
-    [["a"], "monitoring", [], false],
-  ] as const)("within the rights %j: %s of %j", (own, role, merchantIds, within) => {
-    expect(isWithin({ role, merchantIds }, own)).toBe(within);
   });
 
   it("is renewed for as long as it was given, and at most until the year 9999", () => {

@@ -20,14 +20,7 @@ import {
   shortText,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import {
-  andMonitoring,
-  type BackOfficeRoute,
-  everyone,
-  merchantSide,
-  operatorOnly,
-  route,
-} from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, everyone, hasRole, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountErrors, minorOf } from "../money/amounts.ts";
 import { LimitsRequestSchema, LimitsSchema, toWireLimits } from "./limit-schemas.ts";
@@ -211,7 +204,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     bodyErrors: async ({ caller, params, body }, { context }) =>
       policyErrors(body, await findConnection(context, caller, params.id)),
     handle: async ({ caller, params, by, body: { reviewPolicy, ...fields } }, { context }) => {
-      if (fields.limits !== undefined && !operatorOnly(caller)) return forbidden;
+      if (fields.limits !== undefined && !hasRole(caller, "operator")) return forbidden;
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };

@@ -1,9 +1,12 @@
 import { Type } from "typebox";
+import type { Role } from "../../../access/grant.ts";
+import { roleOnOrder } from "../../../access/scope.ts";
+import type { Initiator } from "../../../audit/initiator.ts";
 import { readLedger } from "../../../ledger/ledger-sql.ts";
 import { readRefunds } from "../../../ledger/refunds/refunds-sql.ts";
 import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
-import type { Order, OrderKey } from "../../../lifecycle/order.ts";
-import { findOrderOwner, type OrderOwner } from "../../../orders/order-owners-sql.ts";
+import type { Order } from "../../../lifecycle/order.ts";
+import { findOrderOwner, type OrderOwner, type PlacedOrder } from "../../../orders/order-owners-sql.ts";
 import { readOrderPrices } from "../../../orders/order-prices-sql.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import { readOrderRecord } from "../../../orders/personal-data/personal-data-sql.ts";
@@ -11,24 +14,38 @@ import { readReturns } from "../../../orders/returns/returns-sql.ts";
 import { readTimeline } from "../../../orders/timeline/timeline-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
-import { type BackOfficeCaller, maySee } from "../access.ts";
+import type { BackOfficeCaller } from "../access.ts";
 import { toBackOfficeOrder } from "./order-schemas.ts";
 
 export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of the order." }) });
 
 export type FoundOrder = { readonly order: Order; readonly owner: OrderOwner };
 
+/** The owner of an order, and the role in which the caller sees the order. */
+export type SeenOrder = PlacedOrder & { readonly role: Role };
+
 /** The key and the owner of the order that a path names. Null if it is missing, or the caller may not see it. */
 export async function findOwner(
   { db }: Context,
   caller: BackOfficeCaller,
   text: string,
-): Promise<(OrderOwner & OrderKey) | null> {
+): Promise<SeenOrder | null> {
   const id = fromTypeId("ord", text) ?? fromTypeId("test", text);
-  const found = id === null ? null : await findOrderOwner(db, id);
-  if (found === null || !maySee(caller, found.merchantId)) return null;
-  return (fromTypeId("test", text) !== null) === found.testMode ? found : null;
+  const found = id === null ? null : seenBy(caller, await findOrderOwner(db, id));
+  return found !== null && (fromTypeId("test", text) !== null) === found.testMode ? found : null;
 }
+
+/** An order as its caller sees it. Null if the caller may not see it. */
+export function seenBy({ grants }: BackOfficeCaller, found: PlacedOrder | null): SeenOrder | null {
+  const role = found === null ? null : roleOnOrder(grants, found);
+  return found === null || role === null ? null : { ...found, role };
+}
+
+/** The caller in the role in which it sees an order, for what this role decides and for the order's timeline. */
+export const actingOn = ({ role }: SeenOrder, by: Initiator): Initiator => ({
+  ...by,
+  actor: { ...by.actor, kind: role },
+});
 
 /** The order that a path names, as it is now. Null if it is missing, or the caller may not see it. */
 export async function findOrder(

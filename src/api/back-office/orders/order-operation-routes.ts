@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { Role } from "../../../access/grant.ts";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../../lifecycle/hold-reasons.ts";
 import { holdReasonsField } from "../../../orders/changes/request-fields.ts";
 import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
@@ -7,16 +8,16 @@ import { erasePersonalData } from "../../../orders/personal-data/erase-personal-
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import {
-  type BackOfficeCaller,
   type BackOfficeRoute,
   everyone,
   merchantSide,
   operatorOnly,
+  roleOf,
   route,
   warehouse,
 } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
-import { describeOrder, findOwner } from "./find-order.ts";
+import { actingOn, describeOrder, findOwner } from "./find-order.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 
 const ReasonBody = Type.Object(
@@ -82,8 +83,8 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
         operation: "cancel",
         detail: body.reason ?? null,
         // After goods have shipped, a merchant cannot cancel and be refunded (decision 0038).
-        transition: (order) =>
-          caller.kind === "merchant" && order.shipments.length > 0
+        transition: (order, role) =>
+          role === "merchant" && order.shipments.length > 0
             ? transitionRefused("cancel", order, "already_shipped")
             : { name: "cancel" },
       }),
@@ -99,7 +100,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await retryPayment(context, found, by);
+      const order = await retryPayment(context, found, actingOn(found, by));
       return isProblem(order)
         ? order
         : { status: 200, body: await describeOrder(context, { order, owner: found }) };
@@ -124,7 +125,8 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "HoldRequest", description: "Why an order is put on hold." },
     ),
-    bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      reasonErrors((await findOwner(context, caller, params.id))?.role ?? roleOf(caller), body),
     handle: async ({ caller, params, body, by }, { context }) =>
       handleTransition(context, caller, params.id, {
         by,
@@ -151,11 +153,12 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "ReleaseHoldRequest", description: "Which reasons for a hold are released." },
     ),
-    bodyErrors: async ({ caller, body }) => reasonErrors(caller, body),
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      reasonErrors((await findOwner(context, caller, params.id))?.role ?? roleOf(caller), body),
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await releaseHold(context, found, { reasons: body.reasons, by });
+      const order = await releaseHold(context, found, { reasons: body.reasons, by: actingOn(found, by) });
       return isProblem(order)
         ? order
         : { status: 200, body: await describeOrder(context, { order, owner: found }) };
@@ -172,7 +175,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await erasePersonalData(context, found, by);
+      const order = await erasePersonalData(context, found, actingOn(found, by));
       return isProblem(order)
         ? order
         : { status: 200, body: await describeOrder(context, { order, owner: found }) };
@@ -183,10 +186,10 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
 /**
  * Only the operator may set `payment_failed`, which lets the partner cancel, or release it, which waives the charge.
  */
-function reasonErrors(caller: BackOfficeCaller, body: unknown): ValidationError[] {
+function reasonErrors(role: Role, body: unknown): ValidationError[] {
   const sent = valueAt(body, "/reasons");
-  if (caller.kind === "operator" || !Array.isArray(sent)) return [];
-  return caller.kind === "warehouse"
+  if (role === "operator" || !Array.isArray(sent)) return [];
+  return role === "warehouse"
     ? errorsWhere(sent, (reason) => reason === PAYMENT_FAILED, "can be set and released only by the operator")
     : errorsWhere(
         sent,

@@ -18,10 +18,10 @@ import {
 import { fromTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, everyone, route, warehouse } from "../access.ts";
+import { type BackOfficeRoute, everyone, hasRole, route, warehouse } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { refundErrors } from "../money/refund-wire.ts";
-import { describeOrder, findOrder, findOwner } from "./find-order.ts";
+import { describeOrder, findOrder, findOwner, seenBy } from "./find-order.ts";
 import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 import { ReturnRefundSchema, toReturnRefund } from "./return-wire.ts";
@@ -114,7 +114,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     body: ReturnBody,
     bodyErrors: async ({ caller, params, body }, { context }) => {
       if (valueAt(body, "/refund") === undefined) return [];
-      if (caller.kind !== "operator")
+      if (!hasRole(caller, "operator"))
         return [{ pointer: "/refund", detail: "can be requested only by the operator" }];
       const found = await findOwner(context, caller, params.id);
       const merchant = found === null ? null : await readMerchant(context.db, found.merchantId);
@@ -168,9 +168,9 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     body: ShipmentBody,
     responses: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
-    handle: async ({ params, body, by }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context }) => {
       const id = fromTypeId("shp", params.id);
-      const found = id === null ? null : await findOrderOfShipment(context.db, id);
+      const found = id === null ? null : seenBy(caller, await findOrderOfShipment(context.db, id));
       if (id === null || found === null) return notFound("shipment");
       const taken = await transitionOrder(context, found, {
         by,

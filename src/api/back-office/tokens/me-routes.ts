@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { toTypeId } from "../../../platform/ids.ts";
 import { describedAs, nullable } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, confinedTo, everyToken, route } from "../access.ts";
+import { type BackOfficeRoute, confinedTo, everyToken, roleOf, route } from "../access.ts";
 import { TokenRoleSchema } from "./token-wire.ts";
 
 const MeSchema = Type.Object(
@@ -34,7 +34,7 @@ export const meRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller }) => ({
       status: 200,
       body: {
-        role: caller.kind,
+        role: roleOf(caller),
         name: caller.name,
         tokenId: caller.id ?? null,
         merchantIds: confinedTo(caller)?.map((id) => toTypeId("mer", id)) ?? null,

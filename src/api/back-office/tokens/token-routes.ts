@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { isWithin } from "../../../access/grant.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { parseTime } from "../../../platform/time.ts";
@@ -18,7 +19,7 @@ import { createToken } from "../../../tokens/create-token.ts";
 import { revokeToken } from "../../../tokens/revoke-token.ts";
 import { rotateToken } from "../../../tokens/rotate-token.ts";
 import {
-  isWithin,
+  grantOf,
   OVERLAP_HOURS_DEFAULT,
   OVERLAP_HOURS_MAX,
   TOKEN_MERCHANTS_MAX,
@@ -43,7 +44,9 @@ const missing = notFound("token");
 async function findToken({ db }: Context, caller: BackOfficeCaller, text: string): Promise<Token | null> {
   const id = fromTypeId("tok", text);
   const token = id === null ? null : await readToken(db, id);
-  return token !== null && isWithin(token, confinedTo(caller)) ? token : null;
+  return token !== null && (confinedTo(caller) === null || isWithin(grantOf(token), caller.grants))
+    ? token
+    : null;
 }
 
 export const tokenRoutes: readonly BackOfficeRoute[] = [

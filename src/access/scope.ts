@@ -1,0 +1,103 @@
+import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
+import { type Grant, hasConnection, hasFacility, hasMerchant, ROLES, type Role } from "./grant.ts";
+
+// What the grants that a route admits let their caller see: all that any one of them shows. Decision 0120 says why a
+// facility separates orders and stock, and not merchants and products.
+
+/** Operator, support and monitoring see all that a route shows. */
+const seesAll = (grants: readonly Grant[]): boolean =>
+  grants.some(({ role }) => role === "operator" || role === "support" || role === "monitoring");
+
+const isWarehouse = (grants: readonly Grant[]): boolean => grants.some(({ role }) => role === "warehouse");
+
+const isWholeWarehouse = (grants: readonly Grant[]): boolean =>
+  grants.some((grant) => grant.role === "warehouse" && grant.facilityIds === null);
+
+const named = <Thing>(grants: readonly Grant[], of: (grant: Grant) => readonly Thing[]): Thing[] => [
+  ...new Set(grants.flatMap(of)),
+];
+
+const merchantsOf = (grants: readonly Grant[]): string[] =>
+  named(grants, (grant) => (grant.role === "merchant" ? grant.merchantIds : []));
+
+const connectionsOf = (grants: readonly Grant[]): ConnectionKey[] =>
+  distinctConnections(grants.flatMap((grant) => (grant.role === "partner" ? grant.connections : [])));
+
+const facilitiesOf = (grants: readonly Grant[]): string[] =>
+  named(grants, (grant) => (grant.role === "warehouse" ? (grant.facilityIds ?? []) : []));
+
+/** The merchants whose settings, products and connections a caller sees. Null: all of them. */
+export const merchantScope = (grants: readonly Grant[]): readonly string[] | null =>
+  seesAll(grants) || isWarehouse(grants) ? null : merchantsOf(grants);
+
+/** The merchants all of whose connections are seen, and single connections. A null in its place: all of them. */
+export type ConnectionScope = {
+  readonly merchantIds: readonly string[];
+  readonly connections: readonly ConnectionKey[];
+} | null;
+
+/** The connections that a caller sees, with their endpoints and deliveries. Null: all of them. */
+export const connectionScope = (grants: readonly Grant[]): ConnectionScope =>
+  seesAll(grants) || isWarehouse(grants)
+    ? null
+    : { merchantIds: merchantsOf(grants), connections: connectionsOf(grants) };
+
+/** The facilities that a caller sees, with their stock and their work. Null: all of them. */
+export const facilityScope = (grants: readonly Grant[]): readonly string[] | null =>
+  seesAll(grants) || isWholeWarehouse(grants) ? null : facilitiesOf(grants);
+
+/** An order is seen by its merchant, by its connection, or by the facility that it is routed to. Null: all orders. */
+export type OrderScope = {
+  readonly merchantIds: readonly string[];
+  readonly connections: readonly ConnectionKey[];
+  readonly facilityIds: readonly string[];
+} | null;
+
+export const orderScope = (grants: readonly Grant[]): OrderScope =>
+  seesAll(grants) || isWholeWarehouse(grants)
+    ? null
+    : {
+        merchantIds: merchantsOf(grants),
+        connections: connectionsOf(grants),
+        facilityIds: facilitiesOf(grants),
+      };
+
+/** Whether a caller sees a merchant's settings and products. What it may not see is treated as missing. */
+export const seesMerchant = (grants: readonly Grant[], merchantId: string): boolean =>
+  merchantScope(grants) === null || hasMerchant(grants, merchantId);
+
+/** Whether a caller sees a connection, its endpoints and its deliveries. */
+export const seesConnection = (grants: readonly Grant[], key: ConnectionKey): boolean =>
+  connectionScope(grants) === null || hasMerchant(grants, key.merchantId) || hasConnection(grants, key);
+
+/** Whether a caller sees a facility, its stock and its work. */
+export const seesFacility = (grants: readonly Grant[], facilityId: string): boolean =>
+  facilityScope(grants) === null || hasFacility(grants, facilityId);
+
+/** An order as far as access to it goes. `facilityId`: null if it is routed nowhere yet. */
+export type OrderPlace = ConnectionKey & { readonly facilityId: string | null };
+
+/**
+ * The role in which a caller sees an order: the one with the most rights of those that show it. It decides what the
+ * caller may do with this order, and timelines name it. Null: the order is treated as missing.
+ */
+export const roleOnOrder = (grants: readonly Grant[], order: OrderPlace): Role | null =>
+  ROLES.find((role) => grants.some((grant) => grant.role === role && showsOrder(grant, order))) ?? null;
+
+function showsOrder(grant: Grant, order: OrderPlace): boolean {
+  switch (grant.role) {
+    case "operator":
+    case "support":
+    case "monitoring":
+      return true;
+    case "warehouse":
+      return (
+        grant.facilityIds === null ||
+        (order.facilityId !== null && grant.facilityIds.includes(order.facilityId))
+      );
+    case "merchant":
+      return grant.merchantIds.includes(order.merchantId);
+    case "partner":
+      return hasConnection([grant], order);
+  }
+}
