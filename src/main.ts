@@ -1,7 +1,7 @@
 import { demoEnvironment, ensureDemo, welcome } from "./app/demo.ts";
 import { ListenError } from "./app/listen.ts";
-import { productionRisks } from "./app/production-risks.ts";
 import { type RunningService, startService } from "./app/start.ts";
+import { productionRisks } from "./monitoring/checks/production-risks.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
 import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
 import { createLog } from "./platform/log.ts";

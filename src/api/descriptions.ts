@@ -88,6 +88,7 @@ export const describeBackOffice = (
       Tokens: "Tokens of programs that use the back office.",
       "Audit log": "Who changed what, and who read the addresses of buyers.",
       Facilities: "Facilities that ship orders, with stock and shipping rates.",
+      System: "How the service is doing, and what it is configured with.",
       "Work list": "Orders to pick and ship, and who has taken them.",
     },
     securitySchemes: {

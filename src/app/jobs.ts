@@ -6,6 +6,7 @@ import { sendDueMails } from "../mail/send-mails.ts";
 import { dropOldPartitions } from "../maintenance/drop-partitions.ts";
 import { gatherFirstStatistics } from "../maintenance/first-statistics.ts";
 import { makePartitions } from "../maintenance/make-partitions.ts";
+import { purgeProcesses } from "../monitoring/processes/purge-processes.ts";
 import { acceptAllDueOrders } from "../orders/deadlines/accept-orders.ts";
 import { completeAllShippedOrders } from "../orders/deadlines/complete-shipped-orders.ts";
 import { eraseAllExpiredTestOrders } from "../orders/deadlines/erase-test-orders.ts";
@@ -51,5 +52,6 @@ export const JOBS: readonly Job[] = [
   { name: "purge-pick-lists", everyMs: HOUR_MS, run: purgePickLists },
   { name: "purge-stock-movements", everyMs: HOUR_MS, run: purgeStockMovements },
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
+  { name: "purge-processes", everyMs: HOUR_MS, run: purgeProcesses },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];

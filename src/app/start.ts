@@ -6,6 +6,8 @@ import { createHealthListener } from "../api/back-office/health.ts";
 import { limitAttempts } from "../api/back-office/limit-attempts.ts";
 import { createPartnerApi } from "../api/partner/app.ts";
 import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
+import { startHeartbeat } from "../monitoring/processes/heartbeat.ts";
+import { JobNotes } from "../monitoring/processes/job-runs.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
@@ -63,11 +65,14 @@ export async function startService(
     addPoolMetrics(metrics.registry, pools, usage);
     telemetry.exportMetrics(metrics.registry);
     stops.resources.push({ name: "telemetry", stop: telemetry.stop });
-    if (config.roles.has("worker")) startWork(service, metrics, stops);
+    const notes = new JobNotes(clock);
+    if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
     const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops, stopping.signal);
     const partnerApiUrl = config.roles.has("api")
       ? await open(partnerApi(service, metrics, usage), config, "PORT", stops)
       : null;
+    const heartbeat = startHeartbeat({ ...context, db: pools.get("health") }, notes);
+    stops.resources.push({ name: "heartbeat", stop: heartbeat.stop });
     const stop = async (): Promise<void> => {
       const endsAtMs = performance.now() + STOP_MS;
       stopping.abort(); // Balancers see that in `/readyz`, and stop sending requests (decision 0101).
@@ -93,7 +98,12 @@ function partnerApi({ context, pools }: OpenService, metrics: Metrics, usage: Da
 }
 
 /** Starts the jobs and the dispatcher. The job `find-due-deliveries` finds deliveries for which no signal arrived. */
-function startWork({ context, pools, signals }: OpenService, metrics: Metrics, stops: Stops): void {
+function startWork(
+  { context, pools, signals }: OpenService,
+  metrics: Metrics,
+  notes: JobNotes,
+  stops: Stops,
+): void {
   const { webhookTimeoutMs, webhookAllowPrivateNetworks } = context.config;
   // A quarter of the sockets for requests in flight, and one for sockets that wait for a further request.
   const socketsMax = Math.floor(readOpenFilesMax() / 4);
@@ -111,10 +121,8 @@ function startWork({ context, pools, signals }: OpenService, metrics: Metrics, s
   const stopListening = signals.listen((signal, connections) =>
     signal === "deliveries_due" ? dispatcher.wake(connections) : dispatcher.refresh(connections),
   );
-  const worker = startWorker({ ...context, db: pools.get("jobs") }, metrics, [
-    ...JOBS,
-    findDueDeliveries(dispatcher),
-  ]);
+  const jobs = [...JOBS, findDueDeliveries(dispatcher)];
+  const worker = startWorker({ ...context, db: pools.get("jobs") }, metrics, jobs, notes);
   stops.entryPoints.push(
     { name: "jobs", stop: worker.stop },
     { name: "deliveries", stop: () => dispatcher.stop().then(sender.close) },

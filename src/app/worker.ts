@@ -1,3 +1,4 @@
+import { JobNotes } from "../monitoring/processes/job-runs.ts";
 import { isOutOfReach } from "../platform/database/database.ts";
 import { atMostEvery } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
@@ -13,10 +14,15 @@ export type Worker = {
 };
 
 /** Runs each job repeatedly, independently of the others. A failed run is logged, and the job runs again. */
-export function startWorker(context: WebhookContext, metrics: Metrics, jobs: readonly Job[] = JOBS): Worker {
+export function startWorker(
+  context: WebhookContext,
+  metrics: Metrics,
+  jobs: readonly Job[] = JOBS,
+  notes: JobNotes = new JobNotes(context.clock),
+): Worker {
   const stopping = new AbortController();
   const logFailure = failureLog(context);
-  const loops = jobs.map((job) => repeat(context, metrics, job, logFailure, stopping.signal));
+  const loops = jobs.map((job) => repeat(context, { metrics, notes, logFailure }, job, stopping.signal));
   return {
     async stop() {
       stopping.abort();
@@ -26,6 +32,8 @@ export function startWorker(context: WebhookContext, metrics: Metrics, jobs: rea
 }
 
 type LogFailure = (err: unknown, job: Job) => void;
+/** Where the outcome of a run goes: to metrics, to operators, and to the log if it failed. */
+type Reports = { readonly metrics: Metrics; readonly notes: JobNotes; readonly logFailure: LogFailure };
 
 /** While the database is unavailable, all jobs fail again and again: one line in this time has their number. */
 const UNAVAILABLE_LINE_MS = 10 * SECOND_MS;
@@ -40,23 +48,27 @@ function failureLog({ log }: WebhookContext): LogFailure {
 
 async function repeat(
   context: WebhookContext,
-  metrics: Metrics,
+  { metrics, notes, logFailure }: Reports,
   job: Job,
-  logFailure: LogFailure,
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {
     const startedAt = performance.now();
     let count: number | null = null;
+    let failure: unknown;
+    notes.started(job.name);
     try {
       count = await withinJob(job.name, () => job.run(context, stopping));
       metrics.jobDone(job.name, count);
     } catch (err) {
+      failure = err;
       metrics.jobFailed(job.name);
       logFailure(err, job);
     }
     const idleMs = count === 0 ? performance.now() - startedAt : 0;
-    await pause(pauseMs(job.everyMs, idleMs), stopping);
+    const waitMs = pauseMs(job.everyMs, idleMs);
+    notes.ended(job.name, count === null ? { error: failure } : { itemCount: count }, waitMs);
+    await pause(waitMs, stopping);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { CommanderError } from "commander";
+import { messageOf } from "../monitoring/error-message.ts";
 import { ConfigError } from "../platform/config.ts";
 import type { BackOffice } from "./back-office/back-office.ts";
 import { isUnencrypted, readServiceAddress } from "./back-office/service-address.ts";
@@ -7,7 +8,7 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { runExport } from "./export.ts";
 import { runAuditExport } from "./export-audit.ts";
 import { runExposure } from "./expose.ts";
-import { messageOf, UnavailableError, UsageError } from "./failure.ts";
+import { UnavailableError, UsageError } from "./failure.ts";
 import { runImport } from "./import.ts";
 import type { Output } from "./output.ts";
 import { createProgram } from "./program.ts";
@@ -60,7 +61,7 @@ async function run(args: readonly string[], { environment, output, input }: Term
       exportAudit: (options) => inBackOffice((backOffice) => runAuditExport(backOffice, output, options)),
       doctor: async (options) => {
         rejectService("doctor", url, environment);
-        const { runDoctor } = await import("./doctor/doctor.ts");
+        const { runDoctor } = await import("./doctor.ts");
         exitCode = await runDoctor(environment, output, options);
       },
       migrate: async () => {

@@ -3,9 +3,3 @@ export class UsageError extends Error {}
 
 /** The database or the service cannot be used. The message is a sentence. */
 export class UnavailableError extends Error {}
-
-/** An error to connect to several addresses contains an error for each. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,8 +1,9 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { messageOf } from "../monitoring/error-message.ts";
 import type { BackOffice } from "./back-office/back-office.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { messageOf, UsageError } from "./failure.ts";
+import { UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { presentObject } from "./presentation/present.ts";
 import { operationOf } from "./requests/operations.ts";

@@ -93,6 +93,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   "work-list": "orders to pick and ship",
   "pick-list": "orders that one person has taken",
   audit: "the audit log",
+  system: "how the service is doing",
   token: "tokens of the back office",
   me: "who the command line acts as",
 };

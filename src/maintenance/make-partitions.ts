@@ -1,9 +1,11 @@
 import type { Context } from "../platform/context.ts";
-import { DAY_TABLES, ensureDayPartitions, partitionsAheadMs } from "../platform/database/day-partitions.ts";
-import { DAY_MS, HOUR_MS } from "../platform/time.ts";
-
-/** If fewer days than this are ahead, creating partitions has failed for almost two weeks. */
-export const PARTITIONS_AHEAD_MIN_MS = 2 * DAY_MS;
+import {
+  DAY_TABLES,
+  ensureDayPartitions,
+  PARTITIONS_AHEAD_MIN_MS,
+  partitionsAheadMs,
+} from "../platform/database/day-partitions.ts";
+import { HOUR_MS } from "../platform/time.ts";
 
 /** Creates partitions ahead. If some are still missing, logs an error while rows can still be stored. */
 export async function makePartitions(context: Context): Promise<number> {

@@ -21,7 +21,8 @@ export type IdPrefix =
   | "ret"
   | "rfd"
   | "aud"
-  | "tok";
+  | "tok"
+  | "proc";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;

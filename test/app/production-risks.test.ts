@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { productionRisks } from "../../src/app/production-risks.ts";
+import { productionRisks } from "../../src/monitoring/checks/production-risks.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { runCli } from "../support/cli.ts";
 import { startService } from "../support/running-service.ts";

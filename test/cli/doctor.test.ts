@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { queueMail } from "../../src/mail/queue-mail.ts";
 import {
   checkClock,
   checkPartitions,
   checkPaused,
   checkQueue,
   checkVersion,
-} from "../../src/cli/doctor/doctor-checks.ts";
-import { queueMail } from "../../src/mail/queue-mail.ts";
+} from "../../src/monitoring/checks/rules.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { ensureDayPartitions } from "../../src/platform/database/day-partitions.ts";
@@ -81,6 +81,8 @@ describe("doctor", () => {
       "database",
       "clock",
       "migrations",
+      "processes",
+      "jobs",
       "orders to accept",
       "orders to route",
       "payments to process",

@@ -92,6 +92,9 @@ export const OPERATOR_ONLY = [
   "exportOrders",
   "getAuditEntry",
   "erasePersonalData",
+  "getSystem",
+  "getSystemChecks",
+  "listSettings",
 ];
 
 /** What monitoring reads: nothing about a buyer, and nothing that names staff. */
@@ -113,4 +116,6 @@ export const FOR_MONITORING = [
   "listStock",
   "getStock",
   "getRates",
+  "getSystem",
+  "getSystemChecks",
 ];

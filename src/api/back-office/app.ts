@@ -28,7 +28,7 @@ export function createBackOffice(
   health: HealthContext = context,
 ): FastifyInstance {
   const { config, log } = context;
-  const operations = backOfficeOperations(context);
+  const operations = backOfficeOperations(context, health);
   const app = createListener({
     name: "back-office",
     routes: backOfficeRoutes,

@@ -23,6 +23,8 @@ import { findRoutes } from "./orders/find-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
+import { settingsRoutes } from "./system/settings-routes.ts";
+import { systemRoutes } from "./system/system-routes.ts";
 import { meRoutes } from "./tokens/me-routes.ts";
 import { tokenRoutes } from "./tokens/token-routes.ts";
 import { endpointRoutes } from "./webhooks/endpoint-routes.ts";
@@ -56,6 +58,8 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...rateRoutes,
   ...workListRoutes,
   ...auditRoutes,
+  ...systemRoutes,
+  ...settingsRoutes,
   ...tokenRoutes,
   ...meRoutes,
 ].map(admittingSupport);

@@ -1,4 +1,5 @@
-import { messageOf, UnavailableError } from "../failure.ts";
+import { messageOf } from "../../monitoring/error-message.ts";
+import { UnavailableError } from "../failure.ts";
 import type { BackOfficeResponse } from "./back-office.ts";
 
 const MEDIA_TYPES = /^(application\/(problem\+)?json|text\/csv|application\/x-ndjson)\b/;

@@ -3,11 +3,12 @@ import type { Readable } from "node:stream";
 import { pino } from "pino";
 import { createBackOffice } from "../../api/back-office/app.ts";
 import { type OpenService, openService, PendingMigrationsError } from "../../app/open-service.ts";
+import { messageOf } from "../../monitoring/error-message.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { type Config, ConfigError, readConfig } from "../../platform/config.ts";
 import { createLog } from "../../platform/log.ts";
 import { createMetrics } from "../../platform/metrics.ts";
-import { messageOf, UnavailableError } from "../failure.ts";
+import { UnavailableError } from "../failure.ts";
 import type { BackOfficeRequest } from "../requests/command.ts";
 import { type BackOffice, type BackOfficeResponse, readResponse } from "./back-office.ts";
 

@@ -5,6 +5,7 @@ import { FACILITY_COMMANDS } from "./facility-commands.ts";
 import { MERCHANT_COMMANDS } from "./merchant-commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
 import { PRODUCT_COMMANDS } from "./product-commands.ts";
+import { SYSTEM_COMMANDS } from "./system-commands.ts";
 import { TOKEN_COMMANDS } from "./token-commands.ts";
 import { WORK_COMMANDS } from "./work-commands.ts";
 
@@ -18,4 +19,5 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...WORK_COMMANDS,
   ...AUDIT_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...SYSTEM_COMMANDS,
 ];

@@ -8,6 +8,8 @@ export type DayTable = (typeof DAY_TABLES)[number];
 
 /** Days that are created ahead, so that no worker need run for two weeks. */
 const DAYS_AHEAD = 14;
+/** If less than this is ahead, creating partitions has failed for almost two weeks. */
+export const PARTITIONS_AHEAD_MIN_MS = 2 * DAY_MS;
 // Ids can be a little older than the time at which they are stored, so the day before has a partition too.
 const DAYS_BEHIND = 1;
 

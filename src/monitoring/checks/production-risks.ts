@@ -1,6 +1,7 @@
-import { sendsInTheClear } from "../mail/mailer.ts";
-import type { Config } from "../platform/config.ts";
-import { isUnprotected } from "../platform/database/server-address.ts";
+import { sendsInTheClear } from "../../mail/mailer.ts";
+import type { Config } from "../../platform/config.ts";
+import { isUnprotected } from "../../platform/database/server-address.ts";
+import type { Finding } from "./rules.ts";
 
 export type ProductionRisk = { readonly check: string; readonly message: string };
 
@@ -26,3 +27,9 @@ export function productionRisks({ databaseUrl, smtpUrl }: Config): ProductionRis
     });
   return risks;
 }
+
+/** The checks of a valid configuration. */
+export const examineConfig = (config: Config): Finding[] => [
+  { check: "configuration", status: "ok", message: "all variables are valid" },
+  ...productionRisks(config).map((risk): Finding => ({ ...risk, status: "warn" })),
+];

@@ -1,10 +1,12 @@
-import { PARTITIONS_AHEAD_MIN_MS } from "../../maintenance/make-partitions.ts";
+import { PARTITIONS_AHEAD_MIN_MS } from "../../platform/database/day-partitions.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 
-/** The result of a check. Only `fail` makes the exit code 1. */
+export const CHECK_STATUSES = ["ok", "warn", "fail"] as const;
+
+/** The result of a check. Only `fail` makes the exit code of `doctor` 1. */
 export type Finding = {
   readonly check: string;
-  readonly status: "ok" | "warn" | "fail";
+  readonly status: (typeof CHECK_STATUSES)[number];
   readonly message: string;
 };
 
@@ -65,6 +67,19 @@ export const checkSecretKeys = (missing: readonly string[]): Result =>
   missing.length === 0
     ? ok("all signing secrets can be decrypted")
     : fail(`WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: webhooks cannot be signed`);
+
+/** @param missing processes that were seen within the hour and neither run nor have stopped; named by host and number */
+export function checkProcesses(runningCount: number, missing: readonly string[]): Result {
+  if (missing.length > 0)
+    return warn(`not seen for a minute: ${missing.join(", ")}; it was killed, or cannot reach the database`);
+  return ok(`${runningCount} running`);
+}
+
+/** @param failing the names of jobs whose last run has failed */
+export const checkJobs = (failing: readonly string[]): Result =>
+  failing.length === 0
+    ? ok("no job has failed")
+    : warn(`the last run failed: ${failing.join(", ")}; the log of the worker has the reason`);
 
 function durationText(ms: number): string {
   if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;

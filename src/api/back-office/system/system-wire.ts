@@ -1,0 +1,154 @@
+import { type Static, Type } from "typebox";
+import { CHECK_STATUSES } from "../../../monitoring/checks/rules.ts";
+import { PROCESS_STATUSES } from "../../../monitoring/processes/process.ts";
+import type { Examination, SystemState } from "../../../monitoring/system.ts";
+import { toTypeId } from "../../../platform/ids.ts";
+import { SECOND_MS } from "../../../platform/time.ts";
+import { dateTime, enumeration, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
+
+const QueueSchema = Type.Object(
+  {
+    name: Type.String({ description: "What waits, such as `orders to route`. A check has the same name." }),
+    count: nullable(
+      Type.Integer(),
+      "How many wait. Null: this queue is not counted, because that would read too much.",
+    ),
+    oldestDueAt: nullableTime("Since when the oldest of them is due. Null: none is."),
+    oldestAgeSeconds: Type.Integer({ description: "Seconds since then; 0 if none is due." }),
+  },
+  { title: "Queue", description: "Work that waits for the workers." },
+);
+
+const JobSchema = Type.Object(
+  {
+    name: Type.String({ description: "Name of the job." }),
+    runningCount: Type.Integer({ description: "How many processes run it at this moment." }),
+    lastStartedAt: nullableTime("When its last run started, in whichever process. Null: none has ended yet."),
+    lastDurationMs: nullable(
+      Type.Integer(),
+      "How long that run took, in milliseconds. Null: none has ended yet.",
+    ),
+    lastItemCount: nullable(
+      Type.Integer(),
+      "How many items that run processed. Null: it failed, or none has ended yet.",
+    ),
+    lastError: nullable(Type.String(), "Why that run failed. Null: it did not."),
+    failureCount: Type.Integer({
+      description: "How many runs have failed one after the other, in the process that has most.",
+    }),
+    nextRunAt: nullableTime(
+      "When it runs next, in whichever process. Null: it runs now, or a process is about to stop.",
+    ),
+  },
+  { title: "SystemJob", description: "A recurring job of the workers, over all processes that run." },
+);
+
+const ProcessSchema = Type.Object(
+  {
+    id: idField("proc", "Id of the process, new with each start."),
+    status: enumeration(
+      "ProcessStatus",
+      PROCESS_STATUSES,
+      "`running`: seen within the last minute. `missing`: not seen for longer; it was killed, or cannot reach the database. `stopped`: it has stopped.",
+    ),
+    roles: Type.Array(Type.String(), { description: "Its roles: `api`, `back-office`, `worker`." }),
+    version: Type.String({ description: "Version of the program." }),
+    host: Type.String({ description: "Name of the machine or the container." }),
+    pid: Type.Integer({ description: "Number of the process on its machine." }),
+    startedAt: dateTime("When it started."),
+    seenAt: dateTime("When it last reported. It does so every ten seconds."),
+    stoppedAt: nullableTime("When it stopped. Null: it runs, or ended without a stop."),
+  },
+  { title: "Process", description: "A process of the service that was seen within the last hour." },
+);
+
+const DatabaseSchema = Type.Object(
+  {
+    version: Type.String({ description: "Version of PostgreSQL." }),
+    sizeBytes: Type.Integer({ description: "Size of the database on its disk, in bytes." }),
+    connectionCount: Type.Integer({ description: "Connections to this database, of all programs." }),
+    connectionsMax: Type.Integer({
+      description: "Connections that the server permits, to all of its databases.",
+    }),
+  },
+  { title: "DatabaseState", description: "The database of the service." },
+);
+
+export const SystemSchema = Type.Object(
+  {
+    readAt: dateTime("When this was read."),
+    queues: Type.Array(QueueSchema, { description: "What waits for the workers." }),
+    jobs: Type.Array(JobSchema, {
+      description: "The jobs of all running workers, by name. Empty: no worker runs.",
+    }),
+    processes: Type.Array(ProcessSchema, { description: "Up to 100 processes, the last seen first." }),
+    database: nullable(DatabaseSchema, "The database. Null: it could not be read in time."),
+    unreadable: Type.Array(Type.String(), {
+      description:
+        "Parts that could not be read within two seconds: names of queues, `processes`, `database`.",
+    }),
+  },
+  { title: "System", description: "How the service is doing, over all of its processes." },
+);
+
+export const toWireSystem = (state: SystemState): Static<typeof SystemSchema> => ({
+  readAt: state.readAt.toISOString(),
+  queues: state.queues.map(({ name, count, oldestDueAt }) => ({
+    name,
+    count,
+    oldestDueAt: oldestDueAt?.toISOString() ?? null,
+    oldestAgeSeconds:
+      oldestDueAt === null
+        ? 0
+        : Math.max(0, Math.floor((state.readAt.getTime() - oldestDueAt.getTime()) / SECOND_MS)),
+  })),
+  jobs: state.jobs.map(({ job, runningCount, last, failureCount, nextRunAt }) => ({
+    name: job,
+    runningCount,
+    lastStartedAt: last?.startedAt.toISOString() ?? null,
+    lastDurationMs: last?.durationMs ?? null,
+    lastItemCount: last?.itemCount ?? null,
+    lastError: last?.error ?? null,
+    failureCount,
+    nextRunAt: nextRunAt?.toISOString() ?? null,
+  })),
+  processes: state.processes.map((process) => ({
+    id: toTypeId("proc", process.id),
+    status: process.status,
+    roles: [...process.roles],
+    version: process.version,
+    host: process.host,
+    pid: process.pid,
+    startedAt: process.startedAt.toISOString(),
+    seenAt: process.seenAt.toISOString(),
+    stoppedAt: process.stoppedAt?.toISOString() ?? null,
+  })),
+  database: state.database,
+  unreadable: [...state.unreadable],
+});
+
+const CheckSchema = Type.Object(
+  {
+    check: Type.String({ description: "What was checked." }),
+    status: enumeration(
+      "CheckStatus",
+      CHECK_STATUSES,
+      "`ok`; `warn`: somebody should look; `fail`: the service does not work as it should.",
+    ),
+    message: Type.String({ description: "What was found, and what to do about it." }),
+  },
+  { title: "Check", description: "The result of a check." },
+);
+
+export const ChecksSchema = Type.Object(
+  {
+    checkedAt: dateTime("When the last check ended."),
+    checks: Type.Array(CheckSchema, { description: "The results, in the order of the checks." }),
+  },
+  { title: "Checks", description: "What `doctor` reports." },
+);
+
+export const toWireChecks = ({ checkedAt, findings }: Examination): Static<typeof ChecksSchema> => ({
+  checkedAt: checkedAt.toISOString(),
+  checks: [...findings],
+});

@@ -1,0 +1,140 @@
+import { type Config, readConfig } from "../platform/config.ts";
+import { formatMoney, type MoneyByCurrency } from "../platform/money.ts";
+import { DAY_MS, SECOND_MS } from "../platform/time.ts";
+
+/** The units that the names of variables end in. */
+export const SETTING_UNITS = ["seconds", "milliseconds", "days", "requests per minute"] as const;
+
+/** A variable of the environment with the value that the process uses. */
+export type Setting = {
+  readonly name: string;
+  /** As one would write it. Null: it has none, or is secret. Addresses are without user, password and query. */
+  readonly value: string | null;
+  readonly default: string | null;
+  readonly unit: (typeof SETTING_UNITS)[number] | null;
+  readonly isSecret: boolean;
+  /** Whether it has a value; of a secret, all that is shown. */
+  readonly isSet: boolean;
+};
+
+type Row = {
+  readonly name: string;
+  readonly isSecret?: true;
+  text(config: Config): string | null;
+};
+
+const list = (ms: readonly number[]): string => ms.map((each) => each / SECOND_MS).join();
+const amounts = (values: MoneyByCurrency): string =>
+  [...values].map(([currency, minor]) => `${currency} ${formatMoney({ minor, currency }).amount}`).join() ||
+  "none";
+const secret = (name: string, value: (config: Config) => unknown): Row => ({
+  name,
+  isSecret: true,
+  text: (config) => (value(config) === null ? null : "set"),
+});
+
+/** Every member of the configuration, so that a new one does not compile without its row. */
+const ROWS: Readonly<Record<keyof Config, Row>> = {
+  databaseUrl: { name: "DATABASE_URL", text: ({ databaseUrl }) => plainAddress(databaseUrl) },
+  dataDir: { name: "DATA_DIR", text: ({ dataDir }) => dataDir },
+  host: { name: "HOST", text: ({ host }) => host },
+  port: { name: "PORT", text: ({ port }) => String(port) },
+  backOfficePort: { name: "BACK_OFFICE_PORT", text: ({ backOfficePort }) => String(backOfficePort) },
+  baseUrl: { name: "BASE_URL", text: ({ baseUrl }) => plainAddress(baseUrl) },
+  errorsBaseUrl: { name: "ERRORS_BASE_URL", text: ({ errorsBaseUrl }) => plainAddress(errorsBaseUrl) },
+  roles: { name: "ROLES", text: ({ roles }) => [...roles].join() },
+  operatorToken: secret("OPERATOR_TOKEN", ({ operatorToken }) => operatorToken),
+  acceptanceWindowMs: {
+    name: "ACCEPTANCE_WINDOW_SECONDS",
+    text: ({ acceptanceWindowMs }) => String(acceptanceWindowMs / SECOND_MS),
+  },
+  testOrderLifetimeMs: {
+    name: "TEST_ORDER_LIFETIME_SECONDS",
+    text: ({ testOrderLifetimeMs }) => String(testOrderLifetimeMs / SECOND_MS),
+  },
+  rateLimitPerMinute: {
+    name: "RATE_LIMIT_PER_MINUTE",
+    text: ({ rateLimitPerMinute }) => String(rateLimitPerMinute),
+  },
+  reviewOrderValuesMinor: {
+    name: "REVIEW_ORDER_VALUES",
+    text: ({ reviewOrderValuesMinor }) => amounts(reviewOrderValuesMinor),
+  },
+  reviewOrderQuantity: {
+    name: "REVIEW_ORDER_QUANTITY",
+    text: ({ reviewOrderQuantity }) => String(reviewOrderQuantity ?? 0),
+  },
+  alertOrderValuesMinor: {
+    name: "ALERT_ORDER_VALUES",
+    text: ({ alertOrderValuesMinor }) => amounts(alertOrderValuesMinor),
+  },
+  creditLimitsMinor: {
+    name: "CREDIT_LIMITS",
+    text: ({ creditLimitsMinor }) => amounts(creditLimitsMinor),
+  },
+  webhookTimeoutMs: {
+    name: "WEBHOOK_TIMEOUT_MS",
+    text: ({ webhookTimeoutMs }) => String(webhookTimeoutMs),
+  },
+  webhookRetryMs: { name: "WEBHOOK_RETRY_SECONDS", text: ({ webhookRetryMs }) => list(webhookRetryMs) },
+  webhookTestRetryMs: {
+    name: "WEBHOOK_TEST_RETRY_SECONDS",
+    text: ({ webhookTestRetryMs }) => list(webhookTestRetryMs),
+  },
+  webhookAllowPrivateNetworks: {
+    name: "WEBHOOK_ALLOW_PRIVATE_NETWORKS",
+    text: ({ webhookAllowPrivateNetworks }) => String(webhookAllowPrivateNetworks),
+  },
+  webhookSecretKeys: secret("WEBHOOK_SECRET_KEYS", ({ webhookSecretKeys }) => webhookSecretKeys),
+  paymentRetryMs: { name: "PAYMENT_RETRY_SECONDS", text: ({ paymentRetryMs }) => list(paymentRetryMs) },
+  personalDataMs: {
+    name: "PERSONAL_DATA_DAYS",
+    text: ({ personalDataMs }) => String((personalDataMs ?? 0) / DAY_MS),
+  },
+  auditRetentionMs: {
+    name: "AUDIT_RETENTION_DAYS",
+    text: ({ auditRetentionMs }) => String(auditRetentionMs / DAY_MS),
+  },
+  stripeSecretKey: secret("STRIPE_SECRET_KEY", ({ stripeSecretKey }) => stripeSecretKey),
+  stripeWebhookSecret: secret("STRIPE_WEBHOOK_SECRET", ({ stripeWebhookSecret }) => stripeWebhookSecret),
+  stripeApiUrl: { name: "STRIPE_API_URL", text: ({ stripeApiUrl }) => plainAddress(stripeApiUrl) },
+  smtpUrl: { name: "SMTP_URL", text: ({ smtpUrl }) => plainAddress(smtpUrl) },
+  mailFrom: { name: "MAIL_FROM", text: ({ mailFrom }) => mailFrom },
+  logLevel: { name: "LOG_LEVEL", text: ({ logLevel }) => logLevel },
+  shutdownDelayMs: { name: "SHUTDOWN_DELAY_MS", text: ({ shutdownDelayMs }) => String(shutdownDelayMs) },
+  requestLogSample: {
+    name: "REQUEST_LOG_SAMPLE",
+    text: ({ requestLogSample }) => String(requestLogSample),
+  },
+};
+
+/** What a process runs with, without secrets. */
+export function settingsOf(config: Config): Setting[] {
+  const defaults = readConfig({});
+  return Object.values(ROWS).map((row) => {
+    const text = row.text(config);
+    const isSecret = row.isSecret ?? false;
+    return {
+      name: row.name,
+      value: isSecret ? null : text,
+      default: row.text(defaults),
+      unit: unitOf(row.name),
+      isSecret,
+      isSet: text !== null,
+    };
+  });
+}
+
+function unitOf(name: string): Setting["unit"] {
+  if (name.endsWith("_SECONDS")) return "seconds";
+  if (name.endsWith("_MS")) return "milliseconds";
+  if (name.endsWith("_DAYS")) return "days";
+  return name.endsWith("_PER_MINUTE") ? "requests per minute" : null;
+}
+
+/** An address without user, password and query, in which there can be secrets. */
+function plainAddress(address: string | null): string | null {
+  if (address === null) return null;
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname.replace(/\/+$/, "")}`;
+}
