@@ -36,10 +36,13 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   too_many_changes: `The timeline of the order has ${REPEATABLE_CHANGES_MAX} entries. Operations that can be repeated without end are rejected; those that bring the order to its end are not.`,
 };
 
+/** The rule as a sentence for people. */
+export const detailOf = (rule: TransitionRule): string => DETAILS[rule];
+
 /** 409: the order's state does not allow the transition (decision 0015). */
 export const transitionRefused = (transition: string, order: Order, rule: TransitionRule): Problem => ({
   code: "transition-refused",
-  detail: DETAILS[rule],
+  detail: detailOf(rule),
   members: { transition, orderStatus: order.status, rule },
 });
 

@@ -33,7 +33,10 @@ export const refundRoutes: readonly BackOfficeRoute[] = [
       const refunded = await refundOrder(context, found, toRefundRequest(body), by);
       if (isProblem(refunded)) return refunded;
       const { order, replayed } = refunded;
-      return { status: replayed ? 200 : 201, body: await describeOrder(context, { order, owner: found }) };
+      return {
+        status: replayed ? 200 : 201,
+        body: await describeOrder(context, caller, { order, owner: found }),
+      };
     },
   }),
 ];

@@ -24,7 +24,7 @@ export const addressRoutes: readonly BackOfficeRoute[] = [
       const order = await correctAddress(context, found, body, by);
       return isProblem(order)
         ? order
-        : { status: 200, body: await describeOrder(context, { order, owner: found }) };
+        : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
     },
   }),
 ];

@@ -15,6 +15,7 @@ import { readTimeline } from "../../../orders/timeline/timeline-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import type { BackOfficeCaller } from "../access.ts";
+import { actionsFor } from "./action-wire.ts";
 import { toBackOfficeOrder } from "./order-schemas.ts";
 
 export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of the order." }) });
@@ -60,8 +61,12 @@ export async function findOrder(
   return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), owner: found };
 }
 
-/** The order with all its details in the back office. */
-export async function describeOrder({ db }: Context, { order, owner }: FoundOrder) {
+/** The order with all its details in the back office, and what this caller may do with it. */
+export async function describeOrder(
+  { db, clock }: Context,
+  caller: BackOfficeCaller,
+  { order, owner }: FoundOrder,
+) {
   const [prices, charges, refunds, returns, timeline, record] = await Promise.all([
     readOrderPrices(db, order, order.id),
     readLedger(db, order, order.id),
@@ -70,5 +75,10 @@ export async function describeOrder({ db }: Context, { order, owner }: FoundOrde
     readTimeline(db, order, order.id),
     readOrderRecord(db, order),
   ]);
-  return toBackOfficeOrder(order, owner, { prices, charges, refunds, returns, timeline, ...record });
+  const now = clock.now();
+  const actions = actionsFor(caller, asOf(order, now), { charges, timeline, ...record }, now);
+  return {
+    ...toBackOfficeOrder(order, owner, { prices, charges, refunds, returns, timeline, ...record }),
+    actions,
+  };
 }

@@ -41,5 +41,5 @@ export async function handleTransition(
   });
   return isProblem(order)
     ? order
-    : { status: 200, body: await describeOrder(context, { order, owner: found }) };
+    : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
 }

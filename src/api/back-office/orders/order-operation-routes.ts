@@ -103,7 +103,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       const order = await retryPayment(context, found, actingOn(found, by));
       return isProblem(order)
         ? order
-        : { status: 200, body: await describeOrder(context, { order, owner: found }) };
+        : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
     },
   }),
   route({
@@ -161,7 +161,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       const order = await releaseHold(context, found, { reasons: body.reasons, by: actingOn(found, by) });
       return isProblem(order)
         ? order
-        : { status: 200, body: await describeOrder(context, { order, owner: found }) };
+        : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
     },
   }),
   route({
@@ -178,7 +178,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       const order = await erasePersonalData(context, found, actingOn(found, by));
       return isProblem(order)
         ? order
-        : { status: 200, body: await describeOrder(context, { order, owner: found }) };
+        : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
     },
   }),
 ];

@@ -83,7 +83,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       if (found === null) return notFound("order");
       const { order } = found;
       await recordReads(context, by, { orders: [order], testMode: order.testMode });
-      return { status: 200, body: await describeOrder(context, found) };
+      return { status: 200, body: await describeOrder(context, caller, found) };
     },
   }),
 ];

@@ -15,6 +15,7 @@ import { dateTime, describedAs, idField, nullable, nullableTime } from "../../..
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
 import { RefundSchema, toWireRefund } from "../money/refund-wire.ts";
+import { OrderActionSchema } from "./action-wire.ts";
 import { ReturnSchema, toWireReturn } from "./return-wire.ts";
 
 const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
@@ -132,6 +133,10 @@ export const BackOfficeOrderSchema = Type.Object(
       "When the address, the tracking and the texts of the timeline were erased. Null if they were not.",
     ),
     timeline: Type.Array(TimelineEntrySchema, { description: "The changes of the order, oldest first." }),
+    actions: Type.Array(OrderActionSchema, {
+      description:
+        "What the caller's role may do with the order, possible now or not. Empty for a test order, and for callers that only read.",
+    }),
   },
   { title: "Order", description: "An order with its charges, shipments, holds and timeline." },
 );
@@ -178,7 +183,7 @@ export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
   { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderRecords,
-): Static<typeof BackOfficeOrderSchema> {
+): Omit<Static<typeof BackOfficeOrderSchema>, "actions"> {
   const { currency } = prices;
   const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency });
   return {

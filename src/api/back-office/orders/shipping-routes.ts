@@ -130,7 +130,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const { order, replayed } = returned;
       return {
         status: 200,
-        body: await describeOrder(context, { order, owner }),
+        body: await describeOrder(context, caller, { order, owner }),
         ...(replayed && { headers: { "idempotent-replayed": "true" } }),
       };
     },

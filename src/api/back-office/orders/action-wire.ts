@@ -1,0 +1,97 @@
+import { type Static, Type } from "typebox";
+import { grantsWith } from "../../../access/grant.ts";
+import { roleOnOrder } from "../../../access/scope.ts";
+import type { Order } from "../../../lifecycle/order.ts";
+import {
+  ACTION_EFFECTS,
+  type ActionFacts,
+  type ActionRule,
+  actionsOf,
+  NOTHING_TO_DO,
+  ORDER_ACTIONS,
+  type OrderActionName,
+} from "../../../orders/actions/order-actions.ts";
+import { detailOf, TRANSITION_RULES } from "../../../orders/changes/transition-refused.ts";
+import { OrderStatusSchema } from "../../../orders/order-wire.ts";
+import { describedAs, enumeration, nullable } from "../../../platform/wire/schemas.ts";
+import { type BackOfficeCaller, everyone, merchantSide, operatorOnly, warehouse } from "../access.ts";
+
+/** The row of the route table that does each action, and who may use it. A test compares them with the rows. */
+export const ACTION_ROUTES = {
+  approve: { operationId: "approveOrder", admits: warehouse },
+  reject: { operationId: "rejectOrder", admits: warehouse },
+  hold: { operationId: "holdOrder", admits: everyone },
+  releaseHold: { operationId: "releaseOrderHold", admits: everyone },
+  updateShippingAddress: { operationId: "updateShippingAddress", admits: merchantSide },
+  ship: { operationId: "shipOrder", admits: warehouse },
+  complete: { operationId: "completeOrder", admits: warehouse },
+  returnShipment: { operationId: "returnShipment", admits: warehouse },
+  cancel: { operationId: "cancelOrder", admits: merchantSide },
+  retryPayment: { operationId: "retryPayment", admits: merchantSide },
+  refund: { operationId: "refundOrder", admits: operatorOnly },
+  erasePersonalData: { operationId: "erasePersonalData", admits: operatorOnly },
+} as const satisfies Record<OrderActionName, object>;
+
+const NOTHING_DETAILS: Readonly<Record<(typeof NOTHING_TO_DO)[number], string>> = {
+  not_on_hold: "The order is not on hold.",
+  already_on_hold: "The order is already on hold for the only reason that you may set.",
+  already_erased: "The personal data of the buyer was erased already.",
+};
+
+const isNothing = (rule: ActionRule): rule is keyof typeof NOTHING_DETAILS => rule in NOTHING_DETAILS;
+const reasonOf = (rule: ActionRule): string => (isNothing(rule) ? NOTHING_DETAILS[rule] : detailOf(rule));
+
+const RuleSchema = enumeration(
+  "ActionRule",
+  [...TRANSITION_RULES, ...NOTHING_TO_DO],
+  "The rule that forbids an action now, as a `transition-refused` names it; `not_on_hold`, `already_on_hold` and `already_erased`: there is nothing to change. More values may be added.",
+);
+
+const EffectSchema = enumeration(
+  "ActionEffect",
+  ACTION_EFFECTS,
+  "What an action does, as the key of a sentence for people. More values may be added.",
+);
+
+export const OrderActionSchema = Type.Object(
+  {
+    name: enumeration(
+      "OrderActionName",
+      ORDER_ACTIONS,
+      "What can be done with a real order. More values may be added.",
+    ),
+    operationId: Type.String({ description: "The operation of this API that does it." }),
+    allowed: Type.Boolean({ description: "Whether it is possible now. The operation decides again." }),
+    rule: nullable(RuleSchema, "The rule that forbids it. Null if it is allowed."),
+    reason: nullable(Type.String(), "The rule as a sentence for people, in English. Null if it is allowed."),
+    effect: describedAs(EffectSchema, "What it does. It depends on the order."),
+    status: describedAs(OrderStatusSchema, "Status of the order after it."),
+    eventTypes: Type.Array(Type.String(), {
+      description: "Types of the events that it publishes. Empty if it publishes none.",
+    }),
+  },
+  { title: "OrderAction", description: "Something that the caller may do with the order, if `allowed`." },
+);
+
+/** The actions that the caller's roles admit, possible now or not. The order must be `asOf` now. */
+export const actionsFor = (
+  { grants }: BackOfficeCaller,
+  order: Order,
+  facts: ActionFacts,
+  now: Date,
+): Static<typeof OrderActionSchema>[] =>
+  actionsOf(
+    order,
+    facts,
+    (name) => roleOnOrder(grantsWith(grants, ACTION_ROUTES[name].admits), order),
+    now,
+  ).map(({ name, rule, effect, status, eventTypes }) => ({
+    name,
+    operationId: ACTION_ROUTES[name].operationId,
+    allowed: rule === null,
+    rule,
+    reason: rule === null ? null : reasonOf(rule),
+    effect,
+    status,
+    eventTypes: [...eventTypes],
+  }));

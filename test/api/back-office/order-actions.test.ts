@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rolesOf } from "../../../src/api/back-office/access.ts";
+import { ACTION_ROUTES } from "../../../src/api/back-office/orders/action-wire.ts";
+import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
+import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
+import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
+import { runJob } from "../../support/jobs.ts";
+import { operationApplied, placeAcceptedOrder, readDetail } from "../../support/real-orders.ts";
+import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
+
+type Action = {
+  name: keyof typeof ACTION_ROUTES;
+  allowed: boolean;
+  rule: string | null;
+  reason: string | null;
+  effect: string;
+  status: string;
+  eventTypes: string[];
+};
+
+let test: TestService;
+let partner: Partner;
+let reviewed: Partner;
+let merchant: Client;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test);
+  reviewed = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
+  merchant = personOf(test, partner.merchantId);
+});
+afterAll(() => test.close());
+
+const accepted = async () => {
+  const { id } = await placeAcceptedOrder(test, partner);
+  await runJob(test, "process-payments");
+  await runJob(test, "route-orders");
+  return id;
+};
+const after = async (...operations: string[]) => {
+  const id = await accepted();
+  for (const operation of operations) await operationApplied(test, id, operation);
+  return id;
+};
+const STATES: Record<string, () => Promise<string>> = {
+  NEW: async () => (await placeOrder(partner)).id,
+  "in review": async () =>
+    (await placeOrder(reviewed, { lines: [{ productId: reviewed.productIds[0], quantity: 2 }] })).id,
+  "ready to ship": accepted,
+  "on hold": () => after("hold"),
+  shipped: () => after("ship"),
+  COMPLETED: () => after("ship", "complete"),
+  CANCELED: () => after("cancel"),
+  RETURNED: () => after("ship", "return"),
+};
+
+const REQUESTS: Record<Action["name"], { path: string; body?: object; method?: string }> = {
+  approve: { path: "approve" },
+  reject: { path: "reject" },
+  hold: { path: "hold" },
+  releaseHold: { path: "release-hold" },
+  updateShippingAddress: { path: "shipping-address", method: "PATCH", body: { city: "Paris" } },
+  ship: { path: "ship" },
+  complete: { path: "complete" },
+  returnShipment: { path: "return" },
+  cancel: { path: "cancel" },
+  retryPayment: { path: "retry-payment" },
+  refund: { path: "refund", body: { reference: "ticket-1", reason: "goodwill" } },
+  erasePersonalData: { path: "erase-personal-data" },
+};
+const request = (id: string, name: Action["name"], client: Client = test.backOffice) => {
+  const { path, method = "POST", body = {} } = REQUESTS[name];
+  return client.request(method, `/api/orders/${id}/${path}`, { body });
+};
+const actionsOf = async (id: string, client: Client = test.backOffice) =>
+  (await readDetail(test, id, client)).actions as Action[];
+const named = async (id: string, name: string, client?: Client) =>
+  (await actionsOf(id, client)).find((action) => action.name === name);
+
+/** What has nothing to change is not an error when it is requested. */
+const HARMLESS = ["not_on_hold", "already_on_hold", "already_erased"];
+
+describe("actions of GET /api/orders/{id}", () => {
+  it("are those of the route table, for the roles that it admits", () => {
+    for (const { operationId, admits } of Object.values(ACTION_ROUTES)) {
+      const row = backOfficeRoutes.find((each) => each.operationId === operationId);
+      expect(row && rolesOf(row).toSorted(), operationId).toEqual(admits.toSorted());
+    }
+  });
+
+  it.each(Object.keys(STATES))("are what an order that is %s really accepts", async (state) => {
+    const make = STATES[state] ?? accepted;
+    const id = await make();
+    const actions = await actionsOf(id);
+    expect(actions).toHaveLength(Object.keys(ACTION_ROUTES).length);
+    for (const { name, rule, reason } of actions.filter(({ allowed }) => !allowed)) {
+      const { status, body } = await request(id, name);
+      if (HARMLESS.includes(String(rule))) expect(status, name).toBe(200);
+      else expect([status, body.rule, body.detail], name).toEqual([409, rule, reason]);
+    }
+    expect(await actionsOf(id)).toEqual(actions);
+    for (const action of actions.filter(({ allowed }) => allowed)) {
+      const { status, body } = await request(await make(), action.name);
+      expect([200, 201], `${state} ${action.name} ${JSON.stringify(body)}`).toContain(status);
+      expect(body.status, action.name).toBe(action.status);
+    }
+  });
+
+  it("depend on the caller's role", async () => {
+    const id = await accepted();
+    const names = async (client: Client) => (await actionsOf(id, client)).map(({ name }) => name);
+    expect(await names(merchant)).toEqual([
+      "hold",
+      "releaseHold",
+      "updateShippingAddress",
+      "cancel",
+      "retryPayment",
+    ]);
+    expect(await names(warehouseOf(test))).toEqual([
+      "approve",
+      "reject",
+      "hold",
+      "releaseHold",
+      "ship",
+      "complete",
+      "returnShipment",
+    ]);
+  });
+
+  it("forbid a merchant to cancel what has shipped, and to release what others placed", async () => {
+    const shipped = await after("ship");
+    expect(await named(shipped, "cancel", merchant)).toMatchObject({
+      allowed: false,
+      rule: "already_shipped",
+    });
+    expect(await named(shipped, "cancel")).toMatchObject({
+      allowed: true,
+      effect: "cancel_and_refund",
+      eventTypes: ["order.canceled"],
+    });
+    const id = await accepted();
+    await operationApplied(test, id, "hold", { reasons: ["fraud"] });
+    expect(await named(id, "releaseHold", merchant)).toMatchObject({ rule: "hold_not_releasable" });
+    expect(await named(id, "hold", merchant)).toMatchObject({ allowed: true });
+    await operationApplied(test, id, "hold");
+    expect(await named(id, "hold", merchant)).toMatchObject({ rule: "already_on_hold" });
+    expect(await named(id, "releaseHold", merchant)).toMatchObject({ allowed: true });
+  });
+
+  it("follow the deadline, whether or not a worker has seen to it", async () => {
+    const { id } = await placeOrder(partner);
+    expect(await named(id, "ship")).toMatchObject({ rule: "not_accepted" });
+    test.clock.advance({ hours: 2 });
+    expect(await named(id, "ship")).toMatchObject({ rule: "not_routed" });
+  });
+
+  it("are none for a test order", async () => {
+    expect(await actionsOf((await placeTestOrder(partner)).id)).toEqual([]);
+  });
+
+  it("come with the response to a change", async () => {
+    const body = await operationApplied(test, await accepted(), "hold");
+    const release = (body.actions as Action[]).find(({ name }) => name === "releaseHold");
+    expect(release).toMatchObject({ allowed: true, effect: "continue" });
+  });
+});
