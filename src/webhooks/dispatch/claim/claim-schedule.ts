@@ -3,7 +3,7 @@ import type { ConnectionKey } from "../../../platform/connection-key.ts";
 /** Claims that this process makes at the same time. */
 const CONCURRENCY = 4;
 /** Connections in one claim. */
-const CONNECTIONS_MAX = 64;
+const CONNECTIONS_MAX = 256;
 
 /**
  * Decides for which connections to claim next. Connections wait in the order in which they were added; one that is added
