@@ -24,6 +24,7 @@ import { JOBS, type Job } from "./jobs.ts";
 import { closeListener, type Listener, listen } from "./listen.ts";
 import { type OpenService, openService } from "./open-service.ts";
 import { addPoolMetrics } from "./pool-metrics.ts";
+import { builtSites } from "./sites.ts";
 import { STOP_MS, type Stops, stopAll } from "./stop.ts";
 import { startWorker } from "./worker.ts";
 
@@ -156,7 +157,7 @@ async function listenBackOffice(
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
     const authenticate = limitAttempts(tokenAuthentication(operatorToken, backOffice), backOffice);
-    const app = createBackOffice(backOffice, authenticate, metrics, health);
+    const app = createBackOffice(backOffice, authenticate, metrics, health, builtSites());
     limitConnections(app.server, connectionsMax("back-office"), log);
     return open(app, config, "BACK_OFFICE_PORT", stops);
   }

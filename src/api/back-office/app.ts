@@ -13,12 +13,19 @@ import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { backOfficeOperations } from "./operations.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
+import { addStaticSite } from "./static-site.ts";
+
+/** Where the documentation is. Its files name this path, so it is also the default of its build (`docs/.vitepress`). */
+const DOCS_PATH = "/docs/";
 
 /** An import may be large, and its sender may be slow. */
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
 
+/** Sites of files that the listener serves: the folder of each. Absent: it is not built. */
+export type Sites = { readonly docs?: string };
+
 /**
- * The private listener: the back office API, health, metrics and the OpenAPI documents.
+ * The private listener: the back office API, health, metrics, the OpenAPI documents and the documentation.
  * @param health for readiness and metrics, whose connections the back office cannot take
  */
 export function createBackOffice(
@@ -26,6 +33,7 @@ export function createBackOffice(
   authenticate: BackOfficeAuthentication,
   metrics: Metrics,
   health: HealthContext = context,
+  sites: Sites = {},
 ): FastifyInstance {
   const { config, log } = context;
   const operations = backOfficeOperations(context, health);
@@ -47,12 +55,17 @@ export function createBackOffice(
   addDescriptions(app, config);
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
+  addProblemPages(app);
+  if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
+  return app;
+}
+
+function addProblemPages(app: FastifyInstance): void {
   for (const [code, problem] of Object.entries(PROBLEMS)) {
     app.get(`/errors/${code}`, async (_request, reply) =>
       reply.type("text/html; charset=utf-8").send(problemPage(code, problem)),
     );
   }
-  return app;
 }
 
 /** The OpenAPI documents of the partner API and of the back office. Made at the first request. */
