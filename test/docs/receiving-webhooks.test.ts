@@ -19,13 +19,15 @@ import { exchange, requestText } from "../support/sockets.ts";
 import { createEndpoint, endpointPath } from "../support/webhooks.ts";
 
 const EXAMPLES = new URL("../../docs/examples/", import.meta.url);
-const GUIDE = readFileSync(new URL("../../docs/receiving-webhooks.md", import.meta.url), "utf8");
+const GUIDE = ["webhooks", "signatures", "reconciling"]
+  .map((name) => readFileSync(new URL(`../../docs/partners/${name}.md`, import.meta.url), "utf8"))
+  .join("\n");
 
 type KnownOrders = Map<string, { sequence: number; order: { id: string; status: string } }>;
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-it("the guide shows its examples as they are, and no other code", () => {
+it("the pages show the examples as they are, and no other code", () => {
   const shown = [...GUIDE.matchAll(/^```(?:js|python)\n(.*?)^```$/gms)].map(([, code]) => code);
   const examples = readdirSync(EXAMPLES).map((name) => readFileSync(new URL(name, EXAMPLES), "utf8"));
   expect(shown.toSorted()).toEqual(examples.toSorted());

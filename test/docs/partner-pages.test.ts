@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { EVENT_SCHEMAS } from "../../src/api/partner/event-schemas.ts";
 import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES, PING } from "../../src/events/event-types.ts";
@@ -6,9 +6,10 @@ import { HOLD_REASONS } from "../../src/lifecycle/hold-reasons.ts";
 import { ORDER_STATUSES } from "../../src/lifecycle/order.ts";
 import { operationsOf, PARTNER } from "../support/openapi.ts";
 
-const read = (path: string): string => readFileSync(path, "utf8");
-const GUIDE = read("docs/partner-guide.md");
-const EVENTS = read("docs/events.md");
+const read = (name: string): string => readFileSync(`docs/partners/${name}`, "utf8");
+const PAGES = readdirSync("docs/partners").map(read);
+const STATUSES = read("statuses.md");
+const EVENTS = read("events.md");
 
 /** The first cells of the rows of a table, without the code marks. */
 const rowsOf = (text: string, heading: string): string[][] => {
@@ -22,11 +23,11 @@ const rowsOf = (text: string, heading: string): string[][] => {
   );
 };
 
-describe("the partner guide", () => {
+describe("the pages for partners", () => {
   it("explains every status and every known reason for a hold", () => {
-    expect(rowsOf(GUIDE, "| `status`").map(([status]) => status)).toEqual([...ORDER_STATUSES]);
+    expect(rowsOf(STATUSES, "| `status`").map(([status]) => status)).toEqual([...ORDER_STATUSES]);
     expect(
-      rowsOf(GUIDE, "| Reason")
+      rowsOf(STATUSES, "| Reason")
         .map(([reason]) => reason)
         .toSorted(),
     ).toEqual([...HOLD_REASONS].toSorted());
@@ -34,7 +35,7 @@ describe("the partner guide", () => {
 
   it("names only routes that exist", () => {
     const routes = operationsOf(PARTNER).map(([name]) => name);
-    const named = [GUIDE, EVENTS].flatMap((text) =>
+    const named = PAGES.flatMap((text) =>
       [...text.matchAll(/`((?:GET|POST|PATCH|PUT|DELETE) \/v1\/[^`?]*)/g)].map(([, route]) => route),
     );
     expect(named.length).toBeGreaterThan(5);
@@ -59,7 +60,7 @@ describe("the event catalog", () => {
   });
 
   it("shows an example from the OpenAPI document", () => {
-    const [, code = ""] = EVENTS.match(/```json\n(.*?)```/s) ?? [];
+    const [, code = ""] = EVENTS.match(/```json ProductPublishedEvent\n(.*?)```/s) ?? [];
     const described = PARTNER.webhooks?.["product.published"]?.post.requestBody?.content["application/json"];
     expect(JSON.parse(code)).toEqual(described?.example);
   });

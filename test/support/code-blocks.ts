@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "./main-process.ts";
+
+/** A block of code of a page. */
+export type CodeBlock = {
+  readonly language: string;
+  /** What follows the language: of JSON, the schema that it fits. */
+  readonly label: string;
+  readonly code: string;
+  /** Why the block is not run. The page says it in a comment, which readers of the site do not see. */
+  readonly notRun: string | null;
+};
+
+const BLOCK = /(?:<!-- not run: ([^>]+) -->\n)?^```(\w+) ?([^\n]*)\n(.*?)^```$/gms;
+
+export const codeBlocksOf = (text: string): CodeBlock[] =>
+  [...text.matchAll(BLOCK)].map(([, notRun = null, language = "", label = "", code = ""]) => ({
+    language,
+    label,
+    code,
+    notRun,
+  }));
+
+/** What blocks are run against: a service with demo data. */
+export type Demo = { readonly api: string; readonly key: string; readonly demoFile: string };
+
+/** Counts what curl receives. Everything else of curl is as readers have it. */
+const RECORDING_CURL = `curl() { command curl --show-error -w '%{stderr}%{http_code}\\n' "$@" 2>>"$STATUSES"; }\n`;
+
+export type ShellRun = { readonly statuses: number[]; readonly output: string };
+
+/** Runs the shell blocks of a page as one session, in a folder that has the file of the demo. */
+export async function runShell(blocks: readonly CodeBlock[], demo: Demo): Promise<ShellRun> {
+  const folder = await demoFolder(demo);
+  const script = blocks.map(({ code }) => code.replaceAll("http://localhost:8080", demo.api)).join("\n");
+  const start = `set -eu -o pipefail\nAPI=${demo.api}\nKEY=${demo.key}\n${RECORDING_CURL}`;
+  const statuses = join(folder, "statuses");
+  await writeFile(statuses, "");
+  const output = await run("bash", ["-c", `${start}${script}`], { cwd: folder, env: { STATUSES: statuses } });
+  const received = await readFile(statuses, "utf8");
+  return { statuses: received.trim().split("\n").filter(Boolean).map(Number), output };
+}
+
+/** Runs a block of JavaScript as a program of its own. */
+export const runProgram = async (
+  { code }: CodeBlock,
+  demo: Demo,
+  environment: Record<string, string>,
+): Promise<string> =>
+  run(process.execPath, ["--input-type=module", "-e", code], {
+    cwd: await demoFolder(demo),
+    env: { API: demo.api, KEY: demo.key, ...environment },
+  });
+
+async function demoFolder({ demoFile }: Demo): Promise<string> {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, ".data"));
+  await writeFile(join(folder, ".data/demo.json"), await readFile(demoFile));
+  return folder;
+}
+
+function run(
+  file: string,
+  args: string[],
+  { cwd, env }: { cwd: string; env: Record<string, string> },
+): Promise<string> {
+  const environment = { PATH: process.env["PATH"] ?? "", ...env };
+  return new Promise((resolve, reject) =>
+    execFile(file, args, { cwd, env: environment }, (error, stdout, stderr) =>
+      error === null ? resolve(stdout) : reject(new Error(`${error.message}\n${stdout}\n${stderr}`)),
+    ),
+  );
+}
+
+/** The statuses that a page announces in comments at the end of lines, such as `# 409: a line has no shipment`. */
+export const announcedStatuses = (blocks: readonly CodeBlock[]): number[] =>
+  blocks.flatMap(({ code }) => [...code.matchAll(/# ([1-5]\d\d)\b/g)].map(([, status]) => Number(status)));
