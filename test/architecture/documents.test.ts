@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { glob, readFile } from "node:fs/promises";
 import { posix } from "node:path";
 import { expect, it } from "vitest";
+import { anchorOf } from "../../docs/.vitepress/anchors.ts";
 import { LAYERS } from "../../scripts/architecture/layers.ts";
 
 const README_LINES_MAX = 150;
@@ -23,14 +24,8 @@ const find = (pattern: RegExp) =>
     [...text.matchAll(pattern)].map(([, found = ""]) => ({ path, found })),
   );
 
-/** As in the pages that the documents are shown in: lower case, no punctuation, hyphens for spaces. */
 const anchorsOf = (text: string): string[] =>
-  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 
 it("links between documents lead somewhere, to their headings as well", () => {
   const broken = find(/\]\((?!\w+:)([^)\s]+)\)/g).filter(({ path, found }) => {

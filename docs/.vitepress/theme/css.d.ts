@@ -1,0 +1,2 @@
+/** Vite builds them. */
+declare module "*.css";

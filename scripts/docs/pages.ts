@@ -1,0 +1,122 @@
+/** A page of the documentation. */
+export type PageHead = {
+  /** Where readers find it: relative to the root of the site, without an extension. */
+  readonly path: string;
+  /** What the navigation calls it. */
+  readonly title: string;
+  /** What the reader gets, for `llms.txt`. */
+  readonly summary: string;
+};
+
+/** A page that people write. `source` is its file, relative to the root of the repository. */
+export type Page = PageHead & { readonly source: string };
+
+type Section = { readonly title: string; readonly pages: readonly Page[] };
+
+/** A page whose source has the path that readers use. */
+const at = (path: string, title: string, summary: string): Page => ({
+  source: `docs/${path}.md`,
+  path,
+  title,
+  summary,
+});
+
+/** A page whose source is at the top of `docs`, where maintainers find it. */
+const from = (name: string, path: string, title: string, summary: string): Page => ({
+  source: `docs/${name}.md`,
+  path,
+  title,
+  summary,
+});
+
+/** The hand-written pages, in the order of the navigation. Every other file of `docs` is for maintainers, and not published. */
+export const SECTIONS: readonly Section[] = [
+  {
+    title: "Partners",
+    pages: [
+      at("partners/quickstart", "Start in five minutes", "Place a test order, move it, and read its events."),
+      at(
+        "partners/authentication",
+        "Keys",
+        "Send a key, rotate it, and choose between a live and a test key.",
+      ),
+      at("partners/products", "Products", "List what a connection can order, and read pages."),
+      at("partners/orders", "Orders", "Place an order once, whatever happens, and find it again."),
+      at(
+        "partners/statuses",
+        "Statuses and holds",
+        "What each status and hold means, and what to show a customer.",
+      ),
+      at("partners/canceling", "Cancel an order", "The cancel window, and what happens after it."),
+      at("partners/sandbox", "Sandbox", "Rehearse the life of an order with test orders."),
+      at(
+        "partners/retries",
+        "Retries and rate limits",
+        "What to retry, how long to wait, and how many requests fit.",
+      ),
+      at("partners/versioning", "Versions", "What can change, what cannot, and how programs stay correct."),
+      at("partners/going-live", "Go live", "The checklist before the first real order."),
+    ],
+  },
+  {
+    title: "Webhooks and events",
+    pages: [
+      at(
+        "partners/webhooks",
+        "Receive webhooks",
+        "Register an endpoint, store events, and understand retries.",
+      ),
+      at(
+        "partners/signatures",
+        "Verify signatures",
+        "Verify that a request is genuine, and rotate its secret.",
+      ),
+      at("partners/events", "Event catalog", "Every event type, when it is sent, and its payload."),
+      at("partners/reconciling", "Reconcile with the feed", "Find the events that did not arrive."),
+    ],
+  },
+  {
+    title: "Merchants and warehouse",
+    pages: [
+      from(
+        "back-office",
+        "operators/back-office",
+        "Back office API",
+        "The same work for programs, request by request.",
+      ),
+    ],
+  },
+  {
+    title: "Operators",
+    pages: [
+      from("deployment", "operators/deployment", "Deployment", "Containers, systemd, and a proxy with TLS."),
+      from("configuration", "operators/configuration", "Configuration", "Every environment variable."),
+      from("operation", "operators/operation", "Operation", "Health, metrics, logs, backups and recovery."),
+      from("command-line", "operators/command-line", "Command line", "The back office from a terminal."),
+      from("upgrade", "operators/upgrade", "Upgrade", "Install a new version without an interruption."),
+      from(
+        "security",
+        "operators/security",
+        "Security",
+        "Threats, protections, and the tests that prove them.",
+      ),
+      from("audit-log", "operators/audit-log", "Audit log", "Who changed what, and who read personal data."),
+      from(
+        "personal-data",
+        "operators/personal-data",
+        "Personal data",
+        "What is stored about buyers, and for how long.",
+      ),
+    ],
+  },
+  {
+    title: "Reference",
+    pages: [
+      from("problems", "errors/index", "Errors", "Every error code, its cause and its remedy."),
+      from("limits", "reference/limits", "Limits", "Limits on size, number and rate."),
+      from("glossary", "reference/glossary", "Glossary", "One word for each thing."),
+    ],
+  },
+];
+
+export const HOME: Page = from("index", "index", "Partner Orders", "The documentation of the service.");

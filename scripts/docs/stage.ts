@@ -1,0 +1,91 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type FindPublished, rewriteLinks } from "./links.ts";
+import { HOME, type Page, type PageHead, SECTIONS } from "./pages.ts";
+
+/** A page of the site, as Markdown with the links of the site. */
+export type StagedPage = PageHead & { readonly text: string };
+
+export type StagedSection = { readonly title: string; readonly pages: readonly StagedPage[] };
+
+/** Files of the site that are no pages: from where in the repository to where in the folder that VitePress builds from. */
+const FILES: Readonly<Record<string, string>> = {
+  "docs/.vitepress/icon.svg": "public/icon.svg",
+  "docs/order-states.svg": "order-states.svg",
+  "openapi/partner.json": "public/openapi/partner.json",
+  "openapi/back-office.json": "public/openapi/back-office.json",
+};
+const EXAMPLES = "docs/examples";
+
+/** Every page of the site, by the sections of its navigation. The first section has no title: it is the home page. */
+export async function stageSections(): Promise<StagedSection[]> {
+  const sections = [{ title: "", pages: [HOME] }, ...SECTIONS];
+  const find = await publishedFiles(sections.flatMap(({ pages }) => pages));
+  const stage = async ({ source, ...head }: Page): Promise<StagedPage> => {
+    const text = await readFile(source, "utf8");
+    return { ...head, text: rewriteLinks(text, { source, path: head.path }, find) };
+  };
+  return Promise.all(
+    sections.map(async ({ title, pages }) => ({ title, pages: await Promise.all(pages.map(stage)) })),
+  );
+}
+
+async function publishedFiles(pages: readonly Page[]): Promise<FindPublished> {
+  const examples = (await readdir(EXAMPLES)).map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
+  const published = new Map<string, string>([
+    ...Object.entries(FILES).map(([from, to]): [string, string] => [from, to.replace(/^public\//, "")]),
+    ...examples.map(([from = "", to = ""]): [string, string] => [from, to]),
+    ...pages.map(({ source, path }): [string, string] => [source, `${path}.md`]),
+  ]);
+  return (file) => published.get(file) ?? null;
+}
+
+/** Writes the folder that VitePress builds from. */
+export async function writeStaged(folder: string, sections: readonly StagedSection[]): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  for (const { path, title, summary, text } of pagesOf(sections))
+    await writeInto(folder, `${path}.md`, `${frontmatter({ title, description: summary })}${text}`);
+  await cp(EXAMPLES, join(folder, "public/examples"), { recursive: true });
+  for (const [from, to] of Object.entries(FILES)) await writeInto(folder, to, await readFile(from, "utf8"));
+  await writeInto(folder, "sidebar.json", JSON.stringify(sidebarOf(sections)));
+}
+
+/** Writes the Markdown of each page beside its HTML, and the list of them that programs read. */
+export async function writeMarkdown(folder: string, sections: readonly StagedSection[]): Promise<void> {
+  for (const { path, text } of pagesOf(sections)) await writeInto(folder, `${path}.md`, text);
+  await writeInto(folder, "llms.txt", listOfPages(sections));
+}
+
+const pagesOf = (sections: readonly StagedSection[]): StagedPage[] =>
+  sections.flatMap(({ pages }) => [...pages]);
+
+/** As VitePress reads it. */
+const sidebarOf = (sections: readonly StagedSection[]) =>
+  sections
+    .filter(({ title }) => title !== "")
+    .map(({ title, pages }) => ({
+      text: title,
+      items: pages.map(({ title: text, path }) => ({ text, link: `/${path}` })),
+    }));
+
+/** The form of https://llmstxt.org. */
+function listOfPages(sections: readonly StagedSection[]): string {
+  const parts = sections
+    .filter(({ title }) => title !== "")
+    .map(({ title, pages }) => {
+      const items = pages.map((page) => `- [${page.title}](${page.path}.md): ${page.summary}`);
+      return `## ${title}\n\n${items.join("\n")}\n`;
+    });
+  return `# ${HOME.title}\n\n> ${HOME.summary}\n\n${parts.join("\n")}`;
+}
+
+const frontmatter = (members: Readonly<Record<string, string>>): string =>
+  `---\n${Object.entries(members)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    .join("")}---\n\n`;
+
+async function writeInto(folder: string, path: string, text: string): Promise<void> {
+  const file = join(folder, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
