@@ -84,6 +84,7 @@ export const describeBackOffice = (
       "Webhook endpoints":
         "The webhook endpoints of partners, their health, and what operators do with them.",
       Deliveries: "The delivery log of a connection's webhook endpoints.",
+      "Test orders": "The sandbox of a connection, for people: its test orders and their transitions.",
       Orders: "Orders from review to return, with charges and timeline.",
       Tokens: "Tokens of programs that use the back office.",
       "Audit log": "Who changed what, and who read the addresses of buyers.",

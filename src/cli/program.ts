@@ -83,6 +83,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   account: "accounts of merchants",
   charge: "charges and refunds of orders",
   connection: "connections of merchants to partners",
+  "test-order": "test orders of connections",
   key: "API keys of connections",
   product: "products of merchants",
   order: "orders",
@@ -107,8 +108,11 @@ function addRequest(
   const added = groupOf(group).command(verb).description(helpOf(command));
   const argument = argumentOf(command);
   if (argument !== null) addArgument(added, argument, command.argumentIsAlsoOption === true);
-  for (const resource of resourcesInPath(command).filter((other) => other !== argument))
+  const others = resourcesInPath(command).filter((other) => other !== argument);
+  for (const resource of others)
     added.requiredOption(`--${resource} <id>`, required(`id of the ${resource}`));
+  if (argument === "order" && !others.includes("connection"))
+    added.option("--connection <id>", "the connection, if several have an order with the partner's own id");
   for (const field of fieldsOf(command)) added.addOption(optionOf(field, isRequired(command, field)));
   if (command.columns !== undefined) added.option("--all", "show all pages");
   if (command.csvOperationId !== undefined) added.addOption(FORMAT);
@@ -125,8 +129,6 @@ function addArgument(added: Command, argument: string, isAlsoOption: boolean): v
   const help = argument === "order" ? "id of the order, or the partner's own" : `id of the ${argument}`;
   added.argument(isAlsoOption ? `[${argument}]` : `<${argument}>`, isAlsoOption ? required(help) : help);
   if (isAlsoOption) added.addOption(new Option(`--${argument} <id>`, help).hideHelp());
-  if (argument === "order")
-    added.option("--connection <id>", "the connection, if several have an order with the partner's own id");
 }
 
 /** What the older form of a command names. */

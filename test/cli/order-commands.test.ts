@@ -57,6 +57,26 @@ describe("commands that take an order", () => {
     expect((await cli(`order show ${own.id} --json`)).json().status).toBe("NEW");
   });
 
+  it("create, move and cancel test orders of a connection, by the partner's own id too", async () => {
+    const connection = `--connection ${at.partner.connectionId}`;
+    const address =
+      "--first-name Ada --last-name Lovelace --address1 Street --city London --zip N1 --country GB";
+    const lines = `--lines "${at.partner.productIds[0]} 2"`;
+    const sent = `${connection} ${lines} ${address} --external-id rehearsal --metadata color=red --json`;
+    const { order } = (await cli(`test-order create ${sent}`)).json();
+    expect(order).toMatchObject({ testMode: true, externalOrderId: "rehearsal", metadata: { color: "red" } });
+    expect(await printed(`test-order list ${connection} --status NEW`)).toContain(order.id);
+    const moved = await cli(`test-order move rehearsal ${connection} --transition hold --reasons a,b --json`);
+    expect(moved.json().order.onHoldReasons).toEqual(["a", "b"]);
+    expect((await cli(`test-order cancel rehearsal ${connection} --json`)).json().order.status).toBe(
+      "CANCELED",
+    );
+    expect((await cli(`test-order show ${order.id} ${connection} --json`)).json().order.status).toBe(
+      "CANCELED",
+    );
+    expect((await cli(`test-order create ${connection} --lines mug ${address}`)).code).toBe(2);
+  });
+
   it("report an id that no order has, one of another connection, and one that is too long", async () => {
     await placeOrder(at.partner, { externalOrderId: "mine" });
     for (const args of ["order show nowhere", `order show mine --connection ${other.connectionId}`])

@@ -9,6 +9,7 @@ import {
 import { acceptAll, createFacility, routeAll } from "./facilities.ts";
 import { processDuePayments, setCreditLimit } from "./payments.ts";
 import { operationApplied } from "./real-orders.ts";
+import { aTestOrder, createTestOrder, testOrdersPath } from "./test-orders.ts";
 import type { TestService } from "./test-service.ts";
 import { createEndpoint, deliveryOf, endpointPath, pauseEndpoint } from "./webhooks.ts";
 
@@ -73,6 +74,7 @@ export const backOfficeChanges = (world: AuditedWorld): ChangeRequests => ({
   ...moneyChanges(world),
   ...endpointChanges(world),
   ...orderChanges(world),
+  ...sandboxChanges(world),
   ...warehouseChanges(world),
 });
 
@@ -147,6 +149,17 @@ const endpointChanges = (world: AuditedWorld): ChangeRequests => {
     resumeWebhookEndpoint: () => request("resume"),
     pingWebhookEndpoint: () => request("ping"),
     recoverDeliveries: () => request("recover", { since: world.test.clock.now().toISOString() }),
+  };
+};
+
+const sandboxChanges = (world: AuditedWorld): ChangeRequests => {
+  const { test, partner } = world;
+  const path = async (rest: string) =>
+    testOrdersPath(partner, `/${(await createTestOrder(test.backOffice, partner)).order.id}/${rest}`);
+  return {
+    createTestOrder: () => ["POST", testOrdersPath(partner), aTestOrder(partner)],
+    transitionTestOrder: async () => ["POST", await path("transitions"), { transition: "hold" }],
+    cancelTestOrder: async () => ["POST", await path("cancel")],
   };
 };
 

@@ -46,6 +46,11 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "listDeliveries",
   "getDelivery",
   "redeliverDelivery",
+  "createTestOrder",
+  "listTestOrders",
+  "getTestOrder",
+  "transitionTestOrder",
+  "cancelTestOrder",
   "retryPayment",
   "updateShippingAddress",
   "getAccount",
@@ -54,6 +59,14 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "getStatementCsv",
   "getCharge",
   "getStripeMethod",
+];
+/** Also for a partner's developers, each for the connections that it is for (decision 0120). */
+export const PARTNERS_TOO = [
+  "createTestOrder",
+  "listTestOrders",
+  "getTestOrder",
+  "transitionTestOrder",
+  "cancelTestOrder",
 ];
 export const WAREHOUSE_NOT_MERCHANTS = [
   "approveOrder",

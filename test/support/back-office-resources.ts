@@ -1,6 +1,14 @@
 import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
-import { created, createKey, createPartner, type Partner, placeOrder } from "./builders.ts";
+import {
+  anAddress,
+  created,
+  createKey,
+  createPartner,
+  type Partner,
+  placeOrder,
+  placeTestOrder,
+} from "./builders.ts";
 import type { Client, RequestOptions, TestService } from "./test-service.ts";
 import { createEndpoint } from "./webhooks.ts";
 
@@ -17,6 +25,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
   });
   // The first charge has the id of its order, and an order in review has none.
   const charged = await placeOrder(partner);
+  const testOrder = await placeTestOrder(partner);
   const facility = await created(
     test.backOffice.post("/api/facilities", { name: "Depot", countryCode: "GB" }),
   );
@@ -33,6 +42,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       products: partner.productIds[0],
       productId: partner.productIds[0],
       orders: orderId,
+      orderId: testOrder.id,
       charges: charged.id.replace("ord_", "chg_"),
       facilities: facility.id,
       "pick-lists": "pick_01m7y7np16fe68bxp4h91tdmdn",
@@ -61,6 +71,11 @@ const BODIES: Record<string, object> = {
   refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },
   setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
   recoverDeliveries: { since: "2026-03-02T08:00:00Z" },
+  createTestOrder: {
+    lines: [{ productId: "019f1f83-aac1-73a5-9745-52489a50b5b6", quantity: 1 }],
+    shippingAddress: anAddress(),
+  },
+  transitionTestOrder: { transition: "hold" },
   createToken: { name: "New", role: "monitoring" },
   createProduct: { sku: "NEW", name: "New", price },
 };
@@ -94,4 +109,18 @@ export function personOf(test: TestService, merchantId: string): Client {
   const id = fromTypeId("mer", merchantId);
   if (id === null) throw new Error(`${merchantId} is no merchant's id.`);
   return test.backOfficeFor({ kind: "merchant", merchantIds: [id], name: "Mia Merchant" });
+}
+
+/** A person of the partner of this connection. */
+export function developerOf(
+  test: TestService,
+  partner: Pick<Partner, "merchantId" | "connectionId">,
+): Client {
+  const [merchantId, connectionId] = [
+    fromTypeId("mer", partner.merchantId),
+    fromTypeId("con", partner.connectionId),
+  ];
+  if (merchantId === null || connectionId === null) throw new Error("These are no ids of a connection.");
+  const grants = [{ role: "partner" as const, connections: [{ merchantId, connectionId }] }];
+  return test.backOfficeFor({ grants, name: "Dev Developer" });
 }

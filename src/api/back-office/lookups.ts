@@ -1,14 +1,14 @@
 import { Type } from "typebox";
 import { readFacility } from "../../fulfilment/facilities/facilities-sql.ts";
 import type { Facility } from "../../fulfilment/facilities/facility.ts";
-import type { Connection } from "../../merchants/connection.ts";
+import { type Connection, keyOf } from "../../merchants/connection.ts";
 import { findConnectionById } from "../../merchants/connections-sql.ts";
 import { type Merchant, readMerchant } from "../../merchants/merchants-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { fromTypeId, parseUuid } from "../../platform/ids.ts";
 import type { Product } from "../../products/product.ts";
 import { findProductById } from "../../products/products-sql.ts";
-import { type BackOfficeCaller, maySee } from "./access.ts";
+import { type BackOfficeCaller, maySee, maySeeConnection } from "./access.ts";
 
 // Look up the resources that paths of the back office name. They return null both for a missing resource and for one
 // that the caller may not see, so that the responses are the same.
@@ -34,7 +34,7 @@ export async function findConnection(
 ): Promise<Connection | null> {
   const id = fromTypeId("con", text);
   const connection = id === null ? null : await findConnectionById(db, id);
-  return connection !== null && maySee(caller, connection.merchantId) ? connection : null;
+  return connection !== null && maySeeConnection(caller, keyOf(connection)) ? connection : null;
 }
 
 export async function findProduct(

@@ -23,6 +23,7 @@ import { findRoutes } from "./orders/find-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
+import { testOrderRoutes } from "./sandbox/test-order-routes.ts";
 import { settingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/system-routes.ts";
 import { meRoutes } from "./tokens/me-routes.ts";
@@ -45,6 +46,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...exposureRoutes,
   ...endpointRoutes,
   ...deliveryRoutes,
+  ...testOrderRoutes,
   ...exportRoutes,
   ...findRoutes,
   ...orderRoutes,

@@ -1,4 +1,5 @@
 import { cancelOrder, missingOrder } from "../../orders/changes/cancel-order.ts";
+import { byPartner } from "../../orders/changes/requester.ts";
 import { TransitionRequestSchema, transitionTestOrder } from "../../orders/changes/transition-test-order.ts";
 import {
   IdempotencyKeyHeaders,
@@ -110,7 +111,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "The canceled order.", schema: OrderSchema } },
     problems: ["not-found", "order-not-cancelable", "validation-failed"],
     handle: async ({ caller, params, id }, { context }) => {
-      const order = await cancelOrder(context, caller, parseOrderRef(params.orderId), id);
+      const order = await cancelOrder(context, caller, parseOrderRef(params.orderId), byPartner(id));
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
     },
   }),
@@ -126,7 +127,13 @@ export const orderRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "The order after the transition.", schema: OrderSchema } },
     problems: ["not-found", "transition-refused", "limit-reached", "validation-failed"],
     handle: async ({ caller, params, body, id }, { context }) => {
-      const order = await transitionTestOrder(context, caller, parseOrderRef(params.orderId), body, id);
+      const order = await transitionTestOrder(
+        context,
+        caller,
+        parseOrderRef(params.orderId),
+        body,
+        byPartner(id),
+      );
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
     },
   }),

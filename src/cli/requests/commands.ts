@@ -1,9 +1,10 @@
 import { AUDIT_COMMANDS } from "./audit-commands.ts";
 import type { RequestCommand } from "./command.ts";
-import { ENDPOINT_COMMANDS } from "./endpoint-commands.ts";
 import { FACILITY_COMMANDS } from "./facility-commands.ts";
 import { MERCHANT_COMMANDS } from "./merchant-commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
+import { ENDPOINT_COMMANDS } from "./partners/endpoint-commands.ts";
+import { SANDBOX_COMMANDS } from "./partners/sandbox-commands.ts";
 import { PRODUCT_COMMANDS } from "./product-commands.ts";
 import { SYSTEM_COMMANDS } from "./system-commands.ts";
 import { TOKEN_COMMANDS } from "./token-commands.ts";
@@ -14,6 +15,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...MERCHANT_COMMANDS,
   ...PRODUCT_COMMANDS,
   ...ORDER_COMMANDS,
+  ...SANDBOX_COMMANDS,
   ...ENDPOINT_COMMANDS,
   ...FACILITY_COMMANDS,
   ...WORK_COMMANDS,

@@ -1,7 +1,13 @@
 import type { BackOffice, BackOfficeResponse } from "../back-office/back-office.ts";
 import { UsageError } from "../failure.ts";
 import { presentTable, presentText } from "../presentation/present.ts";
-import { argumentOf, type OptionValues, optionName, type RequestCommand } from "./command.ts";
+import {
+  argumentOf,
+  type OptionValues,
+  optionName,
+  type RequestCommand,
+  resourcesInPath,
+} from "./command.ts";
 import { operationOf } from "./operations.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,7 +24,9 @@ export async function withOrderIds(
   const connection = options["connection"] === undefined ? null : String(options["connection"]);
   const resolved: Record<string, unknown> = { ...options };
   let orderId = id;
-  if (id !== undefined && argumentOf(command) === "order") {
+  // A path that names the connection takes the partner's own id as well.
+  const isLookedUp = argumentOf(command) === "order" && !resourcesInPath(command).includes("connection");
+  if (id !== undefined && isLookedUp) {
     const found = await findOrderId(backOffice, id, connection);
     if (typeof found !== "string") return { problem: found };
     orderId = found;

@@ -24,13 +24,13 @@ const REASON: readonly Field[] = [
   { name: "reason", flag: "--reason <text>", help: "explanation for the order's timeline" },
 ];
 
-const TRACKING: readonly Field[] = [
+export const TRACKING: readonly Field[] = [
   { name: "carrier", flag: "--carrier <name>", help: "name of the carrier" },
   { name: "trackingNumber", flag: "--tracking-number <number>", help: "tracking number of the carrier" },
   { name: "trackingUrl", flag: "--tracking-url <url>", help: "address where the shipment can be tracked" },
 ];
 
-const ADDRESS: readonly Field[] = [
+export const ADDRESS: readonly Field[] = [
   { name: "firstName", flag: "--first-name <text>", help: "first name of the recipient" },
   { name: "lastName", flag: "--last-name <text>", help: "last name of the recipient" },
   {

@@ -43,6 +43,28 @@ export function lineQuantities(text: string): { lineId: string; quantity: number
   });
 }
 
+/** Products with their quantities separated by commas: `019f... 2`. */
+export function orderedProducts(text: string): { productId: string; quantity: number }[] {
+  return list(text).map((item) => {
+    const [, productId, quantity] = /^(\S+) +(\d{1,9})$/.exec(item) ?? [];
+    if (productId === undefined || quantity === undefined)
+      throw new InvalidValue('must be products such as "019f... 2", separated by commas.');
+    return { productId, quantity: Number(quantity) };
+  });
+}
+
+/** Texts by name separated by commas: `color=red`. */
+export function textsByName(text: string): Record<string, string> {
+  return Object.fromEntries(
+    list(text).map((pair) => {
+      const [, name, value] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
+      if (name === undefined || value === undefined)
+        throw new InvalidValue('must be pairs such as "color=red", separated by commas.');
+      return [name, value];
+    }),
+  );
+}
+
 /** Items separated by commas. */
 export const list = (text: string): string[] => text.split(",").map((item) => item.trim());
 

@@ -1,4 +1,3 @@
-import { PARTNER } from "../../lifecycle/applied-transition.ts";
 import { applyTransition, isSettled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
 import type { KeyAccess } from "../../merchants/key-mode.ts";
@@ -6,6 +5,7 @@ import type { Context } from "../../platform/context.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { lockOrder } from "../orders-sql.ts";
 import { changeOrder } from "./change-order.ts";
+import { auditedIfStaff, byPartner, causedBy, type Requester } from "./requester.ts";
 
 /**
  * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both succeed (decision
@@ -15,7 +15,7 @@ export async function cancelOrder(
   context: Context,
   access: KeyAccess,
   ref: OrderRef,
-  requestId: string | null = null,
+  by: Requester = byPartner(),
 ): Promise<Order | Problem> {
   const outcome = await changeOrder(context, {
     async lock(tx) {
@@ -23,7 +23,8 @@ export async function cancelOrder(
       return access.testOnly && !order?.testMode ? undefined : order;
     },
     missing: missingOrder(access),
-    cause: { actor: PARTNER, operation: "cancel", requestId },
+    cause: causedBy(by, "cancel"),
+    ...auditedIfStaff(context, by),
     decide: (order, now) => applyTransition(order, { name: "cancelByPartner" }, now),
   });
   if (isProblem(outcome)) return outcome;

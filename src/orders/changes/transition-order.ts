@@ -1,6 +1,6 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
-import type { AppliedTransition, TransitionCause } from "../../lifecycle/applied-transition.ts";
+import type { TransitionCause } from "../../lifecycle/applied-transition.ts";
 import { applyTransition, asOf, unchanged } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
@@ -9,6 +9,7 @@ import { isProblem, notFound, type Problem } from "../../platform/wire/problems.
 import { lockOrderById } from "../orders-sql.ts";
 import { isOneTooMany } from "../timeline/repeatable-changes.ts";
 import { changeOrder, type RequestedChange } from "./change-order.ts";
+import { orderFact } from "./requester.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 /** What a caller of the back office requests of a real order. */
@@ -43,7 +44,7 @@ export async function transitionOrder(
     async alongside(tx, change, at) {
       const problem = (await alongside?.(tx, change, at)) ?? null;
       if (problem === null && change.after !== change.before)
-        await recordAudit(tx, context, by, factOf(change));
+        await recordAudit(tx, context, by, orderFact(change));
       return problem;
     },
     decide(order, now) {
@@ -57,12 +58,4 @@ export async function transitionOrder(
   return outcome.outcome === "applied"
     ? outcome.order
     : transitionRefused(cause.operation, outcome.order, outcome.rule);
-}
-
-/** The actor's own text stays in the timeline: it may name the buyer. */
-function factOf({ before, after }: Pick<AppliedTransition, "before" | "after">) {
-  const { merchantId, connectionId, id, status, holdReasons } = after;
-  const isChanged = String(before.holdReasons) !== String(holdReasons);
-  const details = { status, ...(isChanged && { holdReasons }) };
-  return { merchantId, connectionId, subject: "ord", ids: [id], details } as const;
 }

@@ -1,5 +1,4 @@
 import { type Static, Type } from "typebox";
-import { PARTNER } from "../../lifecycle/applied-transition.ts";
 import { OUT_OF_STOCK } from "../../lifecycle/hold-reasons.ts";
 import { applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
@@ -19,6 +18,7 @@ import { countTimelineEntries } from "../timeline/timeline-sql.ts";
 import { changeOrder } from "./change-order.ts";
 import { namedShipment, shipmentErrors } from "./named-parts.ts";
 import { holdReasonsField, shipmentIdField } from "./request-fields.ts";
+import { auditedIfStaff, causedBy, type Requester } from "./requester.ts";
 import { transitionRefused } from "./transition-refused.ts";
 
 export const TestOrderTransitionSchema = enumeration(
@@ -48,15 +48,15 @@ export const TransitionRequestSchema = Type.Object(
 type TransitionRequest = Static<typeof TransitionRequestSchema>;
 
 /**
- * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014 and 0015. Test orders follow
- * the same lifecycle as real orders. A real order gets the same response as a missing one.
+ * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014, 0015 and 0140. Test orders
+ * follow the same lifecycle as real orders. A real order gets the same response as a missing one.
  */
 export async function transitionTestOrder(
   context: Context,
   connection: ConnectionKey,
   ref: OrderRef,
   request: TransitionRequest,
-  requestId: string | null = null,
+  by: Requester,
 ): Promise<Order | Problem> {
   const missing = notFound("test order");
   const read = readShipRequest(request);
@@ -68,7 +68,8 @@ export async function transitionTestOrder(
       return order;
     },
     missing,
-    cause: { actor: PARTNER, operation: request.transition, requestId },
+    cause: causedBy(by, request.transition),
+    ...auditedIfStaff(context, by),
     decide(order, now) {
       if (!order.testMode) return missing;
       const requested = toTransition(order, request, read, context.newId);

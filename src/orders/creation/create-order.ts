@@ -22,7 +22,7 @@ import {
 import { watchOrderValues } from "./watch-order-values.ts";
 
 /** `replayed`: an earlier request with the same idempotency key created the order. */
-type Created = { readonly order: Order; readonly replayed: boolean };
+export type Created = { readonly order: Order; readonly replayed: boolean };
 
 export type CreateOrder = (
   connection: ConnectionKey,
@@ -61,22 +61,27 @@ export function orderCreator(
     if (placed.outcome === "created") watchValue(placed);
     return placed;
   };
-  return async ({ merchantId, connectionId }, header, body, requestId) => {
-    const request = normalizeOrderRequest(body);
-    const idempotencyKey = header ?? request.externalOrderId;
-    if (idempotencyKey === null) return KEY_MISSING;
-    return resolvePlacement(
-      {
-        merchantId,
-        connectionId,
-        idempotencyKey,
-        requestHash: hashOrderRequest(request),
-        request,
-        requestId,
-      },
-      place,
-      readOrder,
-    );
+  return async (connection, header, body, requestId) => {
+    const idempotencyKey = header ?? body.externalOrderId;
+    if (idempotencyKey === undefined) return KEY_MISSING;
+    return resolvePlacement(placementOf(connection, idempotencyKey, body, requestId), place, readOrder);
+  };
+}
+
+export function placementOf(
+  { merchantId, connectionId }: ConnectionKey,
+  idempotencyKey: string,
+  body: Static<typeof OrderRequestSchema>,
+  requestId: string | undefined,
+): Placement {
+  const request = normalizeOrderRequest(body);
+  return {
+    merchantId,
+    connectionId,
+    idempotencyKey,
+    requestHash: hashOrderRequest(request),
+    request,
+    requestId,
   };
 }
 
@@ -91,7 +96,8 @@ const KEY_REUSED: Problem = {
     "This idempotency key was already used for a different request. The key is the Idempotency-Key header or, without it, the externalOrderId.",
 };
 
-async function resolvePlacement(
+/** The response to a placement: the new order, or the one that an earlier request has created, or why there is none. */
+export async function resolvePlacement(
   placement: Placement,
   place: (placement: Placement) => Promise<Placed>,
   readOrder: ReadOrder,

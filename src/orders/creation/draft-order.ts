@@ -14,9 +14,11 @@ export type Placement = ConnectionKey & {
   readonly requestId: string | undefined;
 };
 
+type Drafting = Pick<Context, "config" | "clock" | "newId">;
+
 /** The order of a request whose products are known, with its value and its first event. */
 export function draftOrder(
-  context: Context,
+  context: Drafting,
   placement: Placement,
   products: ReadonlyMap<string, OrderableProduct>,
 ): NewOrder {
@@ -42,7 +44,7 @@ type Goods = Pick<NewOrder, "currency" | "goodsMinor" | "unitPricesMinor"> & { r
 
 /** What the goods cost the merchant, and whether the order starts in review. */
 function goodsOf(
-  { config }: Context,
+  { config }: Drafting,
   { connectionId, request }: Placement,
   products: ReadonlyMap<string, OrderableProduct>,
 ): Goods {
@@ -73,7 +75,7 @@ function goodsOf(
 }
 
 function newOrder(
-  { config, newId }: Context,
+  { config, newId }: Drafting,
   { merchantId, connectionId, request }: Placement,
   isReviewed: boolean,
   now: Date,

@@ -14,34 +14,44 @@ const LineRequestSchema = Type.Object(
   { title: "OrderLineRequest", description: "A product to order and its quantity." },
 );
 
+const whatIsOrdered = {
+  shippingAddress: AddressRequestSchema,
+  lines: Type.Array(LineRequestSchema, {
+    minItems: 1,
+    maxItems: LINES_MAX,
+    description: "The ordered products. Several lines may name the same product.",
+  }),
+  externalOrderId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      format: "path-segment",
+      description:
+        "The partner's own id of the order, unique within the connection. It is also the idempotency key if the header is absent.",
+    }),
+  ),
+};
+const forPeople = { note: noteRequestField, metadata: metadataRequestField };
+
 /** Limits: specification, part 8, and decision 0006. Unknown fields are ignored. */
 export const OrderRequestSchema = Type.Object(
   {
-    shippingAddress: AddressRequestSchema,
-    lines: Type.Array(LineRequestSchema, {
-      minItems: 1,
-      maxItems: LINES_MAX,
-      description: "The ordered products. Several lines may name the same product.",
-    }),
-    externalOrderId: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        format: "path-segment",
-        description:
-          "The partner's own id of the order, unique within the connection. It is also the idempotency key if the header is absent.",
-      }),
-    ),
+    ...whatIsOrdered,
     testMode: Type.Optional(
       Type.Boolean({
         description:
           "True creates a test order, which is never charged or shipped. Must be true with a test key. Default: false.",
       }),
     ),
-    note: noteRequestField,
-    metadata: metadataRequestField,
+    ...forPeople,
   },
   { title: "OrderRequest", description: "A new order." },
+);
+
+/** The same without `testMode`, which is always true. */
+export const TestOrderRequestSchema = Type.Object(
+  { ...whatIsOrdered, ...forPeople },
+  { title: "TestOrderRequest", description: "A new test order. `testMode` is true without being sent." },
 );
 
 /** A test key creates test orders only (decision 0074). */

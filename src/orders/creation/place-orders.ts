@@ -2,7 +2,7 @@ import { isExpired } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
-import { UnavailableError } from "../../platform/database/database.ts";
+import { type Queryable, UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { isCountryCode } from "../../platform/wire/countries.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
@@ -46,6 +46,12 @@ export type RejectedContent = {
 /** What keeps an order from being stored before the constraints of the table do. */
 type Rejection = Extract<Placed, { outcome: "content-rejected" | "limit-reached" }>;
 
+/** Where orders are placed. `stored` runs the statement that stores them. */
+type Placing = Pick<Context, "config" | "clock" | "newId" | "signals"> & {
+  readonly db: Queryable;
+  stored<T>(work: () => Promise<T>): Promise<T>;
+};
+
 /** Each further round means that a conflicting order was marked for erasure since the round before. */
 const ROUNDS_MAX = 5;
 
@@ -54,6 +60,12 @@ const ROUNDS_MAX = 5;
  * finds out why the other placements were rejected, in the order of checks of decision 0004.
  */
 export async function placeOrders(context: Context, placements: readonly Placement[]): Promise<Placed[]> {
+  const { config, clock, newId, signals, db } = context;
+  const stored: Placing["stored"] = (work) => retried(db, clock, work);
+  return placeAll({ config, clock, newId, signals, db, stored }, placements);
+}
+
+async function placeAll(context: Placing, placements: readonly Placement[]): Promise<Placed[]> {
   const outcomes = new Map<Placement, Placed>();
   for (let round = 0; round < ROUNDS_MAX && outcomes.size < placements.length; round += 1) {
     const open = placements.filter((placement) => !outcomes.has(placement));
@@ -68,14 +80,28 @@ export async function placeOrders(context: Context, placements: readonly Placeme
 }
 
 /** Places one order on its own. */
-export async function placeOrder(context: Context, placement: Placement): Promise<Placed> {
-  const [placed] = await placeOrders(context, [placement]);
+export const placeOrder = async (context: Context, placement: Placement): Promise<Placed> =>
+  only(await placeOrders(context, [placement]));
+
+/** Places one order in a transaction, which is repeated as a whole. Signal its deliveries after the commit. */
+export async function placeOrderWithin(
+  tx: Queryable,
+  { config, clock, newId }: Context,
+  placement: Placement,
+): Promise<Placed> {
+  const signals = { send: () => undefined };
+  return only(
+    await placeAll({ config, clock, newId, signals, db: tx, stored: (work) => work() }, [placement]),
+  );
+}
+
+function only([placed]: readonly Placed[]): Placed {
   if (placed === undefined) throw new Error("Each placement has an outcome.");
   return placed;
 }
 
 async function placeOnce(
-  context: Context,
+  context: Placing,
   placements: readonly Placement[],
   outcomes: Map<Placement, Placed>,
 ): Promise<void> {
@@ -91,7 +117,7 @@ async function placeOnce(
     else if (maximum !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum });
     else drafts.set(placement, draftOrder(context, placement, products));
   }
-  const stored = await retried(db, clock, () => insertOrders(db, [...drafts.values()], clock.now()));
+  const stored = await context.stored(() => insertOrders(db, [...drafts.values()], clock.now()));
   context.signals.send("deliveries_due", stored.connectionsWithDeliveries);
   for (const [placement, { order, goodsMinor, currency }] of drafts) {
     if (stored.ids.has(order.id))
@@ -134,7 +160,7 @@ function rejectedLines(
 
 /** Finds out why placements were not stored. A placement whose conflict no longer exists is left for the next round. */
 async function explain(
-  context: Context,
+  context: Placing,
   left: readonly Placement[],
   rejected: ReadonlyMap<Placement, Rejection>,
   outcomes: Map<Placement, Placed>,
@@ -154,7 +180,7 @@ async function explain(
 }
 
 /** One short statement for each connection. An order that is locked is left for the next round. */
-async function freeKeys({ db }: Context, expired: readonly EarlierOrder[], now: Date): Promise<void> {
+async function freeKeys({ db }: Placing, expired: readonly EarlierOrder[], now: Date): Promise<void> {
   for (const orders of Map.groupBy(expired, ({ connectionId }) => connectionId).values()) {
     const [connection] = orders;
     if (connection === undefined) continue;

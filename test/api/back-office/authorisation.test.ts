@@ -9,6 +9,7 @@ import {
   MERCHANTS_NOT_WAREHOUSE,
   MERCHANTS_TOO,
   OPERATOR_ONLY,
+  PARTNERS_TOO,
   WAREHOUSE_NOT_MERCHANTS,
 } from "../../support/back-office-permissions.ts";
 import {
@@ -29,7 +30,7 @@ const READS = backOfficeRoutes
 const ADMITTED: Record<Exclude<Role, "operator">, readonly string[]> = {
   warehouse: [...EVERYBODY, ...MERCHANTS_TOO, ...WAREHOUSE_NOT_MERCHANTS],
   merchant: [...EVERYBODY, ...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE],
-  partner: EVERYBODY,
+  partner: [...EVERYBODY, ...PARTNERS_TOO],
   support: READS,
   monitoring: FOR_MONITORING,
 };
@@ -128,6 +129,7 @@ const MISSING: Record<string, string> = {
   products: UUID,
   productId: UUID,
   orders: `ord_${ID}`,
+  orderId: `test_${ID}`,
   facilities: `fac_${ID}`,
   "pick-lists": `pick_${ID}`,
   charges: `chg_${ID}`,

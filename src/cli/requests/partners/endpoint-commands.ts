@@ -1,4 +1,4 @@
-import type { Field, RequestCommand } from "./command.ts";
+import type { Field, RequestCommand } from "../command.ts";
 
 const COLUMNS = [
   "id",
