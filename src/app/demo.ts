@@ -15,20 +15,43 @@ import { isProblem } from "../platform/wire/problems.ts";
 import { createProduct } from "../products/create-product.ts";
 import { publishProduct } from "../products/exposure/publish-product.ts";
 import type { ProductDetails } from "../products/product.ts";
+import { BARCODE_TAKEN } from "../products/store-product.ts";
 
 type Demo = { readonly key: string; readonly testKey: string; readonly productIds: readonly string[] };
 
 const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
-  { sku: "MUG-01", name: "Mug", description: "Stoneware, 300 ml", priceMinor: 790n, weightGrams: 380 },
-  { sku: "TEE-M", name: "T-shirt, M", description: "Organic cotton", priceMinor: 1_250n, weightGrams: 180 },
+  {
+    sku: "MUG-01",
+    name: "Mug",
+    description: "Stoneware, 300 ml",
+    priceMinor: 790n,
+    weightGrams: 380,
+    barcode: "4006381000017",
+  },
+  {
+    sku: "TEE-M",
+    name: "T-shirt, M",
+    description: "Organic cotton",
+    priceMinor: 1_250n,
+    weightGrams: 180,
+    barcode: "4006381000024",
+  },
   {
     sku: "TEE-M",
     name: "T-shirt, M, second print",
     description: "Organic cotton",
     priceMinor: 1_350n,
     weightGrams: 180,
+    barcode: "4006381000031",
   },
-  { sku: "BAG-01", name: "Tote bag", description: null, priceMinor: 640n, weightGrams: 120 },
+  {
+    sku: "BAG-01",
+    name: "Tote bag",
+    description: null,
+    priceMinor: 640n,
+    weightGrams: 120,
+    barcode: "4006381000048",
+  },
 ];
 
 /**
@@ -87,6 +110,7 @@ async function makeDemo(context: Context): Promise<Demo> {
   const productIds: string[] = [];
   for (const details of PRODUCTS) {
     const product = await createProduct(context, merchant, { ...details, imageUrl: null }, by);
+    if (product === BARCODE_TAKEN) throw new Error(`A new merchant has the barcode ${details.barcode}.`);
     await publishProduct(context, connection, product.id, by);
     productIds.push(product.id);
   }

@@ -13,6 +13,7 @@ export type ImportOptions = {
   readonly file: string;
   readonly merchant: string;
   readonly match?: string;
+  readonly dryRun?: boolean;
   readonly json?: boolean;
 };
 
@@ -21,12 +22,12 @@ export async function runImport(
   backOffice: BackOffice,
   output: Output,
   input: Readable,
-  { file, merchant, match, json = false }: ImportOptions,
+  { file, merchant, match, dryRun = false, json = false }: ImportOptions,
 ): Promise<ExitCode> {
   const path = operationOf("importProducts").path.replace("{id}", encodeURIComponent(merchant));
-  const query = match === undefined ? "" : `?match=${encodeURIComponent(match)}`;
+  const query = new URLSearchParams({ ...(match && { match }), ...(dryRun && { dryRun: "true" }) });
   const response = await backOffice.upload(
-    `${path}${query}`,
+    query.size === 0 ? path : `${path}?${query}`,
     "text/csv",
     file === "-" ? input : await openFile(file),
   );

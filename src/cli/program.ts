@@ -33,7 +33,10 @@ Exit codes:
 export type SpecialCommands = {
   /** Called before any command, with the value of `--url`. */
   useService(url: string | undefined): void;
-  importProducts(file: string, options: { merchant: string; match?: string; json?: true }): Promise<void>;
+  importProducts(
+    file: string,
+    options: { merchant: string; match?: string; dryRun?: true; json?: true },
+  ): Promise<void>;
   changeExposure(verb: ExposureVerb, products: readonly string[], options: OptionValues): Promise<void>;
   exportOrders(options: OptionValues): Promise<void>;
   exportAudit(options: OptionValues): Promise<void>;
@@ -163,6 +166,7 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .addOption(
       new Option("--match <match>", "how rows without an id find their product").choices([...IMPORT_MATCHES]),
     )
+    .option("--dry-run", "import nothing, and show what an import would do")
     .option("--json", "print exactly the response of the API")
     .addOption(serviceOption())
     .addHelpText("after", IMPORT_HELP)
@@ -227,7 +231,8 @@ function addExposure(products: Command, verb: ExposureVerb, special: SpecialComm
 
 const IMPORT_HELP = `
 The first row names the columns: sku, name, price (a decimal amount in the merchant's currency), and any of
-weightGrams, description, imageUrl, status, id. A row with an id updates that product. For other rows, --match says:
+weightGrams, barcode, description, imageUrl, status, id. A row with an id updates that product. For other rows,
+--match says:
   id    create a product; a SKU that exists already is an error (default)
   sku   update the product with the SKU, or create one; a SKU of several products is an error
   none  create a product, also if the SKU exists already

@@ -149,6 +149,7 @@ const sampleProduct = ({ connection, newId, now }: SampleContext): Product => ({
   description: "A sample. This product does not exist.",
   imageUrl: null,
   weightGrams: 500,
+  barcode: null,
   priceMinor: 0n,
   currency: "EUR",
   status: "active",

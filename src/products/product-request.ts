@@ -7,7 +7,16 @@ const skuField = shortText(PRODUCT_TEXTS.sku);
 const nameField = shortText(PRODUCT_TEXTS.name);
 const priceField = describedAs(MoneyRequestSchema, "Price of one unit, in the merchant's currency.");
 
+/** Visible characters without spaces around them, as scanners send them. */
+const barcodeField = Type.String({
+  maxLength: 100,
+  format: "barcode",
+  description: PRODUCT_TEXTS.barcode,
+  examples: ["4006381333931"],
+});
+
 const optionalFields = {
+  barcode: Type.Optional(nullable(barcodeField, PRODUCT_TEXTS.barcode)),
   description: Type.Optional(
     nullable(Type.String({ maxLength: 10_000, format: "text" }), PRODUCT_TEXTS.description),
   ),

@@ -14,6 +14,8 @@ export type Product = {
   readonly description: string | null;
   readonly imageUrl: string | null;
   readonly weightGrams: number | null;
+  /** As a scanner reads it. No other product of the merchant has it. */
+  readonly barcode: string | null;
   /** For one piece, in minor units of `currency`. */
   readonly priceMinor: bigint;
   readonly currency: string;
@@ -25,7 +27,7 @@ export type Product = {
 /** The fields of a product that the merchant can change. */
 export type ProductDetails = Pick<
   Product,
-  "sku" | "name" | "description" | "imageUrl" | "weightGrams" | "priceMinor"
+  "sku" | "name" | "description" | "imageUrl" | "weightGrams" | "barcode" | "priceMinor"
 >;
 
 export const ProductStatusSchema = enumeration(
@@ -41,6 +43,8 @@ export const PRODUCT_TEXTS = {
   description: "Description of the product. Null if there is none.",
   imageUrl: "Address of a picture of the product. Null if there is none.",
   weightGrams: "Weight of one unit in grams. Null if it is not known.",
+  barcode:
+    "What is printed on a unit of the product, as a scanner reads it. Unique among the merchant's products. Null if there is none.",
 } as const;
 
 /** A product as partners see it, without its price, which is the merchant's (specification, part 1; decision 0018). */
@@ -74,6 +78,6 @@ export const toPartnerProduct = (product: Product): PartnerProduct => ({
 
 /** A change of a product for the audit log: texts for buyers only by name, because they are long. */
 export const auditedDetails = (change: Partial<ProductDetails & Pick<Product, "status">>) => {
-  const { sku, name, weightGrams, priceMinor, status } = change;
-  return { sku, name, weightGrams, priceMinor, status, fields: Object.keys(change) };
+  const { sku, name, weightGrams, barcode, priceMinor, status } = change;
+  return { sku, name, weightGrams, barcode, priceMinor, status, fields: Object.keys(change) };
 };

@@ -11,6 +11,7 @@ type ProductRow = {
   description: string | null;
   image_url: string | null;
   weight_grams: number | null;
+  barcode: string | null;
   price_minor: bigint;
   currency: string;
   status: ProductStatus;
@@ -19,7 +20,7 @@ type ProductRow = {
 };
 
 /** Of the product `p`. */
-const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams,
+const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at`;
 
 /**
@@ -185,8 +186,8 @@ export async function insertProduct(db: Queryable, product: Product): Promise<vo
     name: "insert-product",
     text: `
       insert into products (id, merchant_id, sku, name, description, image_url, weight_grams,
-                            price_minor, currency, status, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+                            price_minor, currency, status, created_at, updated_at, barcode)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     values: toValues(product),
   });
 }
@@ -197,7 +198,8 @@ export async function updateProduct(tx: Queryable, product: Product): Promise<vo
     text: `
       update products
       set sku = $3, name = $4, description = $5, image_url = $6, weight_grams = $7,
-          price_minor = $8, currency = $9, status = $10, created_at = $11, updated_at = $12
+          price_minor = $8, currency = $9, status = $10, created_at = $11, updated_at = $12,
+          barcode = $13
       where id = $1 and merchant_id = $2`,
     values: toValues(product),
   });
@@ -216,6 +218,7 @@ const toValues = (product: Product): unknown[] => [
   product.status,
   product.createdAt,
   product.updatedAt,
+  product.barcode,
 ];
 
 const toProduct = (row: ProductRow): Product => ({
@@ -226,6 +229,7 @@ const toProduct = (row: ProductRow): Product => ({
   description: row.description,
   imageUrl: row.image_url,
   weightGrams: row.weight_grams,
+  barcode: row.barcode,
   priceMinor: row.price_minor,
   currency: row.currency,
   status: row.status,

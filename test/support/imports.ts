@@ -5,11 +5,14 @@ export const importCsv = (
   client: Client,
   merchantId: string,
   csv: string | Buffer,
-  { type = "text/csv", match }: { type?: string; match?: string } = {},
+  { type = "text/csv", match, dryRun = false }: { type?: string; match?: string; dryRun?: boolean } = {},
 ): Promise<Answer> =>
   client.request(
     "POST",
-    `/api/merchants/${merchantId}/products/import${match === undefined ? "" : `?match=${match}`}`,
+    `/api/merchants/${merchantId}/products/import?${new URLSearchParams({
+      ...(match && { match }),
+      ...(dryRun && { dryRun: "true" }),
+    })}`,
     { rawBody: csv, headers: { "content-type": type } },
   );
 

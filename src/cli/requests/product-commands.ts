@@ -11,6 +11,12 @@ const PRODUCT: readonly Field[] = [
     help: "weight of a unit; none: unknown",
     read: orNone(wholeNumber),
   },
+  {
+    name: "barcode",
+    flag: "--barcode <barcode>",
+    help: 'what a scanner reads on a unit; "" removes it',
+    read: orEmpty,
+  },
   { name: "description", flag: "--description <text>", help: 'description; "" removes it', read: orEmpty },
   {
     name: "imageUrl",

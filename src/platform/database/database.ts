@@ -176,6 +176,9 @@ async function inTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => 
 export const sqlState = (error: unknown): string | null =>
   error instanceof pg.DatabaseError ? (error.code ?? null) : null;
 
+/** True if a row was not stored because another one has what must be unique. */
+export const isTaken = (error: unknown): boolean => sqlState(error) === "23505";
+
 // 40001 serialization failure, 40P01 deadlock: the same work can succeed if it is repeated.
 export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 

@@ -37,6 +37,12 @@ export const OWN_FORMATS: Readonly<Record<string, Format>> = {
     detail: countryCodeDetail,
     pattern: COUNTRY_CODE_FORM,
   },
+  // What a scanner sends is ASCII, and the space at an end would not be seen.
+  barcode: {
+    isValid: (text) => /^[!-~]([ -~]*[!-~])?$/.test(text),
+    detail: () => "must be ASCII characters without spaces at the ends",
+    pattern: "^[!-~]([ -~]*[!-~])?$",
+  },
   amount: {
     isValid: isAmount,
     detail: () => "must be a decimal amount such as 12.50",

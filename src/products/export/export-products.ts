@@ -6,7 +6,17 @@ import type { Product } from "../product.ts";
 import { listProducts } from "../products-sql.ts";
 
 /** The columns of an import, so that an exported file can be changed and imported. */
-const COLUMNS = ["id", "sku", "name", "price", "weightGrams", "description", "imageUrl", "status"] as const;
+const COLUMNS = [
+  "id",
+  "sku",
+  "name",
+  "price",
+  "weightGrams",
+  "description",
+  "imageUrl",
+  "status",
+  "barcode",
+] as const;
 
 /** Products in memory at a time. */
 const PAGE_SIZE = 500;
@@ -27,6 +37,7 @@ export async function* exportProducts(db: Queryable, merchantId: string): AsyncG
 
 const toRow = (product: Product): string => {
   const { amount } = formatMoney({ minor: product.priceMinor, currency: product.currency });
-  const { id, sku, name, weightGrams, description, imageUrl, status } = product;
-  return csvRow([id, sku, name, amount, weightGrams ?? "", description ?? "", imageUrl ?? "", status]);
+  const { id, sku, name, weightGrams, description, imageUrl, status, barcode } = product;
+  const optional = [weightGrams, description, imageUrl].map((value) => value ?? "");
+  return csvRow([id, sku, name, amount, ...optional, status, barcode ?? ""]);
 };

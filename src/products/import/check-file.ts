@@ -2,8 +2,10 @@ import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Database } from "../../platform/database/database.ts";
 import { planEachTime } from "../../platform/database/plan-each-time.ts";
 import { listOwnProducts } from "../products-sql.ts";
+import { findTakenBarcodes } from "./barcodes.ts";
 import { ImportErrors } from "./import-errors.ts";
 import { type ImportError, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
+import { compareImported } from "./import-sql.ts";
 import { type ImportMatch, matchRows } from "./match-rows.ts";
 import { type CsvRow, InvalidCsvError, readCsv } from "./read-csv.ts";
 import { SeenSkus } from "./seen-skus.ts";
@@ -44,10 +46,10 @@ export async function checkFile(
       }
       header = read;
     }
-    await rows.flush();
+    await rows.flush(header ?? []);
   } catch (error) {
     if (!(error instanceof InvalidCsvError)) throw error;
-    await rows.flush();
+    await rows.flush(header ?? []);
     errors.add([{ line: error.line, detail: `${error.message}; the following rows were not read` }]);
   }
   if (header === null && errors.count === 0) errors.add([{ line: 1, detail: "the header row is missing" }]);
@@ -67,6 +69,7 @@ class CheckedRows {
   readonly #context: RowsContext;
   readonly #idsSeen = new Set<string>();
   readonly #skusSeen = new SeenSkus();
+  readonly #barcodesSeen = new SeenSkus();
   #batch: ImportRow[] = [];
   #count = 0;
 
@@ -90,28 +93,41 @@ class CheckedRows {
     if (row.id !== null) this.#idsSeen.add(row.id);
     if (match !== "none" && this.#skusSeen.add(row.sku, row.id !== null))
       return errors.add([{ line, column: "sku", detail: "is also the SKU of an earlier row" }]);
+    if (row.barcode !== null && this.#barcodesSeen.add(row.barcode, false))
+      return errors.add([{ line, column: "barcode", detail: "is also the barcode of an earlier row" }]);
     this.#batch.push(row);
-    if (this.#batch.length === BATCH_SIZE) await this.flush();
+    if (this.#batch.length === BATCH_SIZE) await this.flush(header);
   }
 
-  async flush(): Promise<void> {
+  /** Checks the rows of a batch against the catalog. */
+  async flush(header: ImportHeader): Promise<void> {
     const { db, merchant, match, spool, errors } = this.#context;
     const batch = this.#batch;
     this.#batch = [];
     if (batch.length === 0) return;
     const ids = batch.flatMap(({ id }) => id ?? []);
-    const [own, matched] = await db.transaction(async (tx) => {
+    const { own, matched, taken, differing } = await db.transaction(async (tx) => {
       await planEachTime(tx);
       const found = ids.length === 0 ? [] : await listOwnProducts(tx, merchant.id, ids);
-      return [new Set(found), await matchRows(tx, merchant.id, match, batch)];
+      const matched = await matchRows(tx, merchant.id, match, batch);
+      const valid = matched.flatMap((row) => ("error" in row ? [] : [row]));
+      const existing = valid.filter(({ id }) => id !== null);
+      return {
+        own: new Set(found),
+        matched,
+        taken: await findTakenBarcodes(tx, merchant.id, valid),
+        differing: await compareImported(tx, merchant.id, header, existing),
+      };
     });
+    errors.add(taken);
     for (const { line, id } of batch)
       if (id !== null && !own.has(id))
         errors.add([{ line, column: "id", detail: "is not a product of the merchant" }]);
     const rows = matched.flatMap((row) => {
       const error = "error" in row ? row.error : this.#matchedTwice(row);
       if (error !== null) errors.add([error]);
-      return "error" in row ? [] : [row];
+      if ("error" in row) return [];
+      return [{ ...row, differsIn: row.id === null ? null : (differing.get(row.id) ?? null) }];
     });
     if (errors.count === 0 && rows.length > 0) await spool.add(rows);
   }

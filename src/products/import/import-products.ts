@@ -2,7 +2,7 @@ import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import type { Queryable } from "../../platform/database/database.ts";
+import { isTaken, type Queryable } from "../../platform/database/database.ts";
 import { planEachTime } from "../../platform/database/plan-each-time.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
@@ -21,31 +21,41 @@ type ImportChange = (typeof IMPORT_CHANGES)[number];
 
 type ImportedProduct = {
   readonly line: number;
-  readonly id: string;
+  /** Null: a dry run would create it. */
+  readonly id: string | null;
   readonly sku: string;
   readonly change: ImportChange;
+  /** The columns that change. */
+  readonly columns: readonly string[];
 };
 
 /** The number of rows that did each, and the first products, in the order of the file. */
 export type Imported = Readonly<Record<ImportChange, number>> & { readonly products: ImportedProduct[] };
 
-export type ImportFile = { readonly bytes: AsyncIterable<Buffer>; readonly match: ImportMatch };
+export type ImportFile = {
+  readonly bytes: AsyncIterable<Buffer>;
+  readonly match: ImportMatch;
+  /** Stores nothing, and returns what an import would do. */
+  readonly dryRun: boolean;
+};
 
 /**
  * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First, the file is read and
  * validated as it arrives, and valid rows are kept on disk. Then all rows are stored in one transaction, which waits
- * for nothing outside.
+ * for nothing outside. A file that changes nothing stores nothing, and waits for no other import (decision 0147).
  */
 export async function importProducts(
   context: Context,
   merchant: Merchant,
-  { bytes, match }: ImportFile,
+  { bytes, match, dryRun }: ImportFile,
   by: Initiator,
 ): Promise<Imported | Problem> {
   const spool = await createSpool<ImportRow>();
   try {
     const { errors, header } = await checkFile(context.db, merchant, { bytes, match, spool });
     if (errors.count > 0) return errors.toProblem();
+    const expected = await previewAll(spool);
+    if (dryRun || expected.created + expected.changed === 0) return expected;
     return await inTransaction(context, async (tx) => {
       const imported = await storeAll(tx, context, { merchant, header, match, spool });
       const fact = { merchantId: merchant.id, subject: "mer", ids: [merchant.id] } as const;
@@ -53,9 +63,51 @@ export async function importProducts(
       await recordAudit(tx, context, by, { ...fact, details: { ...counts, match } });
       return imported;
     });
+  } catch (error) {
+    // Only a barcode can be taken: the check of the file has found it free.
+    if (isTaken(error)) return problemOf({ line: 1, column: "barcode", detail: GIVEN_AWAY });
+    throw error;
   } finally {
     await spool.close();
   }
+}
+
+const GIVEN_AWAY =
+  "of a row was given to another product while the file was read; send the file again to see the line";
+
+/** Counts and lists the products of a file. Rows are added in the order of the file. */
+class Summary {
+  readonly #counts = { created: 0, changed: 0, unchanged: 0 };
+  readonly #products: ImportedProduct[] = [];
+
+  add(product: ImportedProduct): void {
+    this.#counts[product.change] += 1;
+    if (this.#products.length < IMPORTED_LISTED_MAX) this.#products.push(product);
+  }
+
+  get imported(): Imported {
+    return { ...this.#counts, products: this.#products };
+  }
+}
+
+const changeOf = ({ id, differsIn }: ImportRow): ImportChange => {
+  if (id === null) return "created";
+  return differsIn?.length === 0 ? "unchanged" : "changed";
+};
+
+/** What the rows would do, as the check of the file has found it. */
+async function previewAll(spool: Spool<ImportRow>): Promise<Imported> {
+  const summary = new Summary();
+  for await (const batch of spool.batches())
+    for (const row of batch)
+      summary.add({
+        line: row.line,
+        id: row.id,
+        sku: row.sku,
+        change: changeOf(row),
+        columns: row.differsIn ?? [],
+      });
+  return summary.imported;
 }
 
 type Storable = { merchant: Merchant; header: ImportHeader; match: ImportMatch; spool: Spool<ImportRow> };
@@ -69,8 +121,7 @@ async function storeAll(
   await lockMerchant(tx, merchant.id);
   await planEachTime(tx); // The first batches find an empty table, and the last ones a large one.
   const now = clock.now();
-  const counts = { created: 0, changed: 0, unchanged: 0 };
-  const products: ImportedProduct[] = [];
+  const summary = new Summary();
   for await (const batch of spool.batches()) {
     const outdated = await findOutdatedRow(tx, merchant.id, match, batch);
     if (outdated !== null) throw new ProblemError(problemOf(outdated)); // What was stored is rolled back.
@@ -79,13 +130,12 @@ async function storeAll(
     const [created, existing] = [rows.filter(({ isNew }) => isNew), rows.filter(({ isNew }) => !isNew)];
     if (created.length > 0) await insertImported(tx, merchant, created, now);
     const changed = await updateImported(tx, merchant.id, header, existing, now);
-    for (const { line, id, sku, isNew } of rows) {
+    for (const { line, id, sku, isNew, differsIn } of rows) {
       const change = isNew ? "created" : changed.has(id) ? "changed" : "unchanged";
-      counts[change] += 1;
-      if (products.length < IMPORTED_LISTED_MAX) products.push({ line, id, sku, change });
+      summary.add({ line, id, sku, change, columns: change === "changed" ? (differsIn ?? []) : [] });
     }
   }
-  return { ...counts, products };
+  return summary.imported;
 }
 
 function problemOf(error: ImportError): Problem {

@@ -9,7 +9,7 @@ import { ProductRequestSchema } from "../product-request.ts";
 import type { CsvRow } from "./read-csv.ts";
 
 const REQUIRED = ["sku", "name", "price"] as const;
-const OPTIONAL = ["weightGrams", "description", "imageUrl", "status", "id"] as const;
+const OPTIONAL = ["weightGrams", "barcode", "description", "imageUrl", "status", "id"] as const;
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
 
@@ -35,6 +35,9 @@ export type ImportRow = {
   readonly description: string | null;
   readonly imageUrl: string | null;
   readonly status: ProductStatus | null;
+  readonly barcode: string | null;
+  /** The columns in which it differs from its product. Null: not compared yet, or it creates one. */
+  readonly differsIn: readonly string[] | null;
 };
 
 /** The columns of the header, or its errors. An unknown column can be a typing error, so it is rejected. */
@@ -100,6 +103,8 @@ export function readRow(
     description: row.description ?? null,
     imageUrl: row.imageUrl ?? null,
     status: row.status ?? null,
+    barcode: row.barcode ?? null,
+    differsIn: null,
   };
 }
 

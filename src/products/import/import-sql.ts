@@ -32,12 +32,12 @@ export async function insertImported(
     name: "insert-imported-products",
     text: `
       insert into products (id, merchant_id, sku, name, description, image_url, weight_grams,
-                            price_minor, currency, status, created_at, updated_at)
+                            price_minor, currency, status, created_at, updated_at, barcode)
       select n.id, $1, n.sku, n.name, n.description, n."imageUrl", n."weightGrams",
-             n."priceMinor", $2, coalesce(n.status, 'active'), $4, $4
+             n."priceMinor", $2, coalesce(n.status, 'active'), $4, $4, n.barcode
       from json_to_recordset($3) as n (
         id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
-        "priceMinor" bigint, status text)`,
+        "priceMinor" bigint, status text, barcode text)`,
     values: [id, currency, JSON.stringify(rows), now],
   });
 }
@@ -62,16 +62,18 @@ export async function updateImported(
           description = case when $3 then n.description else p.description end,
           image_url = case when $4 then n."imageUrl" else p.image_url end,
           weight_grams = case when $5 then n."weightGrams" else p.weight_grams end,
+          barcode = case when $7 then n.barcode else p.barcode end,
           updated_at = $6
       from json_to_recordset($2) as n (
         id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
-        "priceMinor" bigint, status text)
+        "priceMinor" bigint, status text, barcode text)
       where p.id = n.id and p.merchant_id = $1
-        and (p.sku, p.name, p.price_minor, p.status, p.description, p.image_url, p.weight_grams) is distinct from (
+        and (p.sku, p.name, p.price_minor, p.status, p.description, p.image_url, p.weight_grams, p.barcode) is distinct from (
           n.sku, n.name, n."priceMinor", coalesce(n.status, p.status),
           case when $3 then n.description else p.description end,
           case when $4 then n."imageUrl" else p.image_url end,
-          case when $5 then n."weightGrams" else p.weight_grams end)
+          case when $5 then n."weightGrams" else p.weight_grams end,
+          case when $7 then n.barcode else p.barcode end)
       returning p.id`,
     values: [
       merchantId,
@@ -80,7 +82,62 @@ export async function updateImported(
       header.includes("imageUrl"),
       header.includes("weightGrams"),
       now,
+      header.includes("barcode"),
     ],
   });
   return new Set(changed.map(({ id }) => id));
+}
+
+/** The columns in which rows differ from their products, as `updateImported` would change them. By the id of the product. */
+export async function compareImported(
+  db: Queryable,
+  merchantId: string,
+  header: ImportHeader,
+  rows: readonly ImportRow[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (rows.length === 0) return new Map();
+  const compared = await db.query<{ id: string; columns: string[] }>({
+    name: "compare-imported-products",
+    text: `
+      select p.id, array_remove(array[
+        case when p.sku <> n.sku then 'sku' end,
+        case when p.name <> n.name then 'name' end,
+        case when p.price_minor <> n."priceMinor" then 'price' end,
+        case when p.status <> n.status then 'status' end,
+        case when $3 and p.description is distinct from n.description then 'description' end,
+        case when $4 and p.image_url is distinct from n."imageUrl" then 'imageUrl' end,
+        case when $5 and p.weight_grams is distinct from n."weightGrams" then 'weightGrams' end,
+        case when $6 and p.barcode is distinct from n.barcode then 'barcode' end], null) as columns
+      from json_to_recordset($2) as n (
+        id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
+        "priceMinor" bigint, status text, barcode text)
+      join products p on p.id = n.id and p.merchant_id = $1`,
+    values: [
+      merchantId,
+      JSON.stringify(rows),
+      header.includes("description"),
+      header.includes("imageUrl"),
+      header.includes("weightGrams"),
+      header.includes("barcode"),
+    ],
+  });
+  return new Map(compared.map(({ id, columns }) => [id, columns]));
+}
+
+/** The merchant's products with these barcodes. */
+export async function listBarcodeOwners(
+  db: Queryable,
+  merchantId: string,
+  barcodes: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (barcodes.length === 0) return new Map();
+  const rows = await db.query<{ barcode: string; id: string }>({
+    name: "list-barcode-owners",
+    text: `
+      select p.barcode, p.id
+      from products p
+      where p.merchant_id = $1 and p.barcode = any($2::text[])`,
+    values: [merchantId, barcodes],
+  });
+  return new Map(rows.map(({ barcode, id }) => [barcode, id]));
 }

@@ -44,7 +44,13 @@ describe("an import of a file that was imported before", () => {
     const first = (await importInto(merchant, `${HEADER}\nA,First,1\n`)).body;
     const { body } = await importInto(merchant, `${HEADER}\nB,New,2\nA,Changed,3\n`, "sku");
     expect(body).toMatchObject({ created: 1, changed: 1 });
-    expect(body.products[1]).toEqual({ line: 3, id: first.products[0].id, sku: "A", change: "changed" });
+    expect(body.products[1]).toEqual({
+      line: 3,
+      id: first.products[0].id,
+      sku: "A",
+      change: "changed",
+      columns: ["name", "price"],
+    });
     expect(await exported(merchant)).toContain("A,Changed,3.00");
     const again = (await importInto(merchant, `${HEADER}\nB,New,2\nA,Other,3\n`, "sku")).body;
     expect(again).toMatchObject({ created: 0, changed: 1, unchanged: 1 });
@@ -91,7 +97,7 @@ describe("an import of a file that was imported before", () => {
     const csv = await exported(merchant);
     const before = (await test.backOffice.get(`/api/products/${ids[0]}`)).body;
     test.clock.advance({ minutes: 1 });
-    const changes = csv.replace(/(.*),[^,]*,active\r\n$/, "$1,https://x.example/a.png,active\r\n");
+    const changes = csv.replace(/(.*),[^,]*,active,\r\n$/, "$1,https://x.example/a.png,active,\r\n");
     expect((await importInto(merchant, changes)).body).toMatchObject({
       created: 0,
       changed: 1,
@@ -132,7 +138,7 @@ describe("GET /api/merchants/{id}/products.csv", () => {
       await createProduct(test, merchant, { name, sku: name, description: name, weightGrams: 7 });
     await createProduct(test, merchant, { sku: "plain" });
     const csv = await exported(merchant);
-    expect(csv).toMatch(/^id,sku,name,price,weightGrams,description,imageUrl,status\r\n/);
+    expect(csv).toMatch(/^id,sku,name,price,weightGrams,description,imageUrl,status,barcode\r\n/);
     expect((await importInto(merchant, csv)).body).toMatchObject({ created: 0, changed: 0, unchanged: 10 });
     expect(await exported(merchant)).toBe(csv);
     expect(csv).not.toMatch(/(^|[,;"\r\n\t])\s*[=+@-]/);

@@ -64,6 +64,7 @@ describe("POST /api/merchants/{id}/products", () => {
       description: null,
       imageUrl: null,
       weightGrams: null,
+      barcode: null,
       createdAt: test.clock.now().toISOString(),
       updatedAt: test.clock.now().toISOString(),
     });

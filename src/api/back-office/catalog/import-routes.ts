@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { Type } from "typebox";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
-import { describedAs, enumeration } from "../../../platform/wire/schemas.ts";
+import { describedAs, enumeration, flagField, nullable } from "../../../platform/wire/schemas.ts";
 import { exportProducts } from "../../../products/export/export-products.ts";
 import { IMPORT_ROWS_MAX } from "../../../products/import/check-file.ts";
 import {
@@ -15,7 +15,7 @@ import { findMerchant, MerchantIdParams } from "../lookups.ts";
 
 const LIMIT_BYTES = 256 * 1_048_576;
 const EXPORT_EXAMPLE =
-  "id,sku,name,price,weightGrams,description,imageUrl,status\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active\r\n";
+  "id,sku,name,price,weightGrams,description,imageUrl,status,barcode\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active,4006381333931\r\n";
 const EXAMPLE = "sku,name,price,weightGrams\nMUG-01,Mug,7.90,380\n";
 
 const ImportedSchema = Type.Object(
@@ -27,13 +27,19 @@ const ImportedSchema = Type.Object(
       Type.Object(
         {
           line: Type.Integer({ description: "The line on which the row begins, counted from 1." }),
-          id: Type.String({ format: "uuid", description: "Id of the product." }),
+          id: nullable(
+            Type.String({ format: "uuid" }),
+            "Id of the product. Null only for a product that a dry run would create.",
+          ),
           sku: Type.String({ description: "SKU of the row." }),
           change: enumeration(
             "ImportChange",
             IMPORT_CHANGES,
             "`created`, `changed`, or `unchanged`: the product was as the row already.",
           ),
+          columns: Type.Array(Type.String(), {
+            description: "Names of the columns that change. Empty if the product is new or unchanged.",
+          }),
         },
         { title: "ImportedProduct", description: "A row and its product." },
       ),
@@ -53,7 +59,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Import products from CSV",
-    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or none: then \`errors\` lists each error with its line.`,
+    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`barcode\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or none: then \`errors\` lists each error with its line. With \`dryRun=true\` nothing is stored, and the response says what an import would do.`,
     params: MerchantIdParams,
     query: Type.Object({
       match: Type.Optional(
@@ -66,14 +72,18 @@ export const importRoutes: readonly BackOfficeRoute[] = [
           "How a row without an `id` finds its product. Default: `id`.",
         ),
       ),
+      dryRun: flagField("True: only check the file, and return what an import would do. Default: false."),
     }),
     upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES, example: EXAMPLE },
-    responses: { 200: { description: "All rows were imported.", schema: ImportedSchema } },
+    responses: {
+      200: { description: "All rows were imported, or, in a dry run, could be.", schema: ImportedSchema },
+    },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query, body: bytes, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      const imported = await importProducts(context, merchant, { bytes, match: query.match ?? "id" }, by);
+      const { match = "id", dryRun = false } = query;
+      const imported = await importProducts(context, merchant, { bytes, match, dryRun }, by);
       return isProblem(imported) ? imported : { status: 200, body: imported };
     },
   }),

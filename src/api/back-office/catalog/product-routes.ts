@@ -15,6 +15,7 @@ import {
   describedAs,
   idField,
   limitField,
+  nullable,
   pageOf,
   searchField,
   toSearched,
@@ -26,12 +27,14 @@ import { publishProduct } from "../../../products/exposure/publish-product.ts";
 import { withdrawProduct } from "../../../products/exposure/withdraw-product.ts";
 import {
   PartnerProductSchema,
+  PRODUCT_TEXTS,
   type Product,
   ProductStatusSchema,
   toPartnerProduct,
 } from "../../../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
 import { listProducts } from "../../../products/products-sql.ts";
+import { BARCODE_TAKEN } from "../../../products/store-product.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { andMonitoring, type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { findConnection, findMerchant, findProduct, MerchantIdParams, ProductIdParams } from "../lookups.ts";
@@ -42,6 +45,7 @@ const BackOfficeProductSchema = Type.Object(
     ...PartnerProductSchema.properties,
     merchantId: idField("mer", "Id of the merchant."),
     price: describedAs(MoneySchema, "Price of one unit, in the merchant's currency."),
+    barcode: nullable(Type.String(), PRODUCT_TEXTS.barcode),
   },
   { title: "Product", description: "A product of a merchant. The merchant changes it." },
 );
@@ -55,7 +59,12 @@ const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema>
   ...toPartnerProduct(product),
   merchantId: toTypeId("mer", product.merchantId),
   price: formatMoney({ minor: product.priceMinor, currency: product.currency }),
+  barcode: product.barcode,
 });
+
+const barcodeTaken = validationFailed([
+  { pointer: "/barcode", detail: "is the barcode of another product of the merchant" },
+]);
 
 /** A price in another currency than the merchant's is rejected, here and by the database. */
 const priceErrors = (body: unknown, owner: { readonly currency: string } | null): ValidationError[] =>
@@ -78,10 +87,11 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      const { sku, name, price, description = null, imageUrl = null, weightGrams = null } = body;
-      const details = { sku, name, description, imageUrl, weightGrams, priceMinor: minorOf(price) };
+      const { sku, name, price } = body;
+      const { description = null, imageUrl = null, weightGrams = null, barcode = null } = body;
+      const details = { sku, name, description, imageUrl, weightGrams, barcode, priceMinor: minorOf(price) };
       const product = await createProduct(context, merchant, details, by);
-      return { status: 201, body: toWireProduct(product) };
+      return product === BARCODE_TAKEN ? barcodeTaken : { status: 201, body: toWireProduct(product) };
     },
   }),
   route({
@@ -160,6 +170,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       if (product === null) return notFound("product");
       const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
       const changed = await changeProduct(context, product, change, by);
+      if (changed === BARCODE_TAKEN) return barcodeTaken;
       return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
     },
   }),
