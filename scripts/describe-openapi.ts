@@ -27,5 +27,8 @@ export const describedFiles = (): { path: string; text: string }[] =>
     text: `${JSON.stringify(describe(EXAMPLE, serverAt(address)), null, 2)}\n`,
   }));
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const { path, text } of describedFiles()) await writeFile(path, text);
+  const { writeApiTypes } = await import("../web/build/api-types.ts");
+  await writeApiTypes(); // The console is checked against what is described.
+}

@@ -31,7 +31,9 @@ type SourceFunction = {
 export async function readSourceFiles(...folders: readonly string[]): Promise<SourceFile[]> {
   const paths: string[] = [];
   for (const folder of folders)
-    for await (const path of glob(`${folder}/**/*.{ts,tsx}`, { exclude: ["**/node_modules", "**/dist"] }))
+    for await (const path of glob(`${folder}/**/*.{ts,tsx}`, {
+      exclude: ["**/node_modules", "**/dist", "web/src/api/schema.d.ts"],
+    }))
       paths.push(path.replaceAll("\\", "/"));
   return Promise.all(paths.sort().map(async (path) => parseSource(path, await readFile(path, "utf8"))));
 }

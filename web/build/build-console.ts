@@ -1,0 +1,48 @@
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { hashSources, ROOT } from "./sources.ts";
+
+const DIST = join(ROOT, "web/dist");
+/** Beside the files that are served, not among them. */
+const STAMP = "sources.sha256";
+
+export type BuildOutcome = "built" | "current" | "no-packages";
+
+/**
+ * Builds the console if its sources differ from those of the last build.
+ * Returns `no-packages` where its packages are not installed: they are development dependencies, and production serves
+ * files (decision 0125).
+ */
+export async function buildConsole(): Promise<BuildOutcome> {
+  const hash = await hashSources();
+  if ((await readFile(join(DIST, STAMP), "utf8").catch(() => "")) === hash) return "current";
+  const tools = await importTools();
+  if (tools === null) return "no-packages";
+  await tools.writeApiTypes();
+  // The finished build takes the place of the old one at once: a service that starts meanwhile never sees half of it.
+  const fresh = join(ROOT, `web/.build-${process.pid}`);
+  const old = `${fresh}-old`;
+  await tools.build({
+    configFile: join(ROOT, "web/vite.config.ts"),
+    build: { outDir: fresh },
+    logLevel: "warn",
+  });
+  await writeFile(join(fresh, STAMP), hash);
+  await mkdir(DIST, { recursive: true });
+  await rename(DIST, old);
+  await rename(fresh, DIST);
+  await rm(old, { recursive: true, force: true });
+  return "built";
+}
+
+/** Null if they are not installed. */
+async function importTools() {
+  try {
+    const [{ build }, { writeApiTypes }] = await Promise.all([import("vite"), import("./api-types.ts")]);
+    return { build, writeApiTypes };
+  } catch (error) {
+    // Node throws errors with codes.
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return null;
+    throw error;
+  }
+}

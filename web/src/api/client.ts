@@ -1,0 +1,37 @@
+import createClient from "openapi-fetch";
+import { ApiProblem, unreachable } from "./problem.ts";
+import type { paths } from "./schema.d.ts";
+import { signInGate } from "./sign-in-gate.ts";
+
+/**
+ * The back office API. The browser sends the session's cookie with each request. If the session has expired, the person
+ * signs in again in a dialog, and the request is sent again: what was typed into the page is not lost.
+ */
+export const api = createClient<paths>({ fetch: send });
+
+/** The data of a response. @throws ApiProblem */
+export async function dataOf<Data>(
+  pending: Promise<{ data?: Data; error?: unknown; response: Response }>,
+): Promise<Data> {
+  const { data, error, response } = await pending;
+  if (!response.ok) throw new ApiProblem(response.status, response.headers.get("x-request-id"), error);
+  return data as Data; // A success has data, or a type without any (204).
+}
+
+/** Sends a request that authenticates with the session. Nothing else in the console calls `fetch` for `/api`. */
+export async function send(request: Request): Promise<Response> {
+  const again = request.clone();
+  const response = await sendOnce(request);
+  const need = await signInGate.needOf(response);
+  if (need === null || !(await signInGate.open(need))) return response;
+  return sendOnce(again);
+}
+
+async function sendOnce(request: Request): Promise<Response> {
+  try {
+    return await fetch(request);
+  } catch (error) {
+    if (request.signal.aborted) throw error;
+    throw unreachable();
+  }
+}

@@ -1,0 +1,13 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { read } from "./read.ts";
+import type { Me } from "./schema.d.ts";
+
+export type Role = "operator" | "warehouse" | "merchant" | "partner" | "support" | "monitoring";
+
+/** Who is signed in. Every page below the sign-in page has loaded it before. */
+export const meQuery = () => ({ ...read("/api/me"), staleTime: 60_000 });
+
+export const useMe = (): Me => useSuspenseQuery(meQuery()).data;
+
+/** The roles of a person, of which navigation depends. What is permitted is decided by the service, request by request. */
+export const rolesOf = (me: Me): readonly Role[] => [me.role];

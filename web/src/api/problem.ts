@@ -1,0 +1,39 @@
+import type { ValidationError } from "./schema.d.ts";
+
+/** A response of the service that is not a success: a problem document, or a response of something in between. */
+export class ApiProblem extends Error {
+  readonly code: string;
+  readonly status: number;
+  /** Explanation for people, in English. */
+  readonly detail: string;
+  /** Under this id the service has logged the request. Null if no response arrived. */
+  readonly requestId: string | null;
+  /** The fields that are wrong. */
+  readonly errors: readonly ValidationError[];
+  /** All members of the problem document. */
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, requestId: string | null, document: unknown) {
+    const members = isObject(document) ? document : {};
+    const detail = textOf(members["detail"]) ?? "";
+    super(detail || `status ${status}`);
+    this.code = textOf(members["code"]) ?? "unexpected-response";
+    this.status = status;
+    this.detail = detail;
+    this.requestId = requestId;
+    // The description of `validation-failed` says so.
+    this.errors = Array.isArray(members["errors"]) ? (members["errors"] as ValidationError[]) : [];
+    this.members = members;
+  }
+}
+
+/** No response arrived: the network is down, or the service is. */
+export const unreachable = (): ApiProblem => new ApiProblem(0, null, { code: "unreachable" });
+
+export const isProblem = (error: unknown, code: string): error is ApiProblem =>
+  error instanceof ApiProblem && error.code === code;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);

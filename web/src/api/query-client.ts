@@ -1,0 +1,19 @@
+import { QueryClient } from "@tanstack/react-query";
+import { ApiProblem } from "./problem.ts";
+
+const RETRIES_MAX = 2;
+
+/** A problem of the request remains one; a service that is starting, or busy, may respond to the next request. */
+const isPassing = (error: Error): boolean =>
+  !(error instanceof ApiProblem) || error.status === 0 || error.status === 503 || error.status === 429;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A page that is shown again at once shows what it showed, and reads again if that is older.
+      staleTime: 10_000,
+      retry: (failures, error) => isPassing(error) && failures < RETRIES_MAX,
+    },
+    mutations: { retry: false },
+  },
+});

@@ -1,0 +1,71 @@
+/** Why a person must sign in while a page is open: the session ended, or an operation asks for a recent sign-in. */
+export type SignInNeed = "expired" | "recent";
+
+type Open = { readonly need: SignInNeed; resolve(signedIn: boolean): void };
+
+/**
+ * Requests wait here while a dialog over the page asks the person to sign in. Several requests share one dialog. Before
+ * the first sign-in there is no page to keep: the sign-in page comes instead.
+ */
+class SignInGate {
+  #isSignedIn = false;
+  #open: (Open & { readonly done: Promise<boolean> }) | null = null;
+  readonly #listeners = new Set<() => void>();
+
+  /** The person was seen to be signed in. */
+  admit(): void {
+    this.#isSignedIn = true;
+  }
+
+  /** The person signed out: the sign-in page follows. */
+  leave(): void {
+    this.#isSignedIn = false;
+  }
+
+  async needOf(response: Response): Promise<SignInNeed | null> {
+    if (!this.#isSignedIn) return null;
+    if (response.status === 401) return "expired";
+    if (response.status !== 403) return null;
+    const document: unknown = await response
+      .clone()
+      .json()
+      .catch(() => null);
+    const isRecent =
+      typeof document === "object" &&
+      document !== null &&
+      "code" in document &&
+      document.code === "recent-authentication-required";
+    return isRecent ? "recent" : null;
+  }
+
+  /** Resolves when the person has signed in (true) or has closed the dialog (false). */
+  open(need: SignInNeed): Promise<boolean> {
+    if (this.#open !== null) return this.#open.done;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#open = {
+      need,
+      done: promise,
+      resolve: (signedIn) => {
+        this.#open = null;
+        this.#notify();
+        resolve(signedIn);
+      },
+    };
+    this.#notify();
+    return promise;
+  }
+
+  /** For `useSyncExternalStore`. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly current = (): Open | null => this.#open;
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export const signInGate = new SignInGate();

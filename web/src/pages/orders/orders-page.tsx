@@ -1,0 +1,102 @@
+import { Group, Text } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import type { OrderSummary } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
+import { ListPage } from "../../ui/list/list-page.tsx";
+import { Money } from "../../ui/money.tsx";
+import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useHoldReason } from "./hold-reason.ts";
+import { ORDER_STATUSES, ordersQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/orders");
+
+export function OrdersPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <ListPage
+      title={t("orders.title")}
+      query={ordersQuery(search)}
+      filters={<OrderFilters />}
+      rowKey={({ id }) => id}
+      rowTo={({ id }) => paths.order(id)}
+      empty={isFiltered ? t("orders.emptyFiltered") : t("orders.empty")}
+      columns={[
+        { name: t("orders.order"), cell: (order) => <OrderName order={order} /> },
+        { name: t("orders.status"), cell: (order) => <OrderState order={order} /> },
+        { name: t("orders.recipient"), cell: ({ shippingAddress }) => recipient(shippingAddress) },
+        { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true },
+        { name: t("orders.connection"), cell: ({ connectionName }) => connectionName, isMinor: true },
+        { name: t("orders.goods"), cell: ({ goods }) => <Money of={goods} />, align: "right" },
+        { name: t("orders.created"), cell: ({ createdAt }) => <Time at={createdAt} />, align: "right" },
+      ]}
+    />
+  );
+}
+
+const recipient = ({ name, city, countryCode }: OrderSummary["shippingAddress"]): string =>
+  [name, [city, countryCode].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
+
+/** Partners and staff speak of an order by the partner's id, if it has one. */
+const OrderName = ({ order: { id, externalOrderId } }: { order: OrderSummary }) => (
+  <Text span inherit ff="monospace" title={id}>
+    {externalOrderId ?? id}
+  </Text>
+);
+
+function OrderState({ order: { status, onHoldReasons, testMode } }: { order: OrderSummary }) {
+  const { t } = useTranslation();
+  const holdReason = useHoldReason();
+  return (
+    <Group gap={6} component="span">
+      <StatusBadge of="order" status={status} />
+      {onHoldReasons.map((reason) => (
+        <Pill key={reason} tone="warning">
+          {holdReason(reason)}
+        </Pill>
+      ))}
+      {testMode && <Pill>{t("orders.test")}</Pill>}
+    </Group>
+  );
+}
+
+function OrderFilters() {
+  const { t } = useTranslation();
+  const { q, status, onHold, ready, testMode } = route.useSearch();
+  return (
+    <Filters>
+      <SearchFilter label={t("orders.search")} value={q} />
+      <SelectFilter
+        label={t("orders.status")}
+        name="status"
+        value={status}
+        options={ORDER_STATUSES.map((value) => ({ value, label: t(`status.order.${value}`) }))}
+      />
+      <FlagFilter
+        label={t("orders.hold")}
+        name="onHold"
+        value={onHold}
+        yes={t("orders.onHold")}
+        no={t("orders.notOnHold")}
+      />
+      <FlagFilter
+        label={t("orders.ready")}
+        name="ready"
+        value={ready}
+        yes={t("orders.ready")}
+        no={t("orders.notReady")}
+      />
+      <FlagFilter
+        label={t("orders.mode")}
+        name="testMode"
+        value={testMode}
+        yes={t("orders.test")}
+        no={t("orders.real")}
+      />
+    </Filters>
+  );
+}

@@ -1,0 +1,20 @@
+import { read } from "../../api/read.ts";
+import type { OrderStatus, paths } from "../../api/schema.d.ts";
+
+type OrderFilters = NonNullable<paths["/api/orders"]["get"]["parameters"]["query"]>;
+
+export const ORDER_STATUSES = [
+  "NEW",
+  "PROCESSING",
+  "ACCEPTED",
+  "IN_PROGRESS",
+  "COMPLETED",
+  "CANCELED",
+  "RETURNED",
+] as const satisfies readonly OrderStatus[];
+
+/** @param filters as in the address of the list */
+export const ordersQuery = (filters: OrderFilters) =>
+  read("/api/orders", { params: { query: { limit: 50, ...filters } } });
+
+export const orderQuery = (id: string) => read("/api/orders/{id}", { params: { path: { id } } });

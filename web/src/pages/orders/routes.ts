@@ -1,0 +1,32 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { queryClient } from "../../api/query-client.ts";
+import { signedInRoute } from "../../routing/root.tsx";
+import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
+import { ORDER_STATUSES, orderQuery, ordersQuery } from "./queries.ts";
+
+const orderSearch = searchParams({
+  q: text,
+  status: oneOf(ORDER_STATUSES),
+  onHold: flag,
+  ready: flag,
+  testMode: flag,
+  merchantId: text,
+  connectionId: text,
+  cursor: text,
+});
+
+export const ordersRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/orders",
+  validateSearch: orderSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ deps }) => void queryClient.prefetchQuery(ordersQuery(deps)),
+  component: lazyRouteComponent(() => import("./orders-page.tsx"), "OrdersPage"),
+});
+
+export const orderRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/orders/$orderId",
+  loader: ({ params }) => queryClient.ensureQueryData(orderQuery(params.orderId)),
+  component: lazyRouteComponent(() => import("./order-page.tsx"), "OrderPage"),
+});

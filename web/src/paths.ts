@@ -1,0 +1,16 @@
+import { stringifySearch } from "./routing/search.ts";
+
+type Search = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+const part = (id: string): string => encodeURIComponent(id);
+
+/**
+ * The addresses of all pages: nothing else in the console writes one. A test checks that each has a route.
+ * @see routes.tsx
+ */
+export const paths = {
+  overview: () => "/",
+  orders: (search: Search = {}) => `/orders${stringifySearch(search)}`,
+  order: (orderId: string) => `/orders/${part(orderId)}`,
+  signIn: (search: { next?: string | undefined } = {}) => `/sign-in${stringifySearch(search)}`,
+} as const;

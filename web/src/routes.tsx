@@ -1,0 +1,35 @@
+import { createRouter } from "@tanstack/react-router";
+import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
+import { overviewRoute } from "./pages/overview/routes.ts";
+import { rootRoute, signedInRoute } from "./routing/root.tsx";
+import { parseSearch, stringifySearch } from "./routing/search.ts";
+import { ErrorPage } from "./shell/error-page.tsx";
+import { MissingPage } from "./shell/missing-page.tsx";
+import { signInRoute } from "./sign-in/routes.ts";
+import { PageSkeleton } from "./ui/page.tsx";
+
+/** All pages of the console. */
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  signedInRoute.addChildren([overviewRoute, ordersRoute, orderRoute]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  parseSearch,
+  stringifySearch,
+  // Pointing at a link loads the code and the data of its page.
+  defaultPreload: "intent",
+  // TanStack Query decides what is fresh.
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+  defaultPendingComponent: PageSkeleton,
+  defaultErrorComponent: ErrorPage,
+  defaultNotFoundComponent: MissingPage,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

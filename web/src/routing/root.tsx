@@ -1,0 +1,24 @@
+import { createRootRoute, createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { meQuery } from "../api/me.ts";
+import { isProblem } from "../api/problem.ts";
+import { queryClient } from "../api/query-client.ts";
+import { signInGate } from "../api/sign-in-gate.ts";
+import { paths } from "../paths.ts";
+
+export const rootRoute = createRootRoute();
+
+/** The parent of all pages but the sign-in page: it knows who is signed in. */
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "signed-in",
+  component: lazyRouteComponent(() => import("../shell/layout.tsx"), "Layout"),
+  beforeLoad: async ({ location }) => {
+    try {
+      await queryClient.ensureQueryData(meQuery());
+      signInGate.admit();
+    } catch (error) {
+      if (isProblem(error, "unauthorized")) throw redirect({ href: paths.signIn({ next: location.href }) });
+      throw error;
+    }
+  },
+});

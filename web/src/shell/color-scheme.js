@@ -1,0 +1,7 @@
+// Runs before the page is drawn. The console's own code (theme.ts) keeps the choice under the same name.
+(() => {
+  const chosen = localStorage.getItem("color-scheme");
+  const isDark =
+    chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  document.documentElement.setAttribute("data-mantine-color-scheme", isDark ? "dark" : "light");
+})();

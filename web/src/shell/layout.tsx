@@ -1,0 +1,85 @@
+import { AppShell, Box, Burger, Group, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Outlet } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { rolesOf, useMe } from "../api/me.ts";
+import { paths } from "../paths.ts";
+import { NavigationLink, TextLink } from "../ui/link.tsx";
+import icon from "./icon.svg";
+import classes from "./layout.module.css";
+import { navigationOf } from "./navigation.ts";
+import { PersonMenu } from "./person-menu.tsx";
+
+/** The frame of all pages of a person who is signed in. */
+export function Layout() {
+  const { t } = useTranslation();
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 216, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <a className={classes["skip"]} href="#main">
+        {t("shell.skip")}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
+            <Burger
+              opened={isOpen}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={t("shell.navigation")}
+            />
+            <TextLink to={paths.overview()} underline="never" c="inherit">
+              <Group gap={8} wrap="nowrap">
+                <img src={icon} width={22} height={22} alt="" />
+                <Text fw={600} size="sm" visibleFrom="xs">
+                  {t("shell.product")}
+                </Text>
+              </Group>
+            </TextLink>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <PersonMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={t("shell.navigation")}>
+        <Navigation onFollow={close} />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} className={classes["main"] ?? ""}>
+        <Box maw={1280} mx="auto">
+          <Outlet />
+        </Box>
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function Navigation({ onFollow }: { onFollow: () => void }) {
+  const { t } = useTranslation();
+  const groups = navigationOf(rolesOf(useMe()));
+  return groups.map(({ name, items }) => (
+    <Box key={name} mb="sm">
+      {groups.length > 1 && (
+        <Text size="xs" c="dimmed" px="xs" pb={4}>
+          {t(`navigation.groups.${name}`)}
+        </Text>
+      )}
+      {items.map(({ name, to, icon: Icon, isExact = false }) => (
+        <NavigationLink
+          key={name}
+          to={to}
+          isExact={isExact}
+          className={classes["item"] ?? ""}
+          label={t(`navigation.${name}`)}
+          leftSection={<Icon size={16} stroke={1.6} aria-hidden />}
+          onClick={onFollow}
+        />
+      ))}
+    </Box>
+  ));
+}

@@ -1,0 +1,35 @@
+import { type Icon, IconListDetails } from "@tabler/icons-react";
+import type { Role } from "../api/me.ts";
+import { paths } from "../paths.ts";
+
+type Item = {
+  /** The key of its text under `navigation`. */
+  readonly name: "orders";
+  readonly to: string;
+  readonly icon: Icon;
+  /** Who finds it in the navigation. What is permitted is decided by the service. */
+  readonly roles: readonly Role[];
+  /** The page is marked only on its own address, not on those below it. */
+  readonly isExact?: boolean;
+  /** The letter that opens it after `g`. */
+  readonly key?: string;
+};
+
+type Group = { readonly name: "work"; readonly items: readonly Item[] };
+
+const STAFF: readonly Role[] = ["operator", "support", "merchant", "warehouse"];
+
+/** The navigation, in the order in which it is shown. The command palette offers the same pages. */
+const NAVIGATION: readonly Group[] = [
+  {
+    name: "work",
+    items: [{ name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" }],
+  },
+];
+
+/** The navigation of a person with these roles, without empty groups. */
+export const navigationOf = (roles: readonly Role[]): readonly Group[] =>
+  NAVIGATION.map(({ name, items }) => ({
+    name,
+    items: items.filter((item) => item.roles.some((role) => roles.includes(role))),
+  })).filter(({ items }) => items.length > 0);

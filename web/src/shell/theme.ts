@@ -1,0 +1,60 @@
+import {
+  type CSSVariablesResolver,
+  createTheme,
+  localStorageColorSchemeManager,
+  type MantineColorsTuple,
+} from "@mantine/core";
+
+const brand: MantineColorsTuple = [
+  "#eef1ff",
+  "#dce1fb",
+  "#b6c0f2",
+  "#8e9dea",
+  "#6c7ee3",
+  "#5669de",
+  "#3b4fd0",
+  "#3143b4",
+  "#2839a0",
+  "#1c2f8b",
+];
+
+export const theme = createTheme({
+  primaryColor: "brand",
+  colors: { brand },
+  primaryShade: { light: 6, dark: 5 },
+  // The system's own font: no request, and the look of the person's machine.
+  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, monospace",
+  defaultRadius: "md",
+  cursorType: "pointer",
+  fontSmoothing: true,
+  respectReducedMotion: true,
+  headings: { fontWeight: "600" },
+});
+
+/** Texts have a contrast of 4.5 at least (WCAG 2.2, 1.4.3); some of Mantine's own colors have less. */
+export const cssVariablesResolver: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    "--mantine-color-dimmed": "#5b6472",
+    "--mantine-color-placeholder": "#667080",
+    "--mantine-color-error": "#c21f26",
+    "--mantine-color-red-light-color": "#a3161f",
+    "--mantine-color-anchor": "var(--mantine-color-brand-7)",
+  },
+  dark: {
+    "--mantine-color-dimmed": "#a3aab6",
+    "--mantine-color-placeholder": "#9aa1ad",
+    "--mantine-color-error": "#ff8787",
+    "--mantine-color-red-light-color": "#ffa8a8",
+    "--mantine-color-anchor": "#a9b6ff",
+  },
+});
+
+/** `color-scheme.js` reads the same entry before the page is drawn. */
+export const colorSchemeManager = localStorageColorSchemeManager({ key: "color-scheme" });
+
+/** The nonce of this page for styles that Mantine and its dialogs make (decision 0126). */
+export const styleNonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
+// `react-remove-scroll`, of Mantine's dialogs, reads it from here.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce });

@@ -1,0 +1,6 @@
+import type { en } from "../en/index.ts";
+import type { Translated } from "../texts.ts";
+import { orders } from "./orders.ts";
+import { shell } from "./shell.ts";
+
+export const de: Translated<typeof en> = { ...shell, ...orders };

@@ -1,0 +1,5 @@
+import { orders } from "./orders.ts";
+import { shell } from "./shell.ts";
+
+/** All texts in English. Each area of the console has a file of its own. */
+export const en = { ...shell, ...orders };

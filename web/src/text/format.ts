@@ -1,0 +1,70 @@
+import type { Money } from "../api/schema.d.ts";
+import { formatLocale } from "./i18n.ts";
+
+const DAY_MS = 86_400_000;
+
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** Formatters are slow to make and quick to use, and a list uses them for each row. */
+function dateFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const locale = formatLocale();
+  const key = JSON.stringify([locale, options]);
+  const known = formatters.get(key) ?? new Intl.DateTimeFormat(locale, options);
+  formatters.set(key, known);
+  return known;
+}
+
+/** A time as short as it stays clear, in the person's zone: today's without a day, this year's without a year. */
+export function shortTime(at: Date, now: Date): string {
+  if (at.toDateString() === now.toDateString()) return dateFormat({ timeStyle: "short" }).format(at);
+  if (at.getFullYear() === now.getFullYear())
+    return dateFormat({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" }).format(at);
+  return dateFormat({ dateStyle: "medium" }).format(at);
+}
+
+/** A time to the second with its zone. */
+export const exactTime = (at: Date): string =>
+  dateFormat({
+    weekday: "short",
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  }).format(at);
+
+export const shortDay = (at: Date): string => dateFormat({ dateStyle: "medium" }).format(at);
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", DAY_MS],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1_000],
+];
+
+/** `5 minutes ago`, `in 2 hours`. */
+export function relativeTime(at: Date, now: Date): string {
+  const differenceMs = at.getTime() - now.getTime();
+  const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ["second", 1_000];
+  const format = new Intl.RelativeTimeFormat(formatLocale(), { numeric: "auto" });
+  return format.format(Math.trunc(differenceMs / unitMs), unit);
+}
+
+/** An amount in the form of its currency. The decimal text is never turned into a number, so no cent is lost. */
+export const formatMoney = ({ amount, currency }: Money): string =>
+  new Intl.NumberFormat(formatLocale(), { style: "currency", currency }).format(
+    amount as Intl.StringNumericLiteral, // The API writes amounts as decimal numbers.
+  );
+
+export const formatNumber = (value: number): string => new Intl.NumberFormat(formatLocale()).format(value);
+
+/** The name of a country in the person's language. */
+export function countryName(code: string): string {
+  try {
+    return new Intl.DisplayNames([formatLocale()], { type: "region" }).of(code) ?? code;
+  } catch {
+    return code; // Not a code of a country.
+  }
+}

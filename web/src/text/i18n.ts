@@ -1,0 +1,56 @@
+import { createInstance } from "i18next";
+import { initReactI18next } from "react-i18next";
+import type { en } from "./en/index.ts";
+
+/** The languages of the console, with their own names. */
+export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+declare module "i18next" {
+  interface CustomTypeOptions {
+    resources: { translation: typeof en };
+  }
+}
+
+const STORED = "language";
+
+// Only the texts of the chosen language are loaded.
+const TEXTS = {
+  en: async () => (await import("./en/index.ts")).en,
+  de: async () => (await import("./de/index.ts")).de,
+};
+
+const isLanguage = (value: string | null | undefined): value is Language =>
+  value !== null && value !== undefined && Object.hasOwn(LANGUAGES, value);
+
+function firstLanguage(): Language {
+  const stored = localStorage.getItem(STORED);
+  if (isLanguage(stored)) return stored;
+  return navigator.languages.map((tag) => tag.split("-")[0]).find(isLanguage) ?? "en";
+}
+
+export const i18n = createInstance();
+
+/** Loads the texts. The console draws nothing before. */
+export async function startTexts(): Promise<void> {
+  const language = firstLanguage();
+  await i18n.use(initReactI18next).init({
+    lng: language,
+    fallbackLng: false,
+    resources: { [language]: { translation: await TEXTS[language]() } },
+    interpolation: { escapeValue: false }, // React escapes.
+  });
+  document.documentElement.lang = language;
+}
+
+export async function changeLanguage(language: Language): Promise<void> {
+  if (!i18n.hasResourceBundle(language, "translation"))
+    i18n.addResourceBundle(language, "translation", await TEXTS[language]());
+  localStorage.setItem(STORED, language);
+  document.documentElement.lang = language;
+  await i18n.changeLanguage(language);
+}
+
+/** The tag for formats: the person's own regional form of the language if the browser names one. */
+export const formatLocale = (): string =>
+  navigator.languages.find((tag) => tag.split("-")[0] === i18n.language) ?? i18n.language;

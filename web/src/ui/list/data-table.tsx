@@ -1,0 +1,85 @@
+import { Table } from "@mantine/core";
+import type { MouseEvent, ReactNode } from "react";
+import { TextLink, useGo } from "../link.tsx";
+import classes from "./data-table.module.css";
+
+export type Column<Row> = {
+  readonly name: string;
+  readonly cell: (row: Row) => ReactNode;
+  readonly align?: "right";
+  /** Left out on a narrow screen. */
+  readonly isMinor?: boolean;
+};
+
+type Props<Row> = {
+  /** What the table contains, for those who do not see it. */
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  readonly rowTo?: ((row: Row) => string) | undefined;
+  /** The rows of before, while new ones are on the way. */
+  readonly isStale?: boolean;
+};
+
+/**
+ * A dense table. The first column links to the row's page, and a click anywhere on the row goes there too. On a narrow
+ * screen each row is a card with the names of its columns.
+ */
+export function DataTable<Row>({ label, rows, columns, rowKey, rowTo, isStale = false }: Props<Row>) {
+  const open = useOpenRow();
+  return (
+    <div className={classes["frame"]}>
+      <Table
+        className={classes["table"]}
+        verticalSpacing={6}
+        highlightOnHover={rowTo !== undefined}
+        aria-label={label}
+        aria-busy={isStale}
+        mod={{ stale: isStale, linked: rowTo !== undefined }}
+      >
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ name, align }) => (
+              <Table.Th key={name} {...(align && { ta: align })}>
+                {name}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr
+              key={rowKey(row)}
+              {...(rowTo && { onClick: (event: MouseEvent) => open(event, rowTo(row)) })}
+            >
+              {columns.map(({ name, cell, align, isMinor }, index) => (
+                <Table.Td key={name} data-name={name} data-minor={isMinor} {...(align && { ta: align })}>
+                  {index === 0 && rowTo !== undefined ? (
+                    <TextLink to={rowTo(row)} data-row-link>
+                      {cell(row)}
+                    </TextLink>
+                  ) : (
+                    cell(row)
+                  )}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}
+
+/** A click on a row opens its page, unless it selected a text or hit something of its own. */
+function useOpenRow(): (event: MouseEvent, to: string) => void {
+  const go = useGo();
+  return (event, to) => {
+    const target = event.target as Element; // A click hits an element.
+    if (target.closest("a, button, input, label, select, [role=menu]") !== null) return;
+    if (window.getSelection()?.isCollapsed === false || event.defaultPrevented) return;
+    if (event.metaKey || event.ctrlKey) window.open(to, "_blank", "noopener");
+    else void go(to);
+  };
+}

@@ -1,0 +1,133 @@
+import { Button, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { IconArrowLeft, IconArrowRight } from "@tabler/icons-react";
+import { keepPreviousData, type QueryKey, type UseQueryOptions, useQuery } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { Page } from "../page.tsx";
+import { ProblemMessage } from "../problem-message.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
+import { useRowKeys } from "./use-row-keys.ts";
+
+type ListPage<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | null };
+
+type Props<Row> = {
+  readonly title: string;
+  readonly about?: ReactNode;
+  readonly actions?: ReactNode;
+  /** The filters of the list: see `filters.tsx`. They are kept in the address. */
+  readonly filters?: ReactNode;
+  /** What is read: `read("/api/...", { params: { query: search } })`, with the `cursor` of the address. */
+  readonly query: {
+    readonly queryKey: QueryKey;
+    readonly queryFn?: UseQueryOptions<ListPage<Row>>["queryFn"];
+  };
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  /** The address of the page about a row. */
+  readonly rowTo?: (row: Row) => string;
+  /** What to do when there is nothing: a sentence, and perhaps a button. */
+  readonly empty: ReactNode;
+};
+
+/**
+ * A list: filters and position in the address, one page of rows, j and k to move, Enter to open. Rows stay while the next
+ * page is on the way.
+ */
+export function ListPage<Row>({
+  title,
+  about,
+  actions,
+  filters,
+  query,
+  columns,
+  rowKey,
+  rowTo,
+  empty,
+}: Props<Row>) {
+  const { data, error, refetch, isPlaceholderData } = useQuery<ListPage<Row>>({
+    ...query,
+    placeholderData: keepPreviousData,
+  });
+  useRowKeys();
+  return (
+    <Page title={title} about={about} actions={actions}>
+      {filters}
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data === undefined ? (
+        error === null && <RowsSkeleton />
+      ) : data.data.length === 0 ? (
+        <Empty>{empty}</Empty>
+      ) : (
+        <DataTable
+          label={title}
+          rows={data.data}
+          columns={columns}
+          rowKey={rowKey}
+          rowTo={rowTo}
+          isStale={isPlaceholderData}
+        />
+      )}
+      <Paging nextCursor={data?.nextCursor ?? null} />
+    </Page>
+  );
+}
+
+/** The API pages by cursor, so there is a next page and, through the browser's history, a previous one. */
+function Paging({ nextCursor }: { nextCursor: string | null }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const { history, state } = useRouter();
+  const { cursor } = state.location.search as { cursor?: string }; // Every list reads this parameter.
+  const turn = (next: string | undefined) =>
+    navigate({ to: ".", search: (search: object) => ({ ...search, cursor: next }) } as never);
+  if (cursor === undefined && nextCursor === null) return null;
+  return (
+    <Group justify="flex-end" gap="xs">
+      {cursor !== undefined && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconArrowLeft size={14} />}
+          onClick={() => (history.canGoBack() ? history.back() : void turn(undefined))}
+        >
+          {t("ui.previousPage")}
+        </Button>
+      )}
+      <Button
+        size="xs"
+        variant="default"
+        rightSection={<IconArrowRight size={14} />}
+        disabled={nextCursor === null}
+        onClick={() => void turn(nextCursor ?? undefined)}
+      >
+        {t("ui.nextPage")}
+      </Button>
+    </Group>
+  );
+}
+
+const Empty = ({ children }: { children: ReactNode }) => (
+  <Paper withBorder p="xl" radius="md">
+    <Stack align="center" gap="sm">
+      {typeof children === "string" ? (
+        <Text c="dimmed" size="sm" ta="center">
+          {children}
+        </Text>
+      ) : (
+        children
+      )}
+    </Stack>
+  </Paper>
+);
+
+function RowsSkeleton() {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="xs" role="status" aria-label={t("ui.loading")}>
+      {Array.from({ length: 8 }, (_, index) => (
+        <Skeleton key={index} height={34} />
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,54 @@
+import { Box, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { type ReactNode, useEffect } from "react";
+import { useTranslation } from "react-i18next";
+
+type Props = {
+  readonly title: string;
+  /** Beside the title, such as a status. */
+  readonly beside?: ReactNode;
+  /** Under the title: what the page is for, in a sentence. */
+  readonly about?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+};
+
+/** The frame of every page: its title, for people and for the browser's tab, and its actions. */
+export function Page({ title, beside, about, actions, children }: Props) {
+  const { t } = useTranslation();
+  useEffect(() => {
+    document.title = `${title} · ${t("shell.product")}`;
+  }, [title, t]);
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Box>
+          <Group gap="xs">
+            <Title order={1} size="h3">
+              {title}
+            </Title>
+            {beside}
+          </Group>
+          {about !== undefined && (
+            <Text c="dimmed" size="sm">
+              {about}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}
+
+/** What a page shows while its data is on the way. */
+export function PageSkeleton() {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="md" role="status" aria-label={t("ui.loading")}>
+      <Skeleton height={28} width={220} />
+      <Skeleton height={36} />
+      <Skeleton height={320} />
+    </Stack>
+  );
+}

@@ -1,0 +1,60 @@
+import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useTranslation } from "react-i18next";
+import { ApiProblem } from "../api/problem.ts";
+
+/** The problems that have texts of their own; the others show the service's explanation. */
+const KNOWN = [
+  "unreachable",
+  "unauthorized",
+  "forbidden",
+  "not-found",
+  "rate-limited",
+  "unavailable",
+  "internal-error",
+  "validation-failed",
+] as const;
+
+/** What went wrong and what to do, in the person's language. */
+export function useProblemText(): (error: unknown) => string {
+  const { t } = useTranslation();
+  return (error) => {
+    if (!(error instanceof ApiProblem)) return t("problem.page");
+    const known = KNOWN.find((code) => code === error.code);
+    return known === undefined ? error.detail || t("problem.unexpected") : t(`problem.${known}`);
+  };
+}
+
+type Props = { readonly error: unknown; readonly retry?: (() => void) | undefined };
+
+/** An error in plain words, with the id under which the service has logged it. */
+export function ProblemMessage({ error, retry }: Props) {
+  const { t } = useTranslation();
+  const textOf = useProblemText();
+  const requestId = error instanceof ApiProblem ? error.requestId : null;
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle size={18} />}
+      title={t("problem.title")}
+      role="alert"
+    >
+      <Stack gap="xs">
+        <Text size="sm">{textOf(error)}</Text>
+        {requestId !== null && (
+          <Text size="xs">
+            {t("problem.requestId")} <Code>{requestId}</Code>
+          </Text>
+        )}
+        {retry !== undefined && (
+          <Group>
+            <Button size="xs" variant="default" onClick={retry}>
+              {t("ui.retry")}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

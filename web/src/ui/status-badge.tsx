@@ -1,0 +1,76 @@
+import { useTranslation } from "react-i18next";
+import type {
+  ChargeStatus,
+  DeliveryStatus,
+  OrderStatus,
+  ProductStatus,
+  ShipmentStatus,
+  WebhookEndpointHealth,
+  WebhookEndpointStatus,
+} from "../api/schema.d.ts";
+import classes from "./status-badge.module.css";
+
+export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
+
+/** All states of all things. A new state of the API does not compile until it has a tone here and a text. */
+const TONES = {
+  order: {
+    NEW: "info",
+    PROCESSING: "warning",
+    ACCEPTED: "info",
+    IN_PROGRESS: "info",
+    COMPLETED: "success",
+    CANCELED: "neutral",
+    RETURNED: "neutral",
+  } satisfies Record<OrderStatus, Tone>,
+  shipment: {
+    pending: "neutral",
+    shipped: "info",
+    delivered: "success",
+    returned: "warning",
+  } satisfies Record<ShipmentStatus, Tone>,
+  charge: {
+    pending: "neutral",
+    succeeded: "success",
+    failed: "danger",
+    canceled: "neutral",
+  } satisfies Record<ChargeStatus, Tone>,
+  delivery: {
+    pending: "neutral",
+    succeeded: "success",
+    failed: "danger",
+  } satisfies Record<DeliveryStatus, Tone>,
+  endpoint: {
+    active: "success",
+    paused: "warning",
+  } satisfies Record<WebhookEndpointStatus, Tone>,
+  health: {
+    healthy: "success",
+    failing: "danger",
+    backing_off: "warning",
+    paused: "neutral",
+  } satisfies Record<WebhookEndpointHealth, Tone>,
+  product: {
+    active: "success",
+    discontinued: "neutral",
+  } satisfies Record<ProductStatus, Tone>,
+} as const;
+
+export type StatusKind = keyof typeof TONES;
+export type StatusOf<Kind extends StatusKind> = keyof (typeof TONES)[Kind] & string;
+
+type Props = { [Kind in StatusKind]: { readonly of: Kind; readonly status: StatusOf<Kind> } }[StatusKind];
+
+/** The state of something in words, with a tone. */
+export function StatusBadge({ of, status }: Props) {
+  const { t } = useTranslation();
+  const tones: Readonly<Record<string, Tone>> = TONES[of];
+  return <Pill tone={tones[status] ?? "neutral"}>{t(`status.${of}.${status}` as "status.order.NEW")}</Pill>;
+}
+
+/** A short text with a tone. The text says all: nobody has to see the color. */
+export const Pill = ({ tone = "neutral", children }: { tone?: Tone; children: string }) => (
+  <span className={classes["pill"]} data-tone={tone}>
+    {children}
+  </span>
+);

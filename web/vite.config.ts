@@ -1,0 +1,28 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+import { colorSchemeScript } from "./build/color-scheme-script.ts";
+import { precompress } from "./build/precompress.ts";
+
+/** Where `npm run dev -w web` finds a running back office. */
+const BACK_OFFICE = process.env["BACK_OFFICE_URL"] ?? "http://localhost:8081";
+/** The development server can sign in with a token of the back office. The page itself never has one. */
+const token = process.env["OPERATOR_TOKEN"];
+const proxied = {
+  target: BACK_OFFICE,
+  ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+};
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), colorSchemeScript(), precompress()],
+  build: {
+    target: "es2022",
+    // The content security policy allows no data: addresses of scripts and fonts.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 1_000,
+    // Browsers that read the page preload with its headers; a polyfill would be an inline script.
+    modulePreload: { polyfill: false },
+    emptyOutDir: true,
+  },
+  server: { proxy: { "/api": proxied, "/auth": { target: BACK_OFFICE } } },
+});
