@@ -8,6 +8,7 @@ import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
 import { actorOf, admitted, membersOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
+import { addConsole } from "./console/add-console.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { backOfficeOperations } from "./operations.ts";
@@ -22,10 +23,10 @@ const DOCS_PATH = "/docs/";
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
 
 /** Sites of files that the listener serves: the folder of each. Absent: it is not built. */
-export type Sites = { readonly docs?: string };
+export type Sites = { readonly docs?: string; readonly console?: string };
 
 /**
- * The private listener: the back office API, health, metrics, the OpenAPI documents and the documentation.
+ * The private listener: the back office API, health, metrics, the OpenAPI documents, the documentation and the web console.
  * @param health for readiness and metrics, whose connections the back office cannot take
  */
 export function createBackOffice(
@@ -57,6 +58,7 @@ export function createBackOffice(
   addStripeWebhook(app, context);
   addProblemPages(app);
   if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
+  addConsole(app, sites.console);
   return app;
 }
 

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { pathOf } from "../../../platform/wire/problems.ts";
+import { consolePage } from "./console-page.ts";
+
+/** Addresses of programs. The console has no page below them, so a wrong one is a 404 for a browser too. */
+const OF_PROGRAMS = /^\/(?:api|auth|docs|errors|assets|metrics|livez|readyz|openapi[^/]*\.json)(?:\/|$)/;
+
+const YEAR = "365d";
+
+/**
+ * The web console: its page on `/` and on every address that a browser opens and nothing else has, and its files under
+ * `/assets`. The console is a client of `/api`; nothing here knows who asks.
+ * @param folder of the built console; absent if it is not built
+ */
+export function addConsole(app: FastifyInstance, folder?: string): void {
+  // Read once: the service starts again with a new build.
+  const html = folder === undefined ? null : readFileSync(`${folder}/index.html`, "utf8");
+  if (html !== null)
+    app.register(async (scope) => {
+      // A page loads a dozen files: only those that fail are of interest in the log.
+      scope.addHook("onRoute", (route) => {
+        route.config = { ...route.config, isMonitoring: true };
+      });
+      scope.register(fastifyStatic, {
+        root: `${folder}/assets`,
+        prefix: "/assets/",
+        index: false,
+        allowedPath: (path) => !path.endsWith("/"),
+        // The names contain a hash of the contents.
+        immutable: true,
+        maxAge: YEAR,
+        preCompressed: true,
+        decorateReply: false,
+      });
+    });
+  app.get("/*", async (request, reply) => {
+    if (!isNavigation(request)) return reply.callNotFound();
+    if (html === null) return reply.code(503).type("text/plain; charset=utf-8").send(NOT_BUILT);
+    const { headers, body } = consolePage(html);
+    return reply.headers(headers).send(body);
+  });
+}
+
+const NOT_BUILT =
+  "The web console is not built. Run `npm ci`, or copy web/dist from an installation that has it.\n";
+
+/** A browser opens a page. Programs, which accept anything, get the page of the first address only. */
+function isNavigation({ raw, headers }: FastifyRequest): boolean {
+  const path = pathOf(raw.url ?? "/");
+  return path === "/" || (!OF_PROGRAMS.test(path) && /\btext\/html\b/.test(headers.accept ?? ""));
+}
