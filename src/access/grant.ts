@@ -4,6 +4,9 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 export const ROLES = ["operator", "warehouse", "merchant", "partner", "support", "monitoring"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Merchants, facilities or connections of one grant. */
+export const GRANT_THINGS_MAX = 100;
+
 /** A role, and the data that it is for. */
 export type Grant =
   | { readonly role: "operator" | "support" | "monitoring" }

@@ -1,4 +1,4 @@
-import type { ConnectionKey } from "../platform/connection-key.ts";
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Connection } from "./connection.ts";
@@ -33,6 +33,19 @@ export async function findConnectionById(db: Queryable, connectionId: string): P
     values: [connectionId],
   });
   return row === undefined ? null : toConnection(row);
+}
+
+/** Those of these connections that exist, with their merchants, oldest first. */
+export async function findConnectionKeys(
+  db: Queryable,
+  connectionIds: readonly string[],
+): Promise<ConnectionKey[]> {
+  const rows = await db.query<ConnectionKeyRow>({
+    name: "find-connection-keys",
+    text: "select merchant_id, id as connection_id from connections where id = any($1::uuid[]) order by id",
+    values: [connectionIds],
+  });
+  return rows.map(toConnectionKey);
 }
 
 export async function readConnection(db: Queryable, connection: ConnectionKey): Promise<Connection | null> {

@@ -3,7 +3,14 @@ import { recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { Problem } from "../platform/wire/problems.ts";
-import { MERCHANT_TOKENS_MAX, makeToken, TOKENS_MAX, type Token, tokenLimitReached } from "./token.ts";
+import {
+  MERCHANT_TOKENS_MAX,
+  makeToken,
+  merchantsOfGrant,
+  TOKENS_MAX,
+  type Token,
+  tokenLimitReached,
+} from "./token.ts";
 import { tokenFact } from "./token-fact.ts";
 import {
   countTokens,
@@ -23,7 +30,7 @@ export type CreatedToken = { readonly token: string; readonly created: Token };
  */
 export async function createToken(
   context: Context,
-  fields: Pick<Token, "name" | "role" | "merchantIds" | "expiresAt">,
+  fields: Pick<Token, "name" | "grant" | "expiresAt">,
   ownMerchantIds: readonly string[] | null,
   by: Initiator,
 ): Promise<CreatedToken | Problem> {
@@ -32,7 +39,7 @@ export async function createToken(
     await lockTokens(tx);
     const isFull =
       ownMerchantIds !== null &&
-      (await countTokensOfMerchants(tx, fields.merchantIds, now)) >= MERCHANT_TOKENS_MAX;
+      (await countTokensOfMerchants(tx, merchantsOfGrant(fields.grant), now)) >= MERCHANT_TOKENS_MAX;
     if (isFull) return tokenLimitReached("merchantTokens", MERCHANT_TOKENS_MAX);
     if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
     const made = await storeToken(tx, context, { ...fields, replacesId: null }, by);
@@ -49,10 +56,10 @@ export const makeRoom = async (tx: Queryable, now: Date): Promise<boolean> =>
 export async function storeToken(
   tx: Queryable,
   { clock, newId }: Context,
-  fields: Pick<Token, "name" | "role" | "merchantIds" | "expiresAt" | "replacesId">,
+  fields: Pick<Token, "name" | "grant" | "expiresAt" | "replacesId">,
   by: Initiator,
 ): Promise<CreatedToken> {
-  const { token, prefix, hash } = makeToken(fields.role);
+  const { token, prefix, hash } = makeToken(fields.grant.role);
   const created: Token = {
     ...fields,
     id: newId(),

@@ -17,7 +17,7 @@ export type Rotation = {
 };
 
 /**
- * Replaces a token by a new one with the same name, role and merchants. The old one stays valid for the overlap, but never
+ * Replaces a token by a new one with the same name and the same rights. The old one stays valid for the overlap, but never
  * longer than before. A token is rotated once: after a response that was lost, revoke the new token and create another.
  * Null if there is no such token.
  */
@@ -39,14 +39,9 @@ export async function rotateToken(
     const previousExpiresAt =
       token.expiresAt !== null && token.expiresAt < overlapEnd ? token.expiresAt : overlapEnd;
     await bringExpiryForward(tx, token.id, previousExpiresAt);
-    const { name, role, merchantIds } = token;
+    const { name, grant } = token;
     const renewed = expiresAt === undefined ? renewedExpiry(token, now) : expiresAt;
-    const made = await storeToken(
-      tx,
-      context,
-      { name, role, merchantIds, expiresAt: renewed, replacesId: token.id },
-      by,
-    );
+    const made = await storeToken(tx, context, { name, grant, expiresAt: renewed, replacesId: token.id }, by);
     const { id } = made.created;
     const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });
     await recordAudit(tx, context, by, { ...fact, ids: [id, token.id] });

@@ -1,22 +1,17 @@
 import { randomBytes } from "node:crypto";
-import type { Grant } from "../access/grant.ts";
+import { type Grant, ROLES, type Role } from "../access/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { hashKey } from "../merchants/api-key.ts";
 import { LATEST } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
-
-/** What a token may do (decisions 0038 and 0077). */
-export const TOKEN_ROLES = ["operator", "warehouse", "merchant", "support", "monitoring"] as const;
-export type TokenRole = (typeof TOKEN_ROLES)[number];
 
 /** A token of a program that uses the back office. The token itself is never stored. */
 export type Token = {
   readonly id: string;
   /** What timeline and audit log call the program. */
   readonly name: string;
-  readonly role: TokenRole;
-  /** The merchants whose data a token with the role merchant sees. Empty for the other roles. */
-  readonly merchantIds: readonly string[];
+  /** What it gives access to. A token has one role (decision 0120). */
+  readonly grant: Grant;
   /** First characters of the token, by which people recognize it. */
   readonly prefix: string;
   readonly createdBy: Actor;
@@ -31,26 +26,28 @@ export type Token = {
   readonly replacedById: string | null;
 };
 
-/** What a token gives access to. Today the role warehouse is for all facilities. */
-export const grantOf = ({ role, merchantIds }: Pick<Token, "role" | "merchantIds">): Grant =>
-  role === "merchant" ? { role, merchantIds } : role === "warehouse" ? { role, facilityIds: null } : { role };
+/** The merchants that a grant is about: its own, or those of its connections. Each once. */
+export const merchantsOfGrant = (grant: Grant): readonly string[] =>
+  grant.role === "merchant"
+    ? grant.merchantIds
+    : grant.role === "partner"
+      ? [...new Set(grant.connections.map(({ merchantId }) => merchantId))]
+      : [];
 
 /** Stored tokens. To make room for a new one, the one that ended first is deleted. */
 export const TOKENS_MAX = 1_000;
 /** Valid tokens that share a merchant, beyond which a token of a merchant creates no more. */
 export const MERCHANT_TOKENS_MAX = 100;
-/** Merchants of one token. */
-export const TOKEN_MERCHANTS_MAX = 100;
 export const OVERLAP_HOURS_DEFAULT = 24;
 export const OVERLAP_HOURS_MAX = 168;
 
-const TOKEN_TEXT = new RegExp(`^pot_(${TOKEN_ROLES.join("|")})_[A-Za-z0-9_-]{43}$`);
+const TOKEN_TEXT = new RegExp(`^pot_(${ROLES.join("|")})_[A-Za-z0-9_-]{43}$`);
 
 /** Random characters in the prefix, after the role. */
 const PREFIX_RANDOM = 6;
 
 /** Makes a token: 256 random bits, with a prefix that shows its role and that secret scanners can find. */
-export function makeToken(role: TokenRole): { token: string; prefix: string; hash: string } {
+export function makeToken(role: Role): { token: string; prefix: string; hash: string } {
   const start = `pot_${role}_`;
   const token = `${start}${randomBytes(32).toString("base64url")}`;
   return { token, prefix: token.slice(0, start.length + PREFIX_RANDOM), hash: hashKey(token) };

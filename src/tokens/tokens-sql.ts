@@ -1,13 +1,18 @@
+import type { Grant, Role } from "../access/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
+import { connectionColumns } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import type { Token, TokenRole } from "./token.ts";
+import type { Token } from "./token.ts";
 
 type TokenRow = {
   id: string;
   name: string;
-  role: TokenRole;
+  role: Role;
   merchant_ids: string[];
+  facility_ids: string[] | null;
+  connection_ids: string[];
+  connection_merchant_ids: string[];
   prefix: string;
   created_by_kind: Actor["kind"];
   created_by_name: string | null;
@@ -21,8 +26,8 @@ type TokenRow = {
 };
 
 /** Of the token `t`. */
-const TOKEN_COLUMNS = `t.id, t.name, t.role, t.merchant_ids, t.prefix, t.created_by_kind, t.created_by_name,
-             t.created_by_id, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, t.replaces_id,
+const TOKEN_COLUMNS = `t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, t.replaces_id,
              (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id`;
 
 /** The hex form that PostgreSQL uses for bytes. */
@@ -56,11 +61,11 @@ export async function readToken(db: Queryable, tokenId: string): Promise<Token |
 
 /** Which tokens are listed. A null restricts nothing. */
 export type TokenFilter = {
-  readonly role: TokenRole | null;
+  readonly role: Role | null;
   /** Those that are valid at a time, or those that are not. */
   readonly live: boolean | null;
   readonly now: Date;
-  /** Only tokens of merchants that are all among these. */
+  /** Only tokens for merchants, or for connections of merchants, that are all among these. */
   readonly withinMerchantIds: readonly string[] | null;
 };
 
@@ -79,7 +84,9 @@ export async function listTokens(
         and ($3::text is null or t.role = $3)
         and ($4::boolean is null
           or $4 = (t.revoked_at is null and (t.expires_at is null or t.expires_at > $5)))
-        and ($6::uuid[] is null or (t.role = 'merchant' and t.merchant_ids <@ $6))
+        and ($6::uuid[] is null
+          or (t.role = 'merchant' and t.merchant_ids <@ $6)
+          or (t.role = 'partner' and t.connection_merchant_ids <@ $6))
       order by t.id
       limit $2 + 1`,
     values: [afterId, limit, role, live, now, withinMerchantIds],
@@ -109,7 +116,7 @@ export async function countTokens(tx: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** How many valid tokens share a merchant with these. */
+/** How many valid tokens are for one of these merchants, or for a connection of one. */
 export async function countTokensOfMerchants(
   tx: Queryable,
   merchantIds: readonly string[],
@@ -120,7 +127,8 @@ export async function countTokensOfMerchants(
     text: `
       select count(*)::integer as count
       from back_office_tokens t
-      where t.merchant_ids && $1::uuid[] and t.revoked_at is null and (t.expires_at is null or t.expires_at > $2)`,
+      where (t.merchant_ids && $1::uuid[] or t.connection_merchant_ids && $1::uuid[]) and t.revoked_at is null
+        and (t.expires_at is null or t.expires_at > $2)`,
     values: [merchantIds, now],
   });
   return row?.count ?? 0;
@@ -145,20 +153,26 @@ export async function deleteFirstEnded(tx: Queryable, now: Date): Promise<boolea
 }
 
 export async function insertToken(tx: Queryable, token: Token, hash: string): Promise<void> {
-  const { createdBy } = token;
+  const { createdBy, grant } = token;
+  const [connectionMerchantIds, connectionIds] = connectionColumns(
+    grant.role === "partner" ? grant.connections : [],
+  );
   await tx.query({
     name: "insert-token",
     text: `
       insert into back_office_tokens (
-        id, token_hash, name, role, merchant_ids, prefix, created_by_kind, created_by_name, created_by_id, created_at,
-        expires_at, replaces_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+        id, token_hash, name, role, merchant_ids, facility_ids, connection_ids, connection_merchant_ids, prefix,
+        created_by_kind, created_by_name, created_by_id, created_at, expires_at, replaces_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       token.id,
       toBytea(hash),
       token.name,
-      token.role,
-      token.merchantIds,
+      grant.role,
+      grant.role === "merchant" ? grant.merchantIds : [],
+      grant.role === "warehouse" ? grant.facilityIds : null,
+      connectionIds,
+      connectionMerchantIds,
       token.prefix,
       createdBy.kind,
       createdBy.name,
@@ -210,11 +224,31 @@ export async function recordTokenUse(
   });
 }
 
+function toGrant({ role, ...row }: TokenRow): Grant {
+  switch (role) {
+    case "merchant":
+      return { role, merchantIds: row.merchant_ids };
+    case "warehouse":
+      return { role, facilityIds: row.facility_ids };
+    case "partner":
+      return {
+        role,
+        connections: row.connection_ids.map((connectionId, index) => ({
+          connectionId,
+          merchantId: row.connection_merchant_ids[index] ?? "", // A constraint keeps both equally long.
+        })),
+      };
+    case "operator":
+    case "support":
+    case "monitoring":
+      return { role };
+  }
+}
+
 const toToken = (row: TokenRow): Token => ({
   id: row.id,
   name: row.name,
-  role: row.role,
-  merchantIds: row.merchant_ids,
+  grant: toGrant(row),
   prefix: row.prefix,
   createdBy: { kind: row.created_by_kind, name: row.created_by_name, id: row.created_by_id },
   createdAt: row.created_at,

@@ -46,6 +46,10 @@ describe("the command line", () => {
       `token create --name Shop --role merchant --merchants ${partner.merchantId} --json`,
     );
     expect(shop.json().merchantIds).toEqual([partner.merchantId]);
+    const developer = `--role partner --connections ${partner.connectionId}`;
+    expect((await cli(`token create --name Dev ${developer} --json`)).json()).toMatchObject({
+      connectionIds: [partner.connectionId],
+    });
     expect((await cli("me show --json")).json()).toMatchObject({ role: "operator", tokenId: null });
   });
 

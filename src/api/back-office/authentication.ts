@@ -6,7 +6,7 @@ import type { Context } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { noteTokenUse } from "../../tokens/note-token-use.ts";
-import { grantOf, isTokenText, isValid, type Token } from "../../tokens/token.ts";
+import { isTokenText, isValid, type Token } from "../../tokens/token.ts";
 import { readTokenByHash } from "../../tokens/tokens-sql.ts";
 import { bearerToken, unauthorized } from "../http/bearer.ts";
 
@@ -69,5 +69,5 @@ const callerOf = (token: Token): BackOfficeCaller => ({
   type: "token",
   id: toTypeId("tok", token.id),
   name: token.name,
-  grants: [grantOf(token)],
+  grants: [token.grant],
 });

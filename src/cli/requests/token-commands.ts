@@ -1,7 +1,7 @@
 import type { RequestCommand } from "./command.ts";
 import { list, orNone, time, wholeNumber, yesOrNo } from "./values.ts";
 
-const ROLES = "operator, warehouse, merchant, support or monitoring";
+const ROLES = "operator, warehouse, merchant, partner, support or monitoring";
 
 export const TOKEN_COMMANDS: readonly RequestCommand[] = [
   {
@@ -16,6 +16,18 @@ export const TOKEN_COMMANDS: readonly RequestCommand[] = [
         name: "merchantIds",
         flag: "--merchants <merchants>",
         help: "for the role merchant: the merchants, separated by commas",
+        read: list,
+      },
+      {
+        name: "facilityIds",
+        flag: "--facilities <facilities>",
+        help: "for the role warehouse: only these facilities, separated by commas; all by default",
+        read: list,
+      },
+      {
+        name: "connectionIds",
+        flag: "--connections <connections>",
+        help: "for the role partner: the connections, separated by commas",
         read: list,
       },
       {

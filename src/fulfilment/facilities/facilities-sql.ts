@@ -27,6 +27,16 @@ export async function readFacility(db: Queryable, facilityId: string): Promise<F
   return row === undefined ? null : toFacility(row);
 }
 
+/** Which of these facilities exist. */
+export async function findFacilityIds(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>({
+    name: "find-facility-ids",
+    text: "select id from facilities where id = any($1::uuid[])",
+    values: [ids],
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** Facilities, or those in one country, or the open or closed ones. Oldest first. Returns one row more than the page if there is one. */
 export async function listFacilities(
   db: Queryable,

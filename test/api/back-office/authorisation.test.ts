@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Role } from "../../../src/access/grant.ts";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
-import type { TokenRole } from "../../../src/tokens/token.ts";
 import {
   EVERYBODY,
   FOR_MONITORING,
@@ -139,7 +138,7 @@ const MISSING: Record<string, string> = {
 };
 
 /** A client with a token of a role. It was used before, so that its next use is not recorded. */
-async function tokenOf(role: TokenRole, { ids }: MerchantResources): Promise<Client> {
+async function tokenOf(role: Role, { ids }: MerchantResources): Promise<Client> {
   const merchants = role === "merchant" && { merchantIds: [ids["merchants"]] };
   const { body } = await test.backOffice.post("/api/tokens", { name: `A ${role}`, role, ...merchants });
   const client = test.backOfficeAs(body.token);
@@ -147,7 +146,7 @@ async function tokenOf(role: TokenRole, { ids }: MerchantResources): Promise<Cli
   return client;
 }
 
-const personAs = (role: Exclude<TokenRole, "operator">): Client =>
+const personAs = (role: Exclude<Role, "operator" | "partner">): Client =>
   role === "merchant" ? owner : test.backOfficeFor({ kind: role, name: "Ada" });
 
 describe.each(["a person", "a token"])("%s of another merchant", (who) => {

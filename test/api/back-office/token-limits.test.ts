@@ -72,7 +72,7 @@ describe("stored tokens", () => {
   });
 
   it("of a merchant are at most 100 that it creates itself, and others have room", async () => {
-    const { merchantId } = await createPartner(test);
+    const { merchantId, connectionId } = await createPartner(test);
     const { merchantId: other } = await createPartner(test);
     const own = { role: "merchant", merchantIds: [merchantId] };
     const mine = test.backOfficeAs((await tokens.create(own)).body.token);
@@ -87,6 +87,8 @@ describe("stored tokens", () => {
     const ofBoth = test.backOfficeAs((await tokens.create(both)).body.token);
     expect((await tokens.send({ role: "merchant", merchantIds: [other] }, ofBoth)).status).toBe(201);
     expect((await tokens.send(own, ofBoth)).status).toBe(409);
+    const ofPartner = { role: "partner", connectionIds: [connectionId] };
+    expect((await tokens.send(ofPartner, ofBoth)).status).toBe(409);
     expect((await tokens.send(own)).status).toBe(201);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { created, createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { countRowsNaming } from "../../support/tables.ts";
 import {
   type Client,
@@ -32,6 +32,8 @@ describe("POST /api/tokens", () => {
       name: "Stock sync",
       role: "warehouse",
       merchantIds: [],
+      facilityIds: null,
+      connectionIds: [],
       prefix: body.token.slice(0, 20),
       createdAt: test.clock.now().toISOString(),
       token: expect.stringMatching(/^pot_warehouse_[A-Za-z0-9_-]{43}$/),
@@ -59,17 +61,46 @@ describe("POST /api/tokens", () => {
       merchantIds: [other.merchantId, partner.merchantId],
     });
     expect((await test.backOfficeAs(body.token).get("/api/me")).body).toEqual({
+      type: "token",
       role: "merchant",
       name: "Stock sync",
       tokenId: body.id,
       merchantIds: [other.merchantId, partner.merchantId],
+      grants: [
+        {
+          role: "merchant",
+          merchantIds: [other.merchantId, partner.merchantId],
+          facilityIds: null,
+          connectionIds: [],
+        },
+      ],
     });
     expect((await test.backOffice.get("/api/me")).body).toEqual({
+      type: "token",
       role: "operator",
       name: "operator",
       tokenId: null,
       merchantIds: null,
+      grants: [{ role: "operator", merchantIds: [], facilityIds: null, connectionIds: [] }],
     });
+  });
+
+  it("is for all facilities or for named ones, and for named connections", async () => {
+    const facility = await created(test.backOffice.post("/api/facilities", { name: "A", countryCode: "DE" }));
+    const { connectionId } = partner;
+    const cases = [
+      [{ role: "warehouse" }, { facilityIds: null }],
+      [{ role: "warehouse", facilityIds: [facility.id, facility.id] }, { facilityIds: [facility.id] }],
+      [{ role: "partner", connectionIds: [connectionId, connectionId] }, { connectionIds: [connectionId] }],
+    ] as const;
+    for (const [fields, shown] of cases) {
+      const { body } = await tokens.create(fields);
+      const grant = { role: fields.role, merchantIds: [], facilityIds: null, connectionIds: [], ...shown };
+      expect(body).toMatchObject(grant);
+      expect((await test.backOfficeAs(body.token).get("/api/me")).body.grants).toEqual([grant]);
+      const rotated = await test.backOffice.post(`/api/tokens/${body.id}/rotate`, {});
+      expect(rotated.body).toMatchObject(grant);
+    }
   });
 
   it.each([
@@ -87,6 +118,24 @@ describe("POST /api/tokens", () => {
       "/merchantIds/0",
     ],
     ["what is no id", { role: "merchant", merchantIds: ["x"] }, "/merchantIds/0"],
+    ["the role partner without connections", { role: "partner" }, "/connectionIds"],
+    ["connections of another role", { connectionIds: ["x"] }, "/connectionIds"],
+    [
+      "a missing connection",
+      { role: "partner", connectionIds: ["con_01m7y7np16fe68bxp4h91tdmdn"] },
+      "/connectionIds/0",
+    ],
+    ["no facilities", { role: "warehouse", facilityIds: [] }, "/facilityIds"],
+    [
+      "a missing facility",
+      { role: "warehouse", facilityIds: ["fac_01m7y7np16fe68bxp4h91tdmdn"] },
+      "/facilityIds/0",
+    ],
+    [
+      "101 facilities",
+      { role: "warehouse", facilityIds: Array.from({ length: 101 }, String) },
+      "/facilityIds",
+    ],
     ["101 merchants", { role: "merchant", merchantIds: Array.from({ length: 101 }, String) }, "/merchantIds"],
   ])("rejects %s", async (_title, fields, pointer) => {
     const { status, body } = await tokens.send(fields);
@@ -105,6 +154,8 @@ describe("a token of a merchant", () => {
       [{ role: "monitoring" }, "/role"],
       [{ role: "merchant", merchantIds: [other.merchantId] }, "/merchantIds/0"],
       [{ role: "merchant", merchantIds: [partner.merchantId, other.merchantId] }, "/merchantIds/1"],
+      [{ role: "warehouse" }, "/role"],
+      [{ role: "partner", connectionIds: [partner.connectionId, other.connectionId] }, "/connectionIds/1"],
     ] as const;
     for (const [fields, pointer] of beyond) {
       const answer = await tokens.send(fields, mine);
@@ -117,11 +168,23 @@ describe("a token of a merchant", () => {
     const errorsOf = async (id: string) =>
       (await tokens.send({ role: "merchant", merchantIds: [id] }, mine)).body.errors;
     expect(await errorsOf(other.merchantId)).toEqual(await errorsOf("mer_01m7y7np16fe68bxp4h91tdmdn"));
+    const connectionErrorsOf = async (id: string) =>
+      (await tokens.send({ role: "partner", connectionIds: [id] }, mine)).body.errors;
+    const missing = await connectionErrorsOf("con_01m7y7np16fe68bxp4h91tdmdn");
+    expect(await connectionErrorsOf(other.connectionId)).toEqual(missing);
   });
 
   it("sees, rotates and revokes only tokens with no more rights than its own", async () => {
     const both = { role: "merchant", merchantIds: [partner.merchantId, other.merchantId] };
-    const hidden = [await tokens.create({ role: "operator" }), await tokens.create(both)];
+    const ofPartners = (...connectionIds: string[]) => ({ role: "partner", connectionIds });
+    const hidden = [
+      await tokens.create({ role: "operator" }),
+      await tokens.create({ role: "warehouse" }),
+      await tokens.create(both),
+      await tokens.create(ofPartners(partner.connectionId, other.connectionId)),
+    ];
+    const ofMine = await tokens.create(ofPartners(partner.connectionId), mine);
+    expect((await mine.get(tokenPath(ofMine))).status).toBe(200);
     for (const token of hidden) {
       const answers = [
         await mine.get(tokenPath(token)),
@@ -132,7 +195,11 @@ describe("a token of a merchant", () => {
     }
     const { data } = (await mine.get("/api/tokens?limit=100")).body;
     expect(data.length).toBeGreaterThan(0);
-    for (const { merchantIds } of data) expect(merchantIds).toEqual([partner.merchantId]);
+    expect(data.map(({ id }: { id: string }) => id)).toContain(ofMine.body.id);
+    for (const { role, merchantIds, connectionIds } of data)
+      expect(role === "merchant" ? merchantIds : connectionIds).toEqual(
+        role === "merchant" ? [partner.merchantId] : [partner.connectionId],
+      );
   });
 
   it("of several merchants lists the orders and the merchants of all of them", async () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { isTokenText, isValid, makeToken, renewedExpiry, TOKEN_ROLES } from "../../../src/tokens/token.ts";
+import { ROLES } from "../../../src/access/grant.ts";
+import { isTokenText, isValid, makeToken, renewedExpiry } from "../../../src/tokens/token.ts";
 
 const at = (text: string): Date => new Date(text);
 const NOON = at("2026-03-02T12:00:00.000Z");
 
 describe("the text of a token", () => {
-  it.each(TOKEN_ROLES)("shows the role %s, and a few characters to recognize it by", (role) => {
+  it.each(ROLES)("shows the role %s, and a few characters to recognize it by", (role) => {
     const { token, prefix, hash } = makeToken(role);
     expect(isTokenText(token)).toBe(true);
     expect(prefix).toBe(token.slice(0, `pot_${role}_`.length + 6));

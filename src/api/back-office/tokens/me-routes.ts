@@ -2,20 +2,27 @@ import { Type } from "typebox";
 import { toTypeId } from "../../../platform/ids.ts";
 import { describedAs, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, confinedTo, everyToken, roleOf, route } from "../access.ts";
-import { TokenRoleSchema } from "./token-wire.ts";
+import { GrantSchema, RoleSchema, toWireGrant } from "../grants/grant-wire.ts";
 
 const MeSchema = Type.Object(
   {
-    role: describedAs(TokenRoleSchema, "What the caller may do."),
+    type: Type.Union([Type.Literal("person"), Type.Literal("token")], {
+      description: "A person who has signed in, or a program with a token.",
+    }),
+    role: describedAs(RoleSchema, "The role with the most rights of the caller's."),
     name: Type.String({ description: "Name that timelines and the audit log show." }),
     tokenId: nullable(
       Type.String(),
-      "Id of the token that was sent. Null for `OPERATOR_TOKEN` and the command line.",
+      "Id of the token that was sent. Null for a person, `OPERATOR_TOKEN` and the command line.",
     ),
     merchantIds: nullable(
       Type.Array(Type.String()),
       "Merchants that the caller is restricted to. Null: it is not restricted to merchants.",
     ),
+    grants: Type.Array(GrantSchema, {
+      description:
+        "All roles of the caller, and what each is for. The caller may do what any of them allows.",
+    }),
   },
   { title: "Me", description: "Who a request of the back office acts as." },
 );
@@ -28,16 +35,18 @@ export const meRoutes: readonly BackOfficeRoute[] = [
     admits: everyToken,
     tag: "Tokens",
     summary: "Get who you are",
-    description: "The role of the token that was sent. Use it to check a token.",
+    description: "What the caller may do. Use it to check a token.",
     responses: { 200: { description: "The caller.", schema: MeSchema } },
     problems: [],
     handle: async ({ caller }) => ({
       status: 200,
       body: {
+        type: caller.type,
         role: roleOf(caller),
         name: caller.name,
-        tokenId: caller.id ?? null,
+        tokenId: caller.type === "token" ? caller.id : null,
         merchantIds: confinedTo(caller)?.map((id) => toTypeId("mer", id)) ?? null,
+        grants: caller.grants.map(toWireGrant),
       },
     }),
   }),

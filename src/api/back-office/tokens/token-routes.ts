@@ -18,24 +18,13 @@ import {
 import { createToken } from "../../../tokens/create-token.ts";
 import { revokeToken } from "../../../tokens/revoke-token.ts";
 import { rotateToken } from "../../../tokens/rotate-token.ts";
-import {
-  grantOf,
-  OVERLAP_HOURS_DEFAULT,
-  OVERLAP_HOURS_MAX,
-  TOKEN_MERCHANTS_MAX,
-  type Token,
-} from "../../../tokens/token.ts";
+import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX, type Token } from "../../../tokens/token.ts";
 import { listTokens, readToken } from "../../../tokens/tokens-sql.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, merchantSide, route } from "../access.ts";
 import { expiryErrors } from "../expiry.ts";
-import { grantErrors, merchantIdsOf } from "./token-grant.ts";
-import {
-  NewTokenSchema,
-  RotatedTokenSchema,
-  TokenRoleSchema,
-  TokenSchema,
-  toWireToken,
-} from "./token-wire.ts";
+import { grantErrors, grantFields, toGrant } from "../grants/grant-request.ts";
+import { RoleSchema } from "../grants/grant-wire.ts";
+import { NewTokenSchema, RotatedTokenSchema, TokenSchema, toWireToken } from "./token-wire.ts";
 
 const TokenIdParams = Type.Object({ id: Type.String({ description: "Id of the token." }) });
 const missing = notFound("token");
@@ -44,7 +33,7 @@ const missing = notFound("token");
 async function findToken({ db }: Context, caller: BackOfficeCaller, text: string): Promise<Token | null> {
   const id = fromTypeId("tok", text);
   const token = id === null ? null : await readToken(db, id);
-  return token !== null && (confinedTo(caller) === null || isWithin(grantOf(token), caller.grants))
+  return token !== null && (confinedTo(caller) === null || isWithin(token.grant, caller.grants))
     ? token
     : null;
 }
@@ -58,21 +47,13 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     tag: "Tokens",
     summary: "Create a token",
     description:
-      "A token of a program that uses the back office. A caller of a merchant creates tokens for its own merchants only, as long as fewer than 100 valid ones share a merchant with the new one. Up to 1,000 tokens are stored; beyond them the one that ended first is deleted, and the limit is reached if all are valid.",
+      "A token of a program that uses the back office. A caller of a merchant creates tokens for its own merchants and for connections of these only, as long as fewer than 100 valid ones share a merchant with the new one. Up to 1,000 tokens are stored; beyond them the one that ended first is deleted, and the limit is reached if all are valid.",
     body: Type.Object(
       {
         name: shortText("Name of the program, as timelines and the audit log show it.", [
           "Nightly stock sync",
         ]),
-        role: describedAs(TokenRoleSchema, "What the token allows. It cannot be changed."),
-        merchantIds: Type.Optional(
-          Type.Array(Type.String(), {
-            minItems: 1,
-            maxItems: TOKEN_MERCHANTS_MAX,
-            description:
-              "Merchants whose data the token gives access to. Required for the role `merchant`, and absent for others.",
-          }),
-        ),
+        ...grantFields,
         expiresAt: Type.Optional(dateTime("When the token expires, in the future. Default: never.")),
       },
       { title: "TokenRequest", description: "A new token." },
@@ -84,9 +65,8 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
       ...expiryErrors(body, context),
     ],
     handle: async ({ caller, body, by }, { context }) => {
-      const { name, role } = body;
       const expiresAt = body.expiresAt === undefined ? null : parseTime(body.expiresAt);
-      const fields = { name, role, merchantIds: merchantIdsOf(body.merchantIds), expiresAt };
+      const fields = { name: body.name, grant: await toGrant(context, body), expiresAt };
       const made = await createToken(context, fields, confinedTo(caller), by);
       if (isProblem(made)) return made;
       return { status: 201, body: { ...toWireToken(made.created), token: made.token } };
@@ -103,7 +83,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      role: Type.Optional(describedAs(TokenRoleSchema, "Only tokens with this role.")),
+      role: Type.Optional(describedAs(RoleSchema, "Only tokens with this role.")),
       live: flagField("True: only valid tokens. False: only revoked and expired ones."),
     }),
     responses: {
@@ -162,7 +142,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     tag: "Tokens",
     summary: "Rotate a token",
     description:
-      "Creates a token with the same name, role and merchants. The old one stays valid for the overlap, and never longer than before. A token is rotated once: if the response was lost, revoke the new token and create another one. The body may be omitted.",
+      "Creates a token with the same name and the same rights. The old one stays valid for the overlap, and never longer than before. A token is rotated once: if the response was lost, revoke the new token and create another one. The body may be omitted.",
     params: TokenIdParams,
     body: Type.Object(
       {

@@ -1,36 +1,14 @@
 import { type Static, Type } from "typebox";
 import { toTypeId } from "../../../platform/ids.ts";
-import {
-  dateTime,
-  describedAs,
-  enumeration,
-  idField,
-  nullable,
-  nullableTime,
-} from "../../../platform/wire/schemas.ts";
-import { TOKEN_ROLES, type Token } from "../../../tokens/token.ts";
+import { dateTime, describedAs, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
+import type { Token } from "../../../tokens/token.ts";
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
-
-export const TokenRoleSchema = enumeration(
-  "TokenRole",
-  TOKEN_ROLES,
-  [
-    "`operator`: everything.",
-    "`warehouse`: what the warehouse does.",
-    "`merchant`: what a merchant does, for the merchants of the token.",
-    "`support`: reads what the operator reads, with personal data of buyers, exports no orders, and changes nothing.",
-    "`monitoring`: reads settings, stock and balances, without personal data of buyers, and changes nothing.",
-  ].join(" "),
-);
+import { grantWireFields, toWireGrant } from "../grants/grant-wire.ts";
 
 const tokenFields = {
   id: idField("tok", "Id of the token, set by the service. It is not the token itself."),
   name: Type.String({ description: "Name of the program, as timelines and the audit log show it." }),
-  role: describedAs(TokenRoleSchema, "What the token allows, set when it is created."),
-  merchantIds: Type.Array(Type.String(), {
-    description:
-      "Merchants whose data a token with the role `merchant` gives access to. Empty for other roles.",
-  }),
+  ...grantWireFields,
   prefix: Type.String({
     description: "First characters of the token, by which people recognize it. They show its role.",
   }),
@@ -73,8 +51,7 @@ const tokenId = (id: string | null): string | null => (id === null ? null : toTy
 export const toWireToken = (token: Token): Static<typeof TokenSchema> => ({
   id: toTypeId("tok", token.id),
   name: token.name,
-  role: token.role,
-  merchantIds: token.merchantIds.map((id) => toTypeId("mer", id)),
+  ...toWireGrant(token.grant),
   prefix: token.prefix,
   createdBy: toWireActor(token.createdBy),
   createdAt: token.createdAt.toISOString(),
