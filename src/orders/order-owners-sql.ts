@@ -1,3 +1,4 @@
+import type { OrderScope } from "../access/scope.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 
@@ -56,7 +57,8 @@ export type OrderReference = OrderOwner & {
 /** Which orders are found by the partner's own id. A null restricts nothing. */
 type ReferenceFilter = {
   readonly externalOrderId: string;
-  readonly merchantIds: readonly string[] | null;
+  /** What the caller may see. */
+  readonly scope: OrderScope;
   readonly connectionId: string | null;
 };
 
@@ -67,7 +69,7 @@ type ReferenceFilter = {
  */
 export async function findOrdersByExternalId(
   db: Queryable,
-  { externalOrderId, merchantIds, connectionId }: ReferenceFilter,
+  { externalOrderId, scope, connectionId }: ReferenceFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<OrderReference[]> {
@@ -82,12 +84,23 @@ export async function findOrdersByExternalId(
         from orders o
         where o.merchant_id = m.id and o.external_order_id = $1 and ($3::uuid is null or o.connection_id = $3)
           and o.id < $4 and (not o.test_mode or o.expires_at > $5)
+          and ($2 or o.merchant_id = any($7::uuid[]) or o.connection_id = any($8::uuid[])
+            or o.facility_id = any($9::uuid[]))
         offset 0) as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id
-      where $2::uuid[] is null or m.id = any($2)
       order by found.id desc
       limit $6 + 1`,
-    values: [externalOrderId, merchantIds, connectionId, afterId, now, limit],
+    values: [
+      externalOrderId,
+      scope === null,
+      connectionId,
+      afterId,
+      now,
+      limit,
+      scope?.merchantIds,
+      scope?.connections.map((key) => key.connectionId),
+      scope?.facilityIds,
+    ],
   });
   return rows.map((row) => ({
     ...toOrderOwner(row),

@@ -77,6 +77,16 @@ export function shownMerchants(caller: BackOfficeCaller, requested: string | nul
   return own === null || own.includes(requested) ? [requested] : [];
 }
 
+/** The same for facilities. */
+export function shownFacilities(
+  caller: BackOfficeCaller,
+  requested: string | null,
+): readonly string[] | null {
+  const own = facilitiesOf(caller);
+  if (requested === null) return own;
+  return own === null || own.includes(requested) ? [requested] : [];
+}
+
 /** Whether a caller may see this merchant's data. Data that it may not see is treated as missing. */
 export const maySee = ({ grants }: BackOfficeCaller, merchantId: string): boolean =>
   seesMerchant(grants, merchantId);

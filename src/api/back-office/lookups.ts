@@ -8,7 +8,7 @@ import type { Context } from "../../platform/context.ts";
 import { fromTypeId, parseUuid } from "../../platform/ids.ts";
 import type { Product } from "../../products/product.ts";
 import { findProductById } from "../../products/products-sql.ts";
-import { type BackOfficeCaller, maySee, maySeeConnection } from "./access.ts";
+import { type BackOfficeCaller, maySee, maySeeConnection, maySeeFacility } from "./access.ts";
 
 // Look up the resources that paths of the back office name. They return null both for a missing resource and for one
 // that the caller may not see, so that the responses are the same.
@@ -47,7 +47,11 @@ export async function findProduct(
   return product !== null && maySee(caller, product.merchantId) ? product : null;
 }
 
-export async function findFacility({ db }: Context, text: string): Promise<Facility | null> {
+export async function findFacility(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<Facility | null> {
   const id = fromTypeId("fac", text);
-  return id === null ? null : readFacility(db, id);
+  return id === null || !maySeeFacility(caller, id) ? null : readFacility(db, id);
 }

@@ -37,10 +37,17 @@ export async function findFacilityIds(db: Queryable, ids: readonly string[]): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Facilities, or those in one country, or the open or closed ones. Oldest first. Returns one row more than the page if there is one. */
+/** Which facilities are listed. A null restricts nothing. */
+export type FacilityFilter = {
+  readonly ids: readonly string[] | null;
+  readonly countryCode: string | null;
+  readonly closed: boolean | null;
+};
+
+/** Oldest first. Returns one row more than the page if there is one. */
 export async function listFacilities(
   db: Queryable,
-  { countryCode, closed }: { readonly countryCode: string | null; readonly closed: boolean | null },
+  { ids, countryCode, closed }: FacilityFilter,
   { afterId, limit }: PagePosition,
 ): Promise<Facility[]> {
   const rows = await db.query<FacilityRow>({
@@ -49,10 +56,10 @@ export async function listFacilities(
       select id, name, country_code, created_at, closed_at
       from facilities
       where id > $1 and ($3::text is null or country_code = $3)
-        and ($4::boolean is null or $4 = (closed_at is not null))
+        and ($4::boolean is null or $4 = (closed_at is not null)) and ($5::uuid[] is null or id = any($5))
       order by id
       limit $2 + 1`,
-    values: [afterId, limit, countryCode, closed],
+    values: [afterId, limit, countryCode, closed, ids],
   });
   return rows.map(toFacility);
 }

@@ -73,10 +73,10 @@ export async function readPickListByReference(
   return row === undefined ? null : toPickList(row);
 }
 
-/** Pick lists, newest first; of a facility, or those that are open. Returns one more than the page if there is one. */
+/** Pick lists, newest first; of facilities, or those that are open. Returns one more than the page if there is one. */
 export async function listPickLists(
   db: Queryable,
-  { facilityId, open }: { readonly facilityId: string | null; readonly open: boolean | null },
+  { facilityIds, open }: { readonly facilityIds: readonly string[] | null; readonly open: boolean | null },
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<PickList[]> {
@@ -85,11 +85,11 @@ export async function listPickLists(
     text: `
       select ${PICK_LIST_COLUMNS}
       from pick_lists l
-      where l.id < $1 and ($3::uuid is null or l.facility_id = $3)
+      where l.id < $1 and ($3::uuid[] is null or l.facility_id = any($3))
         and ($4::boolean is null or $4 = (l.released_at is null and l.expires_at > $5))
       order by l.id desc
       limit $2 + 1`,
-    values: [afterId, limit, facilityId, open, now],
+    values: [afterId, limit, facilityIds, open, now],
   });
   return rows.map(toPickList);
 }

@@ -16,7 +16,7 @@ type WorkItemRow = ConnectionKeyRow & {
 
 /** Which orders are listed. A null restricts nothing. */
 export type WorkFilter = {
-  readonly facilityId: string | null;
+  readonly facilityIds: readonly string[] | null;
   /** Whether a person has taken the order. */
   readonly taken: boolean | null;
 };
@@ -33,7 +33,7 @@ type WorkPage = {
  */
 export async function listWork(
   db: Queryable,
-  { facilityId, taken }: WorkFilter,
+  { facilityIds, taken }: WorkFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<WorkPage> {
@@ -43,10 +43,10 @@ export async function listWork(
       with site as (
         select f.id
         from facilities f
-        where $5::uuid is null or f.id = $5
+        where $5::uuid[] is null or f.id = any($5)
         union all
         select null
-        where $5::uuid is null
+        where $5::uuid[] is null
       ), part as materialized (
         select found.*
         from site
@@ -70,7 +70,7 @@ export async function listWork(
         limit $2 + 1
       ) as f on true
       order by f.id`,
-    values: [afterId, limit, taken, now, facilityId],
+    values: [afterId, limit, taken, now, facilityIds],
   });
   const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
   return { items: found.map(toWorkItem), readTo };

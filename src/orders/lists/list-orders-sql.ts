@@ -1,3 +1,4 @@
+import type { OrderScope } from "../../access/scope.ts";
 import { ORDER_STATUSES, type OrderStatus } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Money } from "../../platform/money.ts";
@@ -7,7 +8,9 @@ import { type OrderOwner, type OrderOwnerRow, toOrderOwner } from "../order-owne
 
 /** Which orders are listed. A null restricts nothing. */
 export type OrderFilter = {
-  readonly merchantIds: readonly string[] | null;
+  /** What the caller may see. */
+  readonly scope: OrderScope;
+  readonly merchantId: string | null;
   readonly connectionId: string | null;
   readonly status: OrderStatus | null;
   readonly onHold: boolean | null;
@@ -75,20 +78,47 @@ const newestOf = (filter: OrderFilter, scope: string, part = "true"): string => 
           order by o.id desc
           limit $2 + 1)`;
 
+const FOUND = `
+        select found.id, found.goods_minor, found.currency, c.id as connection_id, c.name as connection_name,
+               m.id as merchant_id, m.name as merchant_name`;
+
 /** The newest orders of each merchant, by the primary key. */
-const fromMerchants = (filter: OrderFilter): string => `
+const fromMerchants = (filter: OrderFilter): string => `${FOUND}
       from merchants m
       cross join lateral ${newestOf(filter, "o.merchant_id = m.id")} as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
 
 /** The newest orders of each connection, by the indexes that begin with the connection. */
-const fromConnections = (filter: OrderFilter): string => `
+const fromConnections = (filter: OrderFilter): string => `${FOUND}
       from connections c
       join merchants m on m.id = c.merchant_id
       cross join lateral (
         ${partsOf(filter)
           .map((part) => newestOf(filter, "o.merchant_id = c.merchant_id and o.connection_id = c.id", part))
           .join("\n        union all ")}) as found`;
+
+/** The newest orders that are routed to each facility of the scope, by orders_facility_idx. */
+const fromFacilities = (filter: OrderFilter): string => `${FOUND}
+      from merchants m
+      cross join unnest($10::uuid[]) as f (id)
+      cross join lateral ${newestOf(filter, "o.merchant_id = m.id and o.facility_id = f.id and ($4::uuid is null or o.connection_id = $4)")} as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
+
+const REQUESTED = "($3::uuid is null or m.id = $3) and ($4::uuid is null or c.id = $4)";
+
+/** The parts of the scope, each read by its own indexes. An order can be in several of them. */
+function sourcesOf(filter: OrderFilter): string[] {
+  const { scope } = filter;
+  const ofAll = filter.connectionId === null && isUnfiltered(filter) ? fromMerchants : fromConnections;
+  if (scope === null) return [`${ofAll(filter)} where ${REQUESTED}`];
+  return [
+    ...(scope.merchantIds.length > 0 ? [`${ofAll(filter)} where ${REQUESTED} and m.id = any($8)`] : []),
+    ...(scope.connections.length > 0
+      ? [`${fromConnections(filter)} where ${REQUESTED} and c.id = any($9)`]
+      : []),
+    ...(scope.facilityIds.length > 0 ? [`${fromFacilities(filter)} where ${REQUESTED}`] : []),
+  ];
+}
 
 function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderFilter): string[] {
   return [
@@ -103,7 +133,7 @@ function conditionsOf({ status, onHold, ready, testMode, orderId, text }: OrderF
 
 /**
  * Orders of all merchants that match the filter, newest first. Returns one row more than the page if there is one. The
- * newest orders of each merchant or connection are read by an index, so the cost grows with their number, not with the
+ * newest orders of each merchant, connection or facility are read by an index, so the cost grows with their number, not with the
  * number of orders.
  */
 export async function listOrders(
@@ -112,18 +142,31 @@ export async function listOrders(
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<ListedOrder[]> {
+  const sources = sourcesOf(filter);
+  if (sources.length === 0) return [];
+  const { scope } = filter;
   const rows = await db.query<OrderOwnerRow & { goods_minor: bigint; currency: string }>({
     // Not a named statement: each set of filters has its own text.
     name: "",
     text: `
       -- All texts have the same parameters, but not every text uses all of them.
-      with parameters as (select $5::timestamptz, $6::uuid, $7::text)
-      select found.id, found.goods_minor, found.currency, c.id as connection_id, c.name as connection_name, m.id as merchant_id, m.name as merchant_name
-      ${filter.connectionId === null && isUnfiltered(filter) ? fromMerchants(filter) : fromConnections(filter)}
-      where ($3::uuid[] is null or m.id = any($3)) and ($4::uuid is null or c.id = $4)
-      order by found.id desc
+      with parameters as (select $5::timestamptz, $6::uuid, $7::text, $8::uuid[], $9::uuid[], $10::uuid[])
+      select distinct on (listed.id) listed.*
+      from (${sources.map((source) => `(${source} order by found.id desc limit $2 + 1)`).join("\n      union all ")}) as listed
+      order by listed.id desc
       limit $2 + 1`,
-    values: [afterId, limit, filter.merchantIds, filter.connectionId, now, filter.orderId, filter.text],
+    values: [
+      afterId,
+      limit,
+      filter.merchantId,
+      filter.connectionId,
+      now,
+      filter.orderId,
+      filter.text,
+      scope?.merchantIds,
+      scope?.connections.map(({ connectionId }) => connectionId),
+      scope?.facilityIds,
+    ],
   });
   return rows.map((row) => ({
     ...toOrderOwner(row),

@@ -6,7 +6,7 @@ import type { Facility } from "../../../fulfilment/facilities/facility.ts";
 import { renameFacility } from "../../../fulfilment/facilities/rename-facility.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
-import { isProblem, notFound } from "../../../platform/wire/problems.ts";
+import { forbidden, isProblem, notFound } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -17,7 +17,7 @@ import {
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
-import { andMonitoring, type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { andMonitoring, type BackOfficeRoute, facilitiesOf, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
 
 const NAME_TEXT = "Name of the facility.";
@@ -51,7 +51,7 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     tag: "Facilities",
     summary: "Create a facility",
     description:
-      "The first facility turns routing on: from then on an accepted order needs a facility with stock and with a rate for it.",
+      "Staff of named facilities cannot create one. The first facility turns routing on: from then on an accepted order needs a facility with stock and with a rate for it.",
     body: Type.Object(
       {
         name: shortText(NAME_TEXT),
@@ -63,8 +63,9 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
       { title: "FacilityRequest", description: "A new facility." },
     ),
     responses: { 201: { description: "The facility was created.", schema: FacilitySchema } },
-    problems: ["validation-failed"],
-    handle: async ({ by, body: { name, countryCode } }, { context }) => {
+    problems: ["forbidden", "validation-failed"],
+    handle: async ({ caller, by, body: { name, countryCode } }, { context }) => {
+      if (facilitiesOf(caller) !== null) return forbidden;
       const facility = await createFacility(context, { name, countryCode: countryCode.toUpperCase() }, by);
       return { status: 201, body: toWireFacility(facility) };
     },
@@ -88,11 +89,11 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
       200: { description: "A page, oldest first.", schema: pageOf(FacilitySchema, "FacilityPage") },
     },
     problems: ["validation-failed"],
-    handle: async ({ query }, { context }) => {
+    handle: async ({ caller, query }, { context }) => {
       const position = pagePosition("facilities", query);
       if (isProblem(position)) return position;
       const { countryCode, closed = null } = query;
-      const filter = { countryCode: countryCode?.toUpperCase() ?? null, closed };
+      const filter = { ids: facilitiesOf(caller), countryCode: countryCode?.toUpperCase() ?? null, closed };
       const facilities = await listFacilities(context.db, filter, position);
       return { status: 200, body: toPage(facilities, position, toWireFacility) };
     },
@@ -107,8 +108,8 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     params: FacilityIdParams,
     responses: { 200: { description: "The facility.", schema: FacilitySchema } },
     problems: ["not-found"],
-    handle: async ({ params }, { context }) => {
-      const facility = await findFacility(context, params.id);
+    handle: async ({ caller, params }, { context }) => {
+      const facility = await findFacility(context, caller, params.id);
       return facility === null ? notFound("facility") : { status: 200, body: toWireFacility(facility) };
     },
   }),
@@ -126,8 +127,8 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     ),
     responses: { 200: { description: "The changed facility.", schema: FacilitySchema } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ params, by, body: { name } }, { context }) => {
-      const facility = await findFacility(context, params.id);
+    handle: async ({ caller, params, by, body: { name } }, { context }) => {
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       const changed = name === undefined ? facility : await renameFacility(context, facility.id, name, by);
       return changed === null ? notFound("facility") : { status: 200, body: toWireFacility(changed) };
@@ -145,8 +146,8 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     params: FacilityIdParams,
     responses: { 200: { description: "The closed facility.", schema: FacilitySchema } },
     problems: ["not-found"],
-    handle: async ({ params, by }, { context }) => {
-      const facility = await findFacility(context, params.id);
+    handle: async ({ caller, params, by }, { context }) => {
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       return { status: 200, body: toWireFacility(await closeFacility(context, facility, true, by)) };
     },
@@ -163,8 +164,8 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     params: FacilityIdParams,
     responses: { 200: { description: "The open facility.", schema: FacilitySchema } },
     problems: ["not-found"],
-    handle: async ({ params, by }, { context }) => {
-      const facility = await findFacility(context, params.id);
+    handle: async ({ caller, params, by }, { context }) => {
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       return { status: 200, body: toWireFacility(await closeFacility(context, facility, false, by)) };
     },

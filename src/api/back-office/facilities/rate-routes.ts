@@ -111,8 +111,8 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     params: FacilityIdParams,
     responses: { 200: { description: "All rates of the facility.", schema: RatesSchema } },
     problems: ["not-found"],
-    handle: async ({ params }, { context }) => {
-      const facility = await findFacility(context, params.id);
+    handle: async ({ caller, params }, { context }) => {
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
     },
@@ -131,8 +131,8 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     responses: { 200: { description: "The new rates.", schema: RatesSchema } },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ body }) => ratesErrors(body),
-    handle: async ({ params, body, by }, { context }) => {
-      const facility = await findFacility(context, params.id);
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       const set = await setRates(context, facility.id, body.rates.map(toRate), by);
       if (!set) return notFound("facility");

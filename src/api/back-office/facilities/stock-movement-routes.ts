@@ -117,7 +117,7 @@ export const stockMovementRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, by, body }, { context }) => {
-      const facility = await findFacility(context, params.id);
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
@@ -164,10 +164,10 @@ export const stockMovementRoutes: readonly BackOfficeRoute[] = [
       200: { description: "A page, newest first.", schema: pageOf(MovementSchema, "StockMovementPage") },
     },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ params, query }, { context }) => {
+    handle: async ({ caller, params, query }, { context }) => {
       const position = pagePosition("stock-movements", query, UUID_MAX);
       if (isProblem(position)) return position;
-      const facility = await findFacility(context, params.id);
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       const errors = idErrors("mer", "merchantId", query);
       if (errors.length > 0) return validationFailed(errors);

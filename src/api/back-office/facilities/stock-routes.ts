@@ -39,10 +39,10 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       },
     },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ params, query }, { context }) => {
+    handle: async ({ caller, params, query }, { context }) => {
       const position = pagePosition("stock", query);
       if (isProblem(position)) return position;
-      const facility = await findFacility(context, params.id);
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       const errors = idErrors("mer", "merchantId", query);
       if (errors.length > 0) return validationFailed(errors);
@@ -66,7 +66,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     responses: { 200: { description: "The stock.", schema: StockSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
-      const facility = await findFacility(context, params.id);
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
@@ -105,7 +105,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     responses: { 200: { description: "The new stock.", schema: StockSchema } },
     problems: ["not-found", "stock-changed", "validation-failed"],
     handle: async ({ caller, params, by, body: { onHand, expectedOnHand: expected } }, { context }) => {
-      const facility = await findFacility(context, params.id);
+      const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");

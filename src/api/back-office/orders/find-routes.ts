@@ -1,11 +1,12 @@
 import { type Static, Type } from "typebox";
+import { orderScope } from "../../../access/scope.ts";
 import { findOrdersByExternalId, type OrderReference } from "../../../orders/order-owners-sql.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { isProblem, validationFailed } from "../../../platform/wire/problems.ts";
 import { cursorField, dateTime, idField, limitField, pageOf } from "../../../platform/wire/schemas.ts";
 import { idErrors } from "../../http/id-parameters.ts";
-import { type BackOfficeRoute, confinedTo, everyone, route } from "../access.ts";
+import { type BackOfficeRoute, everyone, route } from "../access.ts";
 
 const ReferenceSchema = Type.Object(
   {
@@ -65,7 +66,7 @@ export const findRoutes: readonly BackOfficeRoute[] = [
       const { externalOrderId, connectionId } = query;
       const filter = {
         externalOrderId,
-        merchantIds: confinedTo(caller),
+        scope: orderScope(caller.grants),
         connectionId: connectionId === undefined ? null : fromTypeId("con", connectionId),
       };
       const found = await findOrdersByExternalId(context.db, filter, position, context.clock.now());

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { orderScope } from "../../../access/scope.ts";
 import { asOf } from "../../../lifecycle/lifecycle.ts";
 import { type ListedOrder, listOrders, type OrderFilter } from "../../../orders/lists/list-orders-sql.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
@@ -17,7 +18,7 @@ import {
   toSearched,
 } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import { type BackOfficeCaller, type BackOfficeRoute, everyone, route, shownMerchants } from "../access.ts";
+import { type BackOfficeCaller, type BackOfficeRoute, everyone, route } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
 import { BackOfficeOrderSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
 import { recordReads } from "./record-reads.ts";
@@ -59,7 +60,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       const position = pagePosition("orders", query, UUID_MAX);
       if (isProblem(position)) return position;
       const now = context.clock.now();
-      const listed = isNowhere(filter) ? [] : await listOrders(context.db, filter, position, now);
+      const listed = await listOrders(context.db, filter, position, now);
       const page = toPage(listed, position, (row) => row);
       const { status, onHold, ready, q } = query;
       const details = { status, onHold, ready, ...(q !== undefined && { searched: true }) };
@@ -93,9 +94,9 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
   if (errors.length > 0) return validationFailed(errors);
   const { q } = query;
   const orderId = q === undefined ? null : (fromTypeId("ord", q) ?? fromTypeId("test", q));
-  const requested = idIn("mer", query.merchantId);
   return {
-    merchantIds: shownMerchants(caller, requested),
+    scope: orderScope(caller.grants),
+    merchantId: idIn("mer", query.merchantId),
     connectionId: idIn("con", query.connectionId),
     status: query.status ?? null,
     onHold: query.onHold ?? null,
@@ -105,8 +106,6 @@ function toFilter(caller: BackOfficeCaller, query: OrderQuery): OrderFilter | Pr
     text: orderId === null ? toSearched(q) : null,
   };
 }
-
-const isNowhere = ({ merchantIds }: OrderFilter): boolean => merchantIds?.length === 0;
 
 /** The orders of a page, without those that were erased in the meantime. */
 async function readListed({ db }: Context, listed: readonly ListedOrder[], now: Date) {

@@ -19,7 +19,15 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import type { RouteResponse } from "../../http/route.ts";
-import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  facilitiesOf,
+  maySeeFacility,
+  route,
+  shownFacilities,
+  warehouse,
+} from "../access.ts";
 import { findFacility } from "../lookups.ts";
 import { recordReads } from "../orders/record-reads.ts";
 import {
@@ -120,12 +128,13 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
       200: { description: "A page, oldest first.", schema: pageOf(WorkSchema, "WorkPage"), file: CSV_FILE },
     },
     problems: ["validation-failed"],
-    handle: async ({ query, by }, { context }) => {
+    handle: async ({ caller, query, by }, { context }) => {
       const position = pagePosition("work", query);
       if (isProblem(position)) return position;
       const errors = idErrors("fac", "facilityId", query);
       if (errors.length > 0) return validationFailed(errors);
-      const filter = { facilityId: idIn("fac", query.facilityId), taken: query.taken ?? null };
+      const facilityIds = shownFacilities(caller, idIn("fac", query.facilityId));
+      const filter = { facilityIds, taken: query.taken ?? null };
       const { items, readTo } = await listWork(context.db, filter, position, context.clock.now());
       const { data: shown, nextCursor } = toPage(items, position, (item) => item, readTo);
       const work = await describeWork(context, by, shown);
@@ -152,11 +161,16 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
       201: { description: "The orders were taken.", schema: PickListWorkSchema },
     },
     problems: ["validation-failed"],
-    handle: async ({ by, body }, { context }) => {
+    handle: async ({ caller, by, body }, { context }) => {
       const { takenBy, reference = null, orderLimit = ORDERS_DEFAULT } = body;
-      const facility = body.facilityId === undefined ? null : await findFacility(context, body.facilityId);
+      const facility =
+        body.facilityId === undefined ? null : await findFacility(context, caller, body.facilityId);
       if (body.facilityId !== undefined && facility === null)
         return validationFailed([{ pointer: "/facilityId", detail: "is not a facility" }]);
+      if (facility === null && facilitiesOf(caller) !== null)
+        return validationFailed([
+          { pointer: "/facilityId", detail: "is required: your role is for named facilities" },
+        ]);
       const leaseMs = (body.leaseMinutes ?? LEASE_MINUTES_DEFAULT) * 60_000;
       const request = { facilityId: facility?.id ?? null, takenBy, reference, orderLimit, leaseMs };
       const taken = await takePickList(context, request, by);
@@ -193,12 +207,13 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
       200: { description: "A page, newest first.", schema: pageOf(PickListSchema, "PickListPage") },
     },
     problems: ["validation-failed"],
-    handle: async ({ query }, { context }) => {
+    handle: async ({ caller, query }, { context }) => {
       const position = pagePosition("pick-lists", query, UUID_MAX);
       if (isProblem(position)) return position;
       const errors = idErrors("fac", "facilityId", query);
       if (errors.length > 0) return validationFailed(errors);
-      const filter = { facilityId: idIn("fac", query.facilityId), open: query.open ?? null };
+      const facilityIds = shownFacilities(caller, idIn("fac", query.facilityId));
+      const filter = { facilityIds, open: query.open ?? null };
       const lists = await listPickLists(context.db, filter, position, context.clock.now());
       return { status: 200, body: toPage(lists, position, toWirePickList) };
     },
@@ -214,8 +229,8 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({ format: formatField }),
     responses: { 200: { description: "The pick list.", schema: PickListWorkSchema, file: CSV_FILE } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ params, query, by }, { context }) => {
-      const pickList = await findPickList(context, params.id);
+    handle: async ({ caller, params, query, by }, { context }) => {
+      const pickList = await findPickList(context, caller, params.id);
       if (pickList === null) return notFound("pick list");
       return describePickList(context, by, pickList, query.format);
     },
@@ -232,17 +247,24 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
     params: PickListIdParams,
     responses: { 200: { description: "The released pick list.", schema: PickListSchema } },
     problems: ["not-found"],
-    handle: async ({ params, by }, { context }) => {
-      const pickList = await findPickList(context, params.id);
+    handle: async ({ caller, params, by }, { context }) => {
+      const pickList = await findPickList(context, caller, params.id);
       if (pickList === null) return notFound("pick list");
       return { status: 200, body: toWirePickList(await releasePickList(context, pickList, by)) };
     },
   }),
 ];
 
-function findPickList({ db }: Context, text: string): Promise<PickList | null> {
+/** Null for a missing pick list, and for one of a facility that the caller may not see. */
+async function findPickList(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<PickList | null> {
   const id = fromTypeId("pick", text);
-  return id === null ? Promise.resolve(null) : readPickList(db, id);
+  const pickList = id === null ? null : await readPickList(db, id);
+  if (pickList === null || facilitiesOf(caller) === null) return pickList;
+  return pickList.facilityId !== null && maySeeFacility(caller, pickList.facilityId) ? pickList : null;
 }
 
 /** Orders with their destinations. Who reads them is recorded before they are sent (decision 0070). */
