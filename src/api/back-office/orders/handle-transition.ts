@@ -1,4 +1,5 @@
 import type { Role } from "../../../access/grant.ts";
+import { roleOnOrder } from "../../../access/scope.ts";
 import type { Order } from "../../../lifecycle/order.ts";
 import { type RequestedTransition, transitionOrder } from "../../../orders/changes/transition-order.ts";
 import type { Context } from "../../../platform/context.ts";
@@ -37,7 +38,11 @@ export async function handleTransition(
     ...step,
     by: actingOn(found, by),
     cause,
-    transition: (read) => transition(read, found.role),
+    transition(read) {
+      // Routing may have moved it to another facility since then.
+      const role = roleOnOrder(caller.grants, read);
+      return role === null ? notFound("order") : transition(read, role);
+    },
   });
   return isProblem(order)
     ? order
