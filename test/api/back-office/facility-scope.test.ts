@@ -131,7 +131,9 @@ describe.each(["a person", "a token"])("%s of one facility", (who) => {
       expect(body.errors).toEqual([{ pointer: "/facilityId", detail: "is not a facility" }]);
     }
     const { body } = await client().post("/api/pick-lists", { takenBy: "W" });
-    expect(body.errors).toMatchObject([{ pointer: "/facilityId", detail: expect.stringContaining("is required") }]);
+    expect(body.errors).toMatchObject([
+      { pointer: "/facilityId", detail: expect.stringContaining("is required") },
+    ]);
     const facility = { name: "New", countryCode: "DE" };
     expect((await client().post("/api/facilities", facility)).status).toBe(403);
     expect(await dumpTables(test)).toEqual(before);
