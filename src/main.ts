@@ -1,7 +1,10 @@
+import type { Logger } from "pino";
 import { demoEnvironment, ensureDemo, welcome } from "./app/demo.ts";
 import { ListenError } from "./app/listen.ts";
 import { type RunningService, startService } from "./app/start.ts";
 import { productionRisks } from "./monitoring/checks/production-risks.ts";
+import { awaitsFirstOperator, firstOperatorLink } from "./people/first-operator.ts";
+import { deleteDemoLinks } from "./people/links/delete-demo-links.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
 import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
 import { createLog } from "./platform/log.ts";
@@ -28,9 +31,11 @@ async function main(): Promise<void> {
   const telemetry = await startTelemetry(process.env, log, config.roles);
   const running = await startService(config, log, telemetry);
   if (demo) await showDemo(running);
-  else
+  else {
     for (const { check, message } of productionRisks(config))
       log.warn({ check }, `not for production: ${message}`);
+    await showFirstLink(running, log);
+  }
   const { partnerApiUrl, backOfficeUrl } = running;
   log.info({ partnerApiUrl, backOfficeUrl }, "ready");
 
@@ -38,6 +43,24 @@ async function main(): Promise<void> {
   await running.stop();
   log.info("stopped");
   process.exit(0);
+}
+
+/**
+ * A reader of the log may not become the operator, so the link is written to a terminal alone (decision 0116).
+ */
+async function showFirstLink({ context, backOfficeUrl }: RunningService, log: Logger): Promise<void> {
+  if (backOfficeUrl === null) return;
+  await deleteDemoLinks(context);
+  if (!process.stdout.isTTY) {
+    if (await awaitsFirstOperator(context))
+      log.warn(
+        "nobody has signed in yet, make a link with: partner-orders-admin person link operator@localhost",
+      );
+    return;
+  }
+  const link = await firstOperatorLink(context);
+  if (link !== null)
+    process.stdout.write(`\nSign in to the console for the first time, within an hour:\n\n  ${link.url}\n\n`);
 }
 
 async function showDemo({

@@ -19,6 +19,7 @@ export const LAYERS: readonly Layer[] = [
   [{ folder: "tokens", purpose: "named tokens of the back office" }],
   [{ folder: "events", purpose: "event types, event bodies, the event feed" }],
   [{ folder: "mail", purpose: "the queue of mails and its sender" }],
+  [{ folder: "people", purpose: "people of the back office: sign-in, sessions, invitations" }],
   [{ folder: "webhooks", purpose: "endpoints, publishing, the dispatcher, the delivery log" }],
   [{ folder: "products", purpose: "the catalog, exposure to connections, CSV import" }],
   [

@@ -25,6 +25,8 @@ export type BackOfficeCaller = {
   readonly name: string;
   /** The caller may do what any one of them allows. */
   readonly grants: readonly Grant[];
+  /** The sign-in of a person: its id, and when the person last proved who it is. Absent: the caller sent a token. */
+  readonly session?: { readonly id: string; readonly authenticatedAt: Date };
 };
 
 /** The grants with one of these roles: the ones that count for a route that admits the roles. */

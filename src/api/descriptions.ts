@@ -1,9 +1,11 @@
 import { Type } from "typebox";
 import { ruleSchema, SANDBOX_RULES, TRANSITION_RULES } from "../orders/changes/transition-refused.ts";
 import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
+import { sessionCookieName } from "../people/sessions/session-cookie.ts";
 import { type Config, readVersion } from "../platform/config.ts";
 import { describedAs } from "../platform/wire/schemas.ts";
 import { rolesOf } from "./back-office/access.ts";
+import { signInRoutes } from "./back-office/people/sign-in-routes.ts";
 import { backOfficeRoutes } from "./back-office/routes.ts";
 import type { Json } from "./openapi/components.ts";
 import { describeApi } from "./openapi/document.ts";
@@ -74,7 +76,10 @@ export const describeBackOffice = (
       "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. `x-roles` of an operation are the roles that may use it. Errors are problem documents (RFC 9457).",
     version: readVersion(),
     server,
-    routes: backOfficeRoutes.map((row) => ({ ...row, roles: rolesOf(row) })),
+    routes: [
+      ...backOfficeRoutes.map((row) => ({ ...row, roles: rolesOf(row) })),
+      ...signInRoutes.map((row) => ({ ...row, isOpen: true })),
+    ],
     tags: {
       Merchants: "Companies whose products partners order.",
       Money: "Merchants' accounts and payment methods.",
@@ -86,6 +91,7 @@ export const describeBackOffice = (
       Deliveries: "The delivery log of a connection's webhook endpoints.",
       "Test orders": "The sandbox of a connection, for people: its test orders and their transitions.",
       Orders: "Orders from review to return, with charges and timeline.",
+      "Sign-in": "How people sign in and out, on the pages of the console.",
       Tokens: "Tokens of programs that use the back office.",
       "Audit log": "Who changed what, and who read the addresses of buyers.",
       Facilities: "Facilities that ship orders, with stock and shipping rates.",
@@ -97,6 +103,13 @@ export const describeBackOffice = (
         type: "http",
         scheme: "bearer",
         description: "`OPERATOR_TOKEN`, or a token of `/api/tokens`.",
+      },
+      personSession: {
+        type: "apiKey",
+        in: "cookie",
+        name: sessionCookieName(false),
+        description:
+          "The session of a person, on a page of the console. With https its name begins with `__Secure-`.",
       },
     },
     problems: {

@@ -21,6 +21,8 @@ export type RouteDescription = {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
+  /** It needs neither a token nor a session: with it one signs in. */
+  readonly isOpen?: boolean;
   /** The roles that may use it. Absent: the listener has no roles. */
   readonly roles?: readonly string[];
   readonly params?: TSchema | undefined;

@@ -15,9 +15,15 @@ import { isProblem } from "../platform/wire/problems.ts";
 import { createProduct } from "../products/create-product.ts";
 import { publishProduct } from "../products/exposure/publish-product.ts";
 import type { ProductDetails } from "../products/product.ts";
+
 import { BARCODE_TAKEN } from "../products/store-product.ts";
 
-type Demo = { readonly key: string; readonly testKey: string; readonly productIds: readonly string[] };
+import type { WebhookContext } from "../webhooks/context.ts";
+
+import { type DemoPerson, ensureDemoPeople } from "./demo-people.ts";
+
+type KeptDemo = { readonly key: string; readonly testKey: string; readonly productIds: readonly string[] };
+type Demo = KeptDemo & { readonly people: readonly DemoPerson[] };
 
 const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
   {
@@ -58,7 +64,13 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
  * Demo data for a first look: a merchant, a connection, a live and a test key, and a few products. They are created once.
  * `DATA_DIR/demo.json` keeps the keys, since the database holds only their hashes.
  */
-export async function ensureDemo(context: Context): Promise<Demo> {
+export async function ensureDemo(context: WebhookContext): Promise<Demo> {
+  const kept = await ensureKeptDemo(context);
+  const key = await findLiveKey(context, kept.key);
+  return { ...kept, people: key === null ? [] : await ensureDemoPeople(context, key) };
+}
+
+async function ensureKeptDemo(context: Context): Promise<KeptDemo> {
   const file = join(context.config.dataDir, "demo.json");
   const kept = await readDemo(file);
   const key = kept === null ? null : await findLiveKey(context, kept.key);
@@ -70,7 +82,7 @@ export async function ensureDemo(context: Context): Promise<Demo> {
   return keep(context, file, await makeDemo(context));
 }
 
-async function keep({ config }: Context, file: string, demo: Demo): Promise<Demo> {
+async function keep({ config }: Context, file: string, demo: KeptDemo): Promise<KeptDemo> {
   await makeDataDir(config.dataDir);
   await writeFile(`${file}.new`, JSON.stringify(demo), { mode: 0o600 });
   await rename(`${file}.new`, file);
@@ -82,17 +94,17 @@ async function findLiveKey({ db, clock }: Context, key: string): Promise<ApiKey 
   return found !== undefined && isLive(found, clock.now()) ? found : null;
 }
 
-type KeptDemo = Omit<Demo, "testKey"> & Partial<Pick<Demo, "testKey">>;
+type EarlierDemo = Omit<KeptDemo, "testKey"> & Partial<Pick<KeptDemo, "testKey">>;
 
-async function readDemo(file: string): Promise<KeptDemo | null> {
+async function readDemo(file: string): Promise<EarlierDemo | null> {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as KeptDemo; // Our own file.
+    return JSON.parse(await readFile(file, "utf8")) as EarlierDemo; // Our own file.
   } catch {
     return null;
   }
 }
 
-async function makeDemo(context: Context): Promise<Demo> {
+async function makeDemo(context: Context): Promise<KeptDemo> {
   const by = byService("createDemo");
   const merchant = await createMerchant(
     context,
@@ -164,6 +176,10 @@ Partner Orders is running.
   Webhooks       ${webhooks}
   Demo key       ${demo.key}
   Test key       ${demo.testKey}   (test orders only)
+
+Look around the console as one of these people. The links work again and again, and in the demo alone:
+
+${demo.people.map(({ role, url }) => `  ${role.padEnd(14)} ${url}`).join("\n")}
 
 Your first order, to copy and paste:
 

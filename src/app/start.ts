@@ -4,10 +4,12 @@ import { createBackOffice } from "../api/back-office/app.ts";
 import { tokenAuthentication } from "../api/back-office/authentication.ts";
 import { createHealthListener } from "../api/back-office/health.ts";
 import { limitAttempts } from "../api/back-office/limit-attempts.ts";
+import { sessionAuthentication } from "../api/back-office/people/session-authentication.ts";
 import { createPartnerApi } from "../api/partner/app.ts";
 import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
 import { startHeartbeat } from "../monitoring/processes/heartbeat.ts";
 import { JobNotes } from "../monitoring/processes/job-runs.ts";
+import { ensureFirstOperator } from "../people/first-operator.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
@@ -57,6 +59,7 @@ export async function startService(
     const { context, pools } = service;
     stops.resources.push({ name: "database", stop: service.close });
     const operatorToken = await findOperatorToken(config);
+    if (config.roles.has("back-office")) await ensureFirstOperator(context);
     if (config.roles.has("back-office") && operatorToken.length < TOKEN_LENGTH_ADVISED)
       log.warn({ characters: TOKEN_LENGTH_ADVISED }, "operator token is short, use a longer one");
     const metrics = createMetrics();
@@ -156,7 +159,8 @@ async function listenBackOffice(
   const health = { ...context, db: pools.get("health"), stopping };
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
-    const authenticate = limitAttempts(tokenAuthentication(operatorToken, backOffice), backOffice);
+    const programs = limitAttempts(tokenAuthentication(operatorToken, backOffice), backOffice);
+    const authenticate = sessionAuthentication(backOffice, programs);
     const app = createBackOffice(backOffice, authenticate, metrics, health, builtSites());
     limitConnections(app.server, connectionsMax("back-office"), log);
     return open(app, config, "BACK_OFFICE_PORT", stops);

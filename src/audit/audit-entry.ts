@@ -14,6 +14,7 @@ export const SUBJECT_PREFIXES = [
   "whe",
   "dlv",
   "tok",
+  "per",
 ] as const satisfies readonly IdPrefix[];
 
 /** `product`: the ids of products have no prefix (decision 0009). */

@@ -42,6 +42,11 @@ const ROWS: Readonly<Record<keyof Config, Row>> = {
   backOfficePort: { name: "BACK_OFFICE_PORT", text: ({ backOfficePort }) => String(backOfficePort) },
   baseUrl: { name: "BASE_URL", text: ({ baseUrl }) => plainAddress(baseUrl) },
   errorsBaseUrl: { name: "ERRORS_BASE_URL", text: ({ errorsBaseUrl }) => plainAddress(errorsBaseUrl) },
+  backOfficeUrl: { name: "BACK_OFFICE_URL", text: ({ backOfficeUrl }) => plainAddress(backOfficeUrl) },
+  oidcIssuer: { name: "OIDC_ISSUER", text: ({ oidcIssuer }) => plainAddress(oidcIssuer) },
+  oidcClientId: { name: "OIDC_CLIENT_ID", text: ({ oidcClientId }) => oidcClientId },
+  oidcClientSecret: secret("OIDC_CLIENT_SECRET", ({ oidcClientSecret }) => oidcClientSecret),
+  oidcName: { name: "OIDC_NAME", text: ({ oidcName }) => oidcName },
   roles: { name: "ROLES", text: ({ roles }) => [...roles].join() },
   operatorToken: secret("OPERATOR_TOKEN", ({ operatorToken }) => operatorToken),
   acceptanceWindowMs: {

@@ -57,6 +57,14 @@ export type Config = Readonly<{
   baseUrl: string;
   /** A problem's `type` is this address, a slash and the problem's code. */
   errorsBaseUrl: string;
+  /** Address at which people open the back office, without a trailing slash. */
+  backOfficeUrl: string;
+  /** The identity provider with which people can sign in. Null: none, and then client and secret are null too. */
+  oidcIssuer: string | null;
+  oidcClientId: string | null;
+  oidcClientSecret: string | null;
+  /** What the button of the sign-in page calls it. */
+  oidcName: string;
   roles: ReadonlySet<Role>;
   /** Null: generated at the first start and kept in `dataDir`. */
   operatorToken: string | null;
@@ -135,6 +143,11 @@ export function readConfig(environment: Environment): Config {
       "http:",
       "https:",
     ]),
+    backOfficeUrl: read.url("BACK_OFFICE_URL", `http://localhost:${backOfficePort}`, ["http:", "https:"]),
+    oidcIssuer: read.url("OIDC_ISSUER", null, ["https:", "http:"]),
+    oidcClientId: read.text("OIDC_CLIENT_ID", "") || null,
+    oidcClientSecret: read.secret("OIDC_CLIENT_SECRET", 1),
+    oidcName: read.text("OIDC_NAME", "single sign-on"),
     roles: read.set("ROLES", ROLES),
     operatorToken: read.secret("OPERATOR_TOKEN", 16),
     acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
@@ -162,8 +175,24 @@ export function readConfig(environment: Environment): Config {
     shutdownDelayMs: read.integer("SHUTDOWN_DELAY_MS", 2_000, 0, SHUTDOWN_DELAY_MAX_MS),
     requestLogSample: read.fraction("REQUEST_LOG_SAMPLE", 1),
   };
+  read.errors.push(...checkOidc(config));
   if (read.errors.length > 0) throw new ConfigError(read.errors);
   return Object.freeze(config);
+}
+
+/** The variables of an identity provider: all of them, or none. */
+function checkOidc(config: Config): string[] {
+  const { oidcIssuer, oidcClientId, oidcClientSecret } = config;
+  const [first] = Object.entries({
+    OIDC_ISSUER: oidcIssuer,
+    OIDC_CLIENT_ID: oidcClientId,
+    OIDC_CLIENT_SECRET: oidcClientSecret,
+  }).filter(([, value], _index, all) => value !== null && all.some(([, other]) => other === null));
+  return first === undefined
+    ? []
+    : [
+        `${first[0]} must be set together with the other two of OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET.`,
+      ];
 }
 
 /** The version of the running code, from package.json. */

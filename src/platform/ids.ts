@@ -22,7 +22,9 @@ export type IdPrefix =
   | "rfd"
   | "aud"
   | "tok"
-  | "proc";
+  | "proc"
+  | "per"
+  | "ses";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;

@@ -44,6 +44,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/payments/account/account-sql.ts",
     "src/payments/account/statement-sql.ts",
     "src/payments/stripe/stripe-methods-sql.ts",
+    "src/people/people-sql.ts",
     "src/products/products-sql.ts",
     "src/tokens/tokens-sql.ts",
     "src/webhooks/endpoints/all-endpoints-sql.ts",

@@ -97,8 +97,22 @@ export const VARIABLES: Record<string, Variable> = {
   },
   BACK_OFFICE_PORT: {
     accepted: [
-      ["9000", { backOfficePort: 9_000, errorsBaseUrl: "http://localhost:9000/errors" }],
-      ["0", { backOfficePort: 0, errorsBaseUrl: "http://localhost:0/errors" }],
+      [
+        "9000",
+        {
+          backOfficePort: 9_000,
+          errorsBaseUrl: "http://localhost:9000/errors",
+          backOfficeUrl: "http://localhost:9000",
+        },
+      ],
+      [
+        "0",
+        {
+          backOfficePort: 0,
+          errorsBaseUrl: "http://localhost:0/errors",
+          backOfficeUrl: "http://localhost:0",
+        },
+      ],
     ],
     rejected: ["-1", "65536", "http", "8080"],
   },
@@ -108,14 +122,17 @@ export const VARIABLES: Record<string, Variable> = {
       ["https://orders.example/", { baseUrl: "https://orders.example" }],
       ["http://localhost:1234/partner//", { baseUrl: "http://localhost:1234/partner" }],
     ],
-    rejected: [
-      "orders.example",
-      "ftp://orders.example",
-      "//orders.example",
-      "https:orders.example",
-      "https://",
-    ],
+    rejected: ["orders.example", "ftp://o.example", "//o.example", "https:o.example", "https://"],
   },
+  BACK_OFFICE_URL: {
+    accepted: [["https://console.example/", { backOfficeUrl: "https://console.example" }]],
+    rejected: ["console.example", "ftp://console.example"],
+  },
+  // A test of its own has all of them.
+  OIDC_ISSUER: { accepted: [], rejected: ["https://id.example", "id.example"] },
+  OIDC_CLIENT_ID: { accepted: [], rejected: ["console"] },
+  OIDC_CLIENT_SECRET: { accepted: [], rejected: ["secret"] },
+  OIDC_NAME: { accepted: [["Example ID", { oidcName: "Example ID" }]], rejected: [] },
   ERRORS_BASE_URL: {
     accepted: [["https://docs.example/errors/", { errorsBaseUrl: "https://docs.example/errors" }]],
     rejected: ["docs.example/errors", "urn:errors", "/errors"],

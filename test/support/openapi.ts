@@ -1,3 +1,4 @@
+import { signInRoutes } from "../../src/api/back-office/people/sign-in-routes.ts";
 import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
 import { describeBackOffice, describePartnerApi } from "../../src/api/descriptions.ts";
 import { partnerRoutes } from "../../src/api/partner/routes.ts";
@@ -35,7 +36,7 @@ export const BACK_OFFICE = describeBackOffice(readConfig({})) as Description;
 /** The document of each listener, and the routes that it describes. */
 export const DOCUMENTS = [
   ["the partner API", PARTNER, partnerRoutes],
-  ["the back office", BACK_OFFICE, backOfficeRoutes],
+  ["the back office", BACK_OFFICE, [...backOfficeRoutes, ...signInRoutes]],
 ] as const;
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];

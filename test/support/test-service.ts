@@ -6,6 +6,7 @@ import {
   type BackOfficeAuthentication,
   tokenAuthentication,
 } from "../../src/api/back-office/authentication.ts";
+import { sessionAuthentication } from "../../src/api/back-office/people/session-authentication.ts";
 import { createPartnerApi } from "../../src/api/partner/app.ts";
 import type { PartnerDatabases } from "../../src/api/partner/operations.ts";
 import { type Config, readConfig } from "../../src/platform/config.ts";
@@ -45,6 +46,8 @@ export type TestService = {
   backOffice: Client;
   /** A client of the back office with another token than the operator's; without one it sends none. */
   backOfficeAs(token?: string): Client;
+  /** A client of the back office without a token, from this address. */
+  backOfficeFrom(address: string): Client;
   /** A client of the back office that acts as a person with one role, or with these grants. */
   backOfficeFor(person: TestPerson): Client;
   close(): Promise<void>;
@@ -134,7 +137,8 @@ export async function startTestService(
   const metrics = createMetrics();
   const pools = options.partnerPools?.(url);
   const partnerApi = createPartnerApi(context, metrics, pools);
-  const backOffice = createBackOffice(context, testAuthentication(context), metrics);
+  const authenticate = sessionAuthentication(context, testAuthentication(context));
+  const backOffice = createBackOffice(context, authenticate, metrics);
   const [partnerCheck, check] = await checksOf(config, backOffice);
   return {
     context,
@@ -143,6 +147,7 @@ export async function startTestService(
     partner: (key) => clientOf(partnerApi, key, partnerCheck),
     backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
     backOfficeAs: (token) => clientOf(backOffice, token, check),
+    backOfficeFrom: (address) => clientOf(backOffice, undefined, check, address),
     backOfficeFor: (person) =>
       clientOf(backOffice, `${PERSON}${encodeURIComponent(JSON.stringify(callerOf(person)))}`, check),
     close: async () => {
@@ -182,6 +187,7 @@ function clientOf(
   app: ReturnType<typeof createPartnerApi>,
   key: string | undefined,
   check: AnswerCheck,
+  remoteAddress = "127.0.0.1",
 ): Client {
   async function request(
     method: string,
@@ -192,6 +198,7 @@ function clientOf(
     const answer = await app.inject({
       method: method as "GET",
       url: path,
+      remoteAddress,
       headers: {
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         ...(payload === undefined ? {} : { "content-type": "application/json" }),

@@ -12,6 +12,7 @@ import { addConsole } from "./console/add-console.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { backOfficeOperations } from "./operations.ts";
+import { addSignIn } from "./people/add-sign-in.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 import { addStaticSite } from "./static-site.ts";
@@ -45,7 +46,8 @@ export function createBackOffice(
     authenticate,
     admit: admitted,
     actorOf,
-    callerMembers: membersOf,
+    // Who signs in is no caller yet.
+    callerMembers: (caller) => ("grants" in caller ? membersOf(caller) : ""),
     errorsBaseUrl: config.errorsBaseUrl,
     log: log.child({ listener: "back-office" }),
     requestLogSample: config.requestLogSample,
@@ -56,6 +58,7 @@ export function createBackOffice(
   addDescriptions(app, config);
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
+  addSignIn(app, context, metrics);
   addProblemPages(app);
   if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
   addConsole(app, sites.console);

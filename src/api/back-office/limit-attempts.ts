@@ -58,7 +58,7 @@ export function limitAttempts(
 }
 
 /** An IPv6 address counts as its network of 64 bits, because one caller has all of it. */
-function networkOf({ ip }: FastifyRequest): string {
+export function networkOf({ ip }: FastifyRequest): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
   return address.kind() === "ipv6"

@@ -9,7 +9,7 @@ export type RouteResponse = {
   status: number;
   body?: unknown;
   json?: string;
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string | string[]>>;
 };
 
 type RouteInput<Caller, Params, Query, Headers, Body> = {

@@ -80,7 +80,7 @@ function operation(route: RouteDescription, describing: Describing): Json {
     description: route.description ?? `${route.summary}.`,
     tags: [route.tag],
     ...(route.roles && { "x-roles": route.roles }),
-    security: securityOf(api),
+    security: route.isOpen ? [] : securityOf(api),
     parameters: [
       ...parametersOf(route.params, "path", describing),
       ...parametersOf(route.query, "query", describing),

@@ -23,6 +23,19 @@ export const PROBLEMS = {
     meaning: "The request has no key, or the key is unknown, revoked or expired.",
     retry: "With a valid key.",
   },
+  "sign-in-failed": {
+    status: 401,
+    title: "Sign-in failed",
+    meaning: "The password, the code, the passkey or the link is not valid, or no longer.",
+    retry: "With the right one. Who has forgotten its password requests a link by mail.",
+  },
+  "recent-authentication-required": {
+    status: 403,
+    title: "Recent authentication required",
+    meaning:
+      "What concerns keys, secrets and money needs a person who has proved within 15 minutes who it is. Programs with a token never get this.",
+    retry: "After the person has confirmed with a password, a code or a passkey.",
+  },
   forbidden: {
     status: 403,
     title: "Forbidden",
@@ -110,7 +123,8 @@ export const PROBLEMS = {
   "rate-limited": {
     status: 429,
     title: "Too many requests",
-    meaning: "The connection has exceeded its rate limit, or too many of its requests wait.",
+    meaning:
+      "The connection has exceeded its rate limit, too many of its requests wait, or there were too many attempts to sign in.",
     retry: "After the number of seconds in Retry-After.",
   },
   "internal-error": {

@@ -10,6 +10,7 @@ import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
 import { PROBLEMS, type ProblemCode } from "../../../src/platform/wire/problems.ts";
 import { anOrder, createPartner, placeOrder, placeTestOrder } from "../../support/builders.ts";
+import { createPerson, openBrowser, PASSWORD, signIn } from "../../support/people.ts";
 import {
   ERRORS_BASE_URL,
   expectRejection,
@@ -49,6 +50,20 @@ describe("every code of the table", () => {
       return [{ ...answer, document: body }, "/api/merchants"];
     },
     unauthorized: async () => [await wire.send("GET /v1/me", {}), "/v1/me"],
+    "sign-in-failed": async () => {
+      const path = "/auth/sign-in/link";
+      const { body, ...answer } = await openBrowser(wire.test).post(path, { token: "pol_no" });
+      return [{ ...answer, document: body }, path];
+    },
+    "recent-authentication-required": async () => {
+      const browser = await signIn(wire.test, await createPerson(wire.test));
+      await wire.test.db.runScript(
+        "update person_sessions set authenticated_at = authenticated_at - interval '15 minutes'",
+      );
+      const path = "/auth/password";
+      const { body, ...answer } = await browser.post(path, { password: PASSWORD });
+      return [{ ...answer, document: body }, path];
+    },
     "not-found": async () => [await wire.send("GET /v1/orders/nothing"), "/v1/orders/nothing"],
     "order-not-cancelable": async () => {
       const { id } = await placeTestOrder(wire.partner);
@@ -115,6 +130,8 @@ describe("every code of the table", () => {
     "idempotency-key-missing": 400,
     forbidden: 403,
     unauthorized: 401,
+    "sign-in-failed": 401,
+    "recent-authentication-required": 403,
     "not-found": 404,
     "order-not-cancelable": 409,
     "order-already-exists": 409,

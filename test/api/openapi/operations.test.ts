@@ -43,12 +43,14 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
     }
   });
 
-  it("needs a connection's key in one of two headers, or the operator's token", () => {
+  it("needs a connection's key in one of two headers, or a token or a session of the back office", () => {
     for (const [name, { security }] of operations())
       expect(security, name).toEqual(
         name.includes(" /v1/")
           ? [{ connectionKey: [] }, { connectionKeyHeader: [] }]
-          : [{ operatorToken: [] }],
+          : name.includes(" /auth/")
+            ? []
+            : [{ operatorToken: [] }, { personSession: [] }],
       );
     expect(PARTNER.components.securitySchemes).toMatchObject({
       connectionKey: { type: "http", scheme: "bearer" },
@@ -106,9 +108,9 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
     expect(fields("200")).toEqual(["RateLimit", "RateLimit-Policy", "X-Request-Id"]);
   });
 
-  it("of partners may return 429", () => {
+  it("of partners and of sign-in may return 429", () => {
     for (const [name, { responses }] of operations())
-      expect("429" in responses, name).toBe(name.includes(" /v1/"));
+      expect("429" in responses, name).toBe(/ \/v1\/| \/auth\/sign-in\//.test(name));
   });
 });
 

@@ -21,11 +21,17 @@ describe("a demo", () => {
   it("names in its banner where it sends webhooks, and where the reference is", () => {
     const banner = (allowsPrivateNetworks: boolean) =>
       welcome(
-        { key: "po_1", testKey: "po_test_1", productIds: ["1"] },
+        {
+          key: "po_1",
+          testKey: "po_test_1",
+          productIds: ["1"],
+          people: [{ role: "operator", url: "http://b/sign-in#token=pol_1" }],
+        },
         { partnerApiUrl: "http://p", backOfficeUrl: "http://b", operatorToken: "t", allowsPrivateNetworks },
       );
     expect(banner(true)).toMatch(/Webhooks .*this machine \(WEBHOOK_ALLOW_PRIVATE_NETWORKS=true\)/);
     expect(banner(false)).toMatch(/Webhooks .*public https addresses only/);
     expect(banner(true)).toContain("http://p/v1/openapi.json");
+    expect(banner(true)).toContain("operator       http://b/sign-in#token=pol_1");
   });
 });

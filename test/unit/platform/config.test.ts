@@ -31,6 +31,11 @@ describe("the configuration without any variable", () => {
       backOfficePort: 8081,
       baseUrl: "http://localhost:8080",
       errorsBaseUrl: "http://localhost:8081/errors",
+      backOfficeUrl: "http://localhost:8081",
+      oidcIssuer: null,
+      oidcClientId: null,
+      oidcClientSecret: null,
+      oidcName: "single sign-on",
       roles: new Set(["api", "back-office", "worker"]),
       operatorToken: null,
       acceptanceWindowMs: 7_200_000,
@@ -97,6 +102,23 @@ describe("the two ports", () => {
 
   it("can both be 0, for free ports", () => {
     expect(readConfig({ PORT: "0", BACK_OFFICE_PORT: "0" })).toMatchObject({ port: 0, backOfficePort: 0 });
+  });
+});
+
+describe("the identity provider", () => {
+  const oidc = {
+    OIDC_ISSUER: "https://id.example/",
+    OIDC_CLIENT_ID: "console",
+    OIDC_CLIENT_SECRET: "secret",
+  };
+
+  it("is configured by three variables together", () => {
+    expect(readConfig(oidc)).toMatchObject({
+      oidcIssuer: "https://id.example",
+      oidcClientId: "console",
+      oidcClientSecret: "secret",
+    });
+    expect(errorsOf({ ...oidc, OIDC_CLIENT_ID: "" })).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,203 @@
+-- People of the back office, and what they sign in with (decision 0115). Until now only programs could use it.
+--
+-- A person belongs to no merchant: it may work for several, and for the warehouse as well. So these tables are shared, small
+-- and mostly read, as back_office_tokens is. Times named *_at that better-auth writes are those of the process; those that
+-- decide about a session are the service's own.
+
+create table people (
+  id                 uuid        not null,
+  name               text        not null,
+  email              text        not null,
+  email_verified     boolean     not null,
+  image              text,
+  two_factor_enabled boolean     not null default false,
+  created_at         timestamptz not null,
+  updated_at         timestamptz not null,
+  created_by_kind    text        not null,
+  created_by_name    text,
+  created_by_id      text,
+  accepted_at        timestamptz,
+  last_signed_in_at  timestamptz,
+  disabled_at        timestamptz,
+  constraint people_pkey primary key (id),
+  constraint people_email_key unique (email),
+  constraint people_name_length check (char_length(name) between 1 and 255),
+  constraint people_email_form check (char_length(email) between 3 and 254 and email = lower(email))
+);
+comment on table people is 'People who sign in to the back office.';
+comment on column people.id is 'UUIDv7, made by the service. On the wire it has the prefix per.';
+comment on column people.name is 'What timeline and audit log call the person.';
+comment on column people.email is 'In lower case. Invitations and resets are sent to it.';
+comment on column people.email_verified is 'Whether the person has used a link that was sent to the address, or the identity provider has verified it.';
+comment on column people.image is 'Not used. better-auth expects it.';
+comment on column people.two_factor_enabled is 'Whether a password alone does not suffice.';
+comment on column people.updated_at is 'When better-auth or the service changed the row.';
+comment on column people.created_by_kind is 'Who invited the person, as in timeline_entries.';
+comment on column people.created_by_name is 'The name of who invited the person.';
+comment on column people.created_by_id is 'The id on the wire of who invited the person. Null for OPERATOR_TOKEN, the command line and the service.';
+comment on column people.accepted_at is 'When the person first signed in. Null: the invitation is open.';
+comment on column people.last_signed_in_at is 'When the person last signed in. Null: never.';
+comment on column people.disabled_at is 'Since then the person cannot sign in. Null: it can.';
+
+create table person_grants (
+  person_id      uuid   not null,
+  role           text   not null,
+  merchant_ids   uuid[] not null,
+  facility_ids   uuid[],
+  connection_ids uuid[] not null,
+  constraint person_grants_pkey primary key (person_id, role),
+  constraint person_grants_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_grants_role_known
+    check (role in ('operator', 'warehouse', 'merchant', 'partner', 'support', 'monitoring')),
+  constraint person_grants_scope_of_role check (
+    case role
+      when 'merchant' then cardinality(merchant_ids) between 1 and 100 and facility_ids is null and connection_ids = '{}'
+      when 'partner' then cardinality(connection_ids) between 1 and 100
+        and cardinality(merchant_ids) = cardinality(connection_ids) and facility_ids is null
+      when 'warehouse' then merchant_ids = '{}' and connection_ids = '{}'
+        and (facility_ids is null or cardinality(facility_ids) between 1 and 100)
+      else merchant_ids = '{}' and facility_ids is null and connection_ids = '{}'
+    end)
+);
+comment on table person_grants is 'The roles of a person, each with what it is for.';
+comment on column person_grants.role is 'What the person may do.';
+comment on column person_grants.merchant_ids is 'For merchant: the merchants. For partner: the merchant of each connection, in their order. Else empty.';
+comment on column person_grants.facility_ids is 'For warehouse: the facilities; null: all of them, also later ones. Null for other roles.';
+comment on column person_grants.connection_ids is 'For partner: the connections. Else empty.';
+
+create table person_sessions (
+  id               uuid        not null,
+  person_id        uuid        not null,
+  token            text        not null,
+  expires_at       timestamptz not null,
+  created_at       timestamptz not null,
+  updated_at       timestamptz not null,
+  ip_address       text,
+  user_agent       text,
+  signed_in_at     timestamptz not null,
+  seen_at          timestamptz not null,
+  authenticated_at timestamptz not null,
+  constraint person_sessions_pkey primary key (id),
+  constraint person_sessions_token_key unique (token),
+  constraint person_sessions_person_id_fkey foreign key (person_id) references people (id) on delete cascade
+);
+create index person_sessions_person_id_idx on person_sessions (person_id);
+comment on table person_sessions is 'Sessions of people. Deleting one ends it with the next request.';
+comment on column person_sessions.token is 'The random part of the cookie. Useless without the signature, whose key is not in the database.';
+comment on column person_sessions.expires_at is 'When better-auth stops to accept it. The service itself decides by signed_in_at and seen_at.';
+comment on column person_sessions.ip_address is 'Where the person signed in from.';
+comment on column person_sessions.user_agent is 'The browser, as it names itself.';
+comment on column person_sessions.signed_in_at is 'A session ends seven days after it.';
+comment on column person_sessions.seen_at is 'When it was used, written at most once in five minutes. A session ends twelve hours after it.';
+comment on column person_sessions.authenticated_at is 'When the person last proved who it is. Keys, secrets and money need that within 15 minutes.';
+
+create table person_accounts (
+  id                       uuid        not null,
+  person_id                uuid        not null,
+  provider_id              text        not null,
+  account_id               text        not null,
+  access_token             text,
+  refresh_token            text,
+  id_token                 text,
+  access_token_expires_at  timestamptz,
+  refresh_token_expires_at timestamptz,
+  scope                    text,
+  password                 text,
+  created_at               timestamptz not null,
+  updated_at               timestamptz not null,
+  constraint person_accounts_pkey primary key (id),
+  constraint person_accounts_provider_key unique (provider_id, account_id),
+  constraint person_accounts_person_id_fkey foreign key (person_id) references people (id) on delete cascade
+);
+create index person_accounts_person_id_idx on person_accounts (person_id);
+comment on table person_accounts is 'What a person signs in with: a password, or the account of an identity provider.';
+comment on column person_accounts.provider_id is 'credential: a password. oidc: the identity provider of OIDC_ISSUER.';
+comment on column person_accounts.account_id is 'The id of the person for a password, the subject for an identity provider.';
+comment on column person_accounts.access_token is 'Always null: the service does not call the identity provider after the sign-in. So are the other tokens.';
+comment on column person_accounts.password is 'Its scrypt hash. Null for identity providers.';
+
+create table person_verifications (
+  id         uuid        not null,
+  identifier text        not null,
+  value      text        not null,
+  expires_at timestamptz not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  constraint person_verifications_pkey primary key (id)
+);
+create index person_verifications_identifier_idx on person_verifications (identifier);
+create index person_verifications_expires_at_idx on person_verifications (expires_at);
+comment on table person_verifications is 'Sign-ins that are not finished: a challenge of a passkey, a second factor, a visit to the identity provider.';
+
+create table person_two_factors (
+  id                        uuid    not null,
+  person_id                 uuid    not null,
+  secret                    text    not null,
+  backup_codes              text    not null,
+  verified                  boolean not null,
+  failed_verification_count integer not null default 0,
+  locked_until              timestamptz,
+  constraint person_two_factors_pkey primary key (id),
+  constraint person_two_factors_person_key unique (person_id),
+  constraint person_two_factors_person_id_fkey foreign key (person_id) references people (id) on delete cascade
+);
+comment on table person_two_factors is 'The second factor of a person: one-time codes of RFC 6238, and backup codes.';
+comment on column person_two_factors.secret is 'Encrypted with a key that is derived from WEBHOOK_SECRET_KEYS.';
+comment on column person_two_factors.backup_codes is 'Those that were not used, encrypted as the secret is.';
+comment on column person_two_factors.verified is 'Whether the person has proved that its device has the secret.';
+comment on column person_two_factors.failed_verification_count is 'Wrong codes in a row.';
+comment on column person_two_factors.locked_until is 'Until then no code is accepted. Only who knows the password can cause it.';
+
+create table person_passkeys (
+  id            uuid        not null,
+  person_id     uuid        not null,
+  name          text,
+  public_key    text        not null,
+  credential_id text        not null,
+  counter       double precision not null,
+  device_type   text        not null,
+  backed_up     boolean     not null,
+  transports    text,
+  aaguid        text,
+  created_at    timestamptz,
+  constraint person_passkeys_pkey primary key (id),
+  constraint person_passkeys_credential_key unique (credential_id),
+  constraint person_passkeys_person_id_fkey foreign key (person_id) references people (id) on delete cascade
+);
+create index person_passkeys_person_id_idx on person_passkeys (person_id);
+comment on table person_passkeys is 'Passkeys of people (WebAuthn). They hold public keys alone.';
+comment on column person_passkeys.name is 'What the person calls it. Null: nothing.';
+comment on column person_passkeys.counter is 'Uses that the device has counted, up to 2^32. A lower one shows a copy.';
+comment on column person_passkeys.aaguid is 'The model of the device.';
+
+create table person_links (
+  id              uuid        not null,
+  person_id       uuid        not null,
+  kind            text        not null,
+  token_hash      bytea       not null,
+  created_at      timestamptz not null,
+  expires_at      timestamptz not null,
+  used_at         timestamptz,
+  constraint person_links_pkey primary key (id),
+  constraint person_links_token_key unique (token_hash),
+  constraint person_links_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_links_kind_known check (kind in ('invitation', 'reset', 'sign-in', 'demo')),
+  constraint person_links_hash_length check (octet_length(token_hash) = 32)
+);
+create index person_links_person_id_idx on person_links (person_id);
+create index person_links_expires_at_idx on person_links (expires_at);
+comment on table person_links is 'Links with which a person signs in once, or sets a password.';
+comment on column person_links.kind is 'invitation: the first sign-in. reset: a new password. sign-in: made by the operator. demo: may be used again and again, and works in the demo alone.';
+comment on column person_links.token_hash is 'SHA-256 of the token in the link. The token itself is never stored.';
+comment on column person_links.used_at is 'When it was used. Null: it was not. A second use is rejected, but for demo.';
+
+create table person_attempts (
+  bucket       text        not null,
+  count        integer     not null,
+  window_start timestamptz not null,
+  constraint person_attempts_pkey primary key (bucket)
+);
+create index person_attempts_window_start_idx on person_attempts (window_start);
+comment on table person_attempts is 'How often someone tried to sign in, so that all processes limit it together.';
+comment on column person_attempts.bucket is 'What is counted: a digest of an address, or of an address and an account.';
+comment on column person_attempts.window_start is 'When counting began. It begins again after the window.';

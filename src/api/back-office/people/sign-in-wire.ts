@@ -1,0 +1,91 @@
+import { Type } from "typebox";
+import { EMAIL_LENGTH_MAX, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../../../people/person.ts";
+import { findSession } from "../../../people/sessions/find-session.ts";
+import type { SignIn } from "../../../people/sign-in/finish-sign-in.ts";
+import type { People } from "../../../people/sign-in/people.ts";
+import type { Visitor } from "../../../people/sign-in/visitor.ts";
+import { SECOND_MS } from "../../../platform/time.ts";
+import type { Problem } from "../../../platform/wire/problems.ts";
+import { enumeration } from "../../../platform/wire/schemas.ts";
+import { type RouteResponse, routeTable } from "../../http/route.ts";
+
+/** Declares a row of the table of sign-in. Its callers have not signed in yet. */
+export const route = routeTable<People, Visitor>();
+
+export const EmailSchema = Type.String({
+  minLength: 3,
+  maxLength: EMAIL_LENGTH_MAX,
+  description: "Mail address of the person. Upper and lower case are the same.",
+});
+
+export const PasswordSchema = Type.String({
+  minLength: 1,
+  maxLength: PASSWORD_LENGTH_MAX,
+  description: "The person's password.",
+});
+
+export const NewPasswordSchema = Type.String({
+  minLength: PASSWORD_LENGTH_MIN,
+  maxLength: PASSWORD_LENGTH_MAX,
+  examples: ["correct horse battery staple"],
+  description: "The new password, of 12 characters or more. A few words are easier to remember than signs.",
+});
+
+export const LinkTokenSchema = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: "What follows `#token=` in the link.",
+});
+
+export const SignInSchema = Type.Object(
+  {
+    status: enumeration(
+      "SignInStatus",
+      ["signed-in", "code-required"],
+      "`signed-in`: the response sets the cookie of a session. `code-required`: the password is right, and a one-time code must follow.",
+    ),
+  },
+  { title: "SignIn", description: "How far the sign-in is." },
+);
+
+export const signInFailed = (detail: string): Problem => ({ code: "sign-in-failed", detail });
+
+export const notSignedIn: Problem = {
+  code: "unauthorized",
+  detail: "Sign in first: there is no session, or it has ended.",
+};
+
+export const recentAuthenticationRequired: Problem = {
+  code: "recent-authentication-required",
+  detail: "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
+};
+
+/** The session of the browser. Null: there is none. */
+export const sessionOf = (people: People, { cookie }: Visitor) => findSession(people, people.keys, cookie);
+
+export const tooManyAttempts = (waitMs: number): Problem => {
+  const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
+  return {
+    code: "rate-limited",
+    detail: `There were too many attempts to sign in. Retry in ${seconds} s, or use a passkey or a link by mail.`,
+    headers: { "retry-after": String(seconds) },
+  };
+};
+
+/** @param failure what the person can do if it failed */
+export function signInAnswer(signIn: SignIn, failure: string): RouteResponse | Problem {
+  switch (signIn.outcome) {
+    case "signed-in":
+    case "code-required":
+      return { status: 200, body: { status: signIn.outcome }, headers: cookieHeaders(signIn.cookies) };
+    case "failed":
+      return signInFailed(failure);
+    case "too-many-attempts":
+      return tooManyAttempts(signIn.waitMs);
+  }
+}
+
+export const cookieHeaders = (cookies: readonly string[]) => ({
+  "set-cookie": [...cookies],
+  "cache-control": "no-store",
+});

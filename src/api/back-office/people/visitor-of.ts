@@ -1,0 +1,22 @@
+import type { FastifyRequest } from "fastify";
+import type { PeopleContext } from "../../../people/context.ts";
+import type { Visitor } from "../../../people/sign-in/visitor.ts";
+import type { Problem } from "../../../platform/wire/problems.ts";
+import { networkOf } from "../limit-attempts.ts";
+import { foreignOrigin, isSameOrigin } from "./same-origin.ts";
+
+/** Who signs in. Everybody may try, from a page of this service or with a program, but not from a foreign page. */
+export const visitorOf =
+  ({ config }: Pick<PeopleContext, "config">) =>
+  async (request: FastifyRequest): Promise<Visitor | Problem> => {
+    const { headers, method, ip, id } = request;
+    if (method !== "GET" && !isSameOrigin(headers, config)) return foreignOrigin;
+    return {
+      cookie: headers.cookie ?? "",
+      userAgent: headers["user-agent"] ?? "",
+      ipAddress: ip,
+      network: networkOf(request),
+      origin: headers.origin ?? "",
+      requestId: id,
+    };
+  };

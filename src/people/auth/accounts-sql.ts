@@ -1,0 +1,43 @@
+import type { Queryable } from "../../platform/database/database.ts";
+
+/** Sets the password of a person. better-auth finds it by this provider, and by the id of the person. */
+export async function storePassword(
+  tx: Queryable,
+  { id, personId, passwordHash, now }: { id: string; personId: string; passwordHash: string; now: Date },
+): Promise<void> {
+  await tx.query({
+    name: "store-person-password",
+    text: `
+      insert into person_accounts (id, person_id, provider_id, account_id, password, created_at, updated_at)
+      values ($1, $2::uuid, 'credential', $2::uuid::text, $3, $4, $4)
+      on conflict (provider_id, account_id) do update set password = excluded.password, updated_at = excluded.updated_at`,
+    values: [id, personId, passwordHash, now],
+  });
+}
+
+/** How a person can sign in. */
+export type SignInMethods = {
+  readonly hasPassword: boolean;
+  readonly hasSingleSignOn: boolean;
+  readonly passkeys: number;
+};
+
+export async function readSignInMethods(db: Queryable, personId: string): Promise<SignInMethods> {
+  const [row] = await db.query<{ has_password: boolean; has_single_sign_on: boolean; passkeys: number }>({
+    name: "read-sign-in-methods",
+    text: `
+      select exists (
+               select from person_accounts a where a.person_id = $1 and a.provider_id = 'credential' and a.password is not null
+             ) as has_password,
+             exists (
+               select from person_accounts a where a.person_id = $1 and a.provider_id <> 'credential'
+             ) as has_single_sign_on,
+             (select count(*)::integer from person_passkeys k where k.person_id = $1) as passkeys`,
+    values: [personId],
+  });
+  return {
+    hasPassword: row?.has_password ?? false,
+    hasSingleSignOn: row?.has_single_sign_on ?? false,
+    passkeys: row?.passkeys ?? 0,
+  };
+}

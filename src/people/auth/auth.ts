@@ -1,0 +1,71 @@
+import { betterAuth } from "better-auth";
+import type { PeopleContext } from "../context.ts";
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../person.ts";
+import { COOKIE_PREFIX } from "../sessions/session-cookie.ts";
+import { beforeSession } from "./before-session.ts";
+import { kyselyPool } from "./kysely-pool.ts";
+import { oidcPlugins } from "./oidc.ts";
+import { openSessionPlugin } from "./open-session.ts";
+import { passkeys, secondFactor } from "./second-factors.ts";
+import { tables } from "./tables.ts";
+
+export const AUTH_PATH = "/auth";
+/** The purpose of the keys that sign cookies and encrypt second factors. */
+const PURPOSE = "people of the back office";
+
+export type AuthKeys = { readonly cookieSecret: string; readonly isSecure: boolean };
+
+/** What signs the cookies. With https, browsers send them with https alone. */
+export const authKeys = ({ config, secrets }: Pick<PeopleContext, "config" | "secrets">): AuthKeys => ({
+  cookieSecret: secrets.derive(PURPOSE)[0]?.secret ?? "",
+  isSecure: config.backOfficeUrl.startsWith("https:"),
+});
+
+/**
+ * better-auth, set up for this service (decision 0115). Only functions of `api` are called: its router, with all its other
+ * paths, is not served. The limits of attempts and the check of the origin are ours.
+ */
+export function createAuth(context: PeopleContext) {
+  const { config, clock, log, newId } = context;
+  const { isSecure } = authKeys(context);
+  return betterAuth({
+    appName: "Partner Orders",
+    baseURL: config.backOfficeUrl,
+    basePath: AUTH_PATH,
+    secrets: context.secrets
+      .derive(PURPOSE)
+      .map(({ keyId, secret }) => ({ version: Number.parseInt(keyId, 16), value: secret })),
+    database: kyselyPool(context.db),
+    telemetry: { enabled: false },
+    logger: {
+      // Its warnings repeat what the caller learns, and its texts can contain mail addresses.
+      level: "error",
+      log: (_level, message) => log.warn({ reason: message }, "sign-in failed unexpectedly"),
+    },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: PASSWORD_LENGTH_MIN,
+      maxPasswordLength: PASSWORD_LENGTH_MAX,
+    },
+    ...tables(clock),
+    databaseHooks: {
+      session: { create: { before: beforeSession(context) } },
+      account: {
+        create: { before: async () => ({ data: NO_TOKENS }) },
+        update: { before: async () => ({ data: NO_TOKENS }) },
+      },
+    },
+    advanced: {
+      cookiePrefix: COOKIE_PREFIX,
+      useSecureCookies: isSecure,
+      database: { generateId: () => newId(), validateSchema: false },
+    },
+    plugins: [secondFactor(), passkeys(config), ...oidcPlugins(config), openSessionPlugin()],
+  });
+}
+
+/** The service never calls the identity provider after the sign-in, so it keeps none of its tokens. */
+const NO_TOKENS = { accessToken: null, refreshToken: null, idToken: null };
+
+export type Auth = ReturnType<typeof createAuth>;

@@ -1,0 +1,57 @@
+import { byService } from "../audit/initiator.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import type { Actor } from "../lifecycle/applied-transition.ts";
+import { inTransaction } from "../platform/context.ts";
+import type { PeopleContext } from "./context.ts";
+import { type MadeLink, makeLink } from "./links/make-link.ts";
+import { countPeople, insertPerson, lockPeople, readPersonByEmail } from "./people-sql.ts";
+import type { Person } from "./person.ts";
+import { personFact } from "./person-fact.ts";
+
+/** Nobody receives mail there. The operator replaces it by its own address, so that it can reset its password. */
+export const FIRST_OPERATOR_EMAIL = "operator@localhost";
+
+/** A person who has not signed in yet. */
+export const newPerson = (
+  { newId, clock }: Pick<PeopleContext, "newId" | "clock">,
+  fields: Pick<Person, "name" | "email" | "grants">,
+  createdBy: Actor,
+): Person => ({
+  ...fields,
+  id: newId(),
+  hasTwoFactor: false,
+  createdBy,
+  createdAt: clock.now(),
+  acceptedAt: null,
+  lastSignedInAt: null,
+  disabledAt: null,
+});
+
+/**
+ * Makes a person with all rights if there is no person at all, so that one can sign in and invite the others. Processes that
+ * start together make one.
+ */
+export async function ensureFirstOperator(context: PeopleContext): Promise<void> {
+  if ((await countPeople(context.db)) > 0) return;
+  const by = byService("createFirstOperator");
+  await inTransaction(context, async (tx) => {
+    await lockPeople(tx);
+    if ((await countPeople(tx)) > 0) return;
+    const fields = { name: "Operator", email: FIRST_OPERATOR_EMAIL, grants: [{ role: "operator" }] as const };
+    const person = newPerson(context, fields, by.actor);
+    await insertPerson(tx, person);
+    await recordAudit(tx, context, by, personFact(person));
+  });
+}
+
+/** The first operator, as long as it has never signed in. Null: it has, or is not there any more. */
+export async function awaitsFirstOperator({ db }: Pick<PeopleContext, "db">): Promise<Person | null> {
+  const person = await readPersonByEmail(db, FIRST_OPERATOR_EMAIL);
+  return person?.acceptedAt === null ? person : null;
+}
+
+/** A link for the first operator. Null: it has signed in, or is not there any more. */
+export async function firstOperatorLink(context: PeopleContext): Promise<MadeLink | null> {
+  const person = await awaitsFirstOperator(context);
+  return person && inTransaction(context, (tx) => makeLink(tx, context, person.id, "sign-in"));
+}

@@ -1,0 +1,22 @@
+import type { Queryable } from "../../platform/database/database.ts";
+import { after } from "../../platform/time.ts";
+import type { PeopleContext } from "../context.ts";
+import { hashLinkToken, LINK_LIFETIMES_MS, type LinkKind, linkUrl, makeLinkToken } from "./link.ts";
+import { deleteLinks, insertLink } from "./links-sql.ts";
+
+export type MadeLink = { readonly url: string; readonly expiresAt: Date };
+
+/** Makes a link for a person. Earlier ones of the same kind end, so a person has at most one of each. */
+export async function makeLink(
+  tx: Queryable,
+  { config, clock, newId }: Pick<PeopleContext, "config" | "clock" | "newId">,
+  personId: string,
+  kind: LinkKind,
+): Promise<MadeLink> {
+  const now = clock.now();
+  const token = makeLinkToken();
+  const expiresAt = after(now, LINK_LIFETIMES_MS[kind]);
+  await deleteLinks(tx, personId, [kind]);
+  await insertLink(tx, { id: newId(), personId, kind, tokenHash: hashLinkToken(token), now, expiresAt });
+  return { url: linkUrl(config.backOfficeUrl, kind, token), expiresAt };
+}

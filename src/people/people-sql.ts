@@ -1,0 +1,165 @@
+import type { Grant } from "../access/grant.ts";
+import type { Actor } from "../lifecycle/applied-transition.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
+import { type GrantRow, toGrant, toGrantRow } from "./grant-rows.ts";
+import type { Person } from "./person.ts";
+
+type PersonRow = {
+  id: string;
+  name: string;
+  email: string;
+  two_factor_enabled: boolean;
+  created_at: Date;
+  created_by_kind: Actor["kind"];
+  created_by_name: string | null;
+  created_by_id: string | null;
+  accepted_at: Date | null;
+  last_signed_in_at: Date | null;
+  disabled_at: Date | null;
+  grants: GrantRow[];
+};
+
+/** Of the person `p`. */
+const PERSON_COLUMNS = `p.id, p.name, p.email, p.two_factor_enabled, p.created_at, p.created_by_kind, p.created_by_name,
+             p.created_by_id, p.accepted_at, p.last_signed_in_at, p.disabled_at,
+             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants`;
+
+/** A person by its id. Null if there is none. */
+export async function readPerson(db: Queryable, personId: string): Promise<Person | null> {
+  const [row] = await db.query<PersonRow>({
+    name: "read-person",
+    text: `select ${PERSON_COLUMNS} from people p where p.id = $1`,
+    values: [personId],
+  });
+  return row === undefined ? null : toPerson(row);
+}
+
+/** A person by its mail address in lower case. Null if there is none. */
+export async function readPersonByEmail(db: Queryable, email: string): Promise<Person | null> {
+  const [row] = await db.query<PersonRow>({
+    name: "read-person-by-email",
+    text: `select ${PERSON_COLUMNS} from people p where p.email = $1`,
+    values: [email],
+  });
+  return row === undefined ? null : toPerson(row);
+}
+
+/** Oldest first. Returns one row more than the page if there is one. There are at most PEOPLE_MAX. */
+export async function listPeople(db: Queryable, { afterId, limit }: PagePosition): Promise<Person[]> {
+  const rows = await db.query<PersonRow>({
+    name: "list-people",
+    text: `
+      select ${PERSON_COLUMNS}
+      from people p
+      where p.id > $1
+      order by p.id
+      limit $2 + 1`,
+    values: [afterId, limit],
+  });
+  return rows.map(toPerson);
+}
+
+/**
+ * Lets changes of people wait for each other until the transaction ends, so that concurrent requests cannot exceed a limit or
+ * remove the last operator. Requests that only read people do not wait.
+ */
+export async function lockPeople(tx: Queryable): Promise<void> {
+  await tx.query({
+    name: "lock-people",
+    text: "lock table person_grants in share row exclusive mode",
+    values: [],
+  });
+}
+
+/** How many people are stored. There are at most PEOPLE_MAX. */
+export async function countPeople(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-people",
+    text: "select count(*)::integer as count from people",
+    values: [],
+  });
+  return row?.count ?? 0;
+}
+
+/** Inserts a person with its grants. Returns whether its mail address was free. */
+export async function insertPerson(tx: Queryable, person: Person): Promise<boolean> {
+  const { createdBy } = person;
+  const rows = await tx.query({
+    name: "insert-person",
+    text: `
+      insert into people (
+        id, name, email, email_verified, two_factor_enabled, created_at, updated_at, created_by_kind, created_by_name,
+        created_by_id)
+      values ($1, $2, $3, false, false, $4, $4, $5, $6, $7)
+      on conflict (email) do nothing
+      returning id`,
+    values: [
+      person.id,
+      person.name,
+      person.email,
+      person.createdAt,
+      createdBy.kind,
+      createdBy.name,
+      createdBy.id ?? null,
+    ],
+  });
+  if (rows.length === 0) return false;
+  await insertGrants(tx, person.id, person.grants);
+  return true;
+}
+
+async function insertGrants(tx: Queryable, personId: string, grants: readonly Grant[]): Promise<void> {
+  await tx.query({
+    name: "insert-person-grants",
+    text: `
+      insert into person_grants (person_id, role, merchant_ids, facility_ids, connection_ids)
+      select $1, g.role, g.merchant_ids, g.facility_ids, g.connection_ids
+      from json_to_recordset($2::json) as g (role text, merchant_ids uuid[], facility_ids uuid[], connection_ids uuid[])`,
+    values: [personId, JSON.stringify(grants.map(toGrantRow))],
+  });
+}
+
+/** Whether a person exists and may sign in. */
+export async function isEnabled(db: Queryable, personId: string): Promise<boolean> {
+  const rows = await db.query({
+    name: "is-person-enabled",
+    text: "select p.id from people p where p.id = $1 and p.disabled_at is null",
+    values: [personId],
+  });
+  return rows.length > 0;
+}
+
+/** Records that a person has signed in, and so has accepted its invitation. */
+export async function recordSignIn(db: Queryable, personId: string, now: Date): Promise<void> {
+  await db.query({
+    name: "record-sign-in",
+    text: `
+      update people
+      set accepted_at = coalesce(accepted_at, $2), last_signed_in_at = $2
+      where id = $1`,
+    values: [personId, now],
+  });
+}
+
+/** Records that a person has received a mail at its address. */
+export async function recordVerifiedEmail(tx: Queryable, personId: string, now: Date): Promise<void> {
+  await tx.query({
+    name: "record-verified-email",
+    text: "update people set email_verified = true, updated_at = $2 where id = $1 and not email_verified",
+    values: [personId, now],
+  });
+}
+
+const toPerson = (row: PersonRow): Person => ({
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  grants: row.grants.map(toGrant),
+  hasTwoFactor: row.two_factor_enabled,
+  createdBy: { kind: row.created_by_kind, name: row.created_by_name, id: row.created_by_id },
+  createdAt: row.created_at,
+  acceptedAt: row.accepted_at,
+  lastSignedInAt: row.last_signed_in_at,
+  disabledAt: row.disabled_at,
+});

@@ -1,0 +1,39 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** The prefix of all cookies of the back office. */
+export const COOKIE_PREFIX = "partner-orders";
+const NAME = `${COOKIE_PREFIX}.session_token`;
+
+/** The name of the cookie of a session. Browsers accept the prefix from https alone. */
+export const sessionCookieName = (isSecure: boolean): string => (isSecure ? `__Secure-${NAME}` : NAME);
+
+/** The value of a cookie in a `Cookie` header. Null if there is none. */
+export function cookieValue(header: string | undefined, name: string): string | null {
+  for (const part of header?.split(";") ?? []) {
+    const at = part.indexOf("=");
+    if (at !== -1 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+  }
+  return null;
+}
+
+/**
+ * The token in the value of a session's cookie. Null if its signature is not of this secret. better-auth writes it: the
+ * token, a dot and its HMAC with SHA-256 in base64, percent-encoded.
+ */
+export function sessionToken(value: string, secret: string): string | null {
+  const text = decoded(value);
+  const dot = text.lastIndexOf(".");
+  if (dot < 1) return null;
+  const token = text.slice(0, dot);
+  const sent = Buffer.from(text.slice(dot + 1), "base64");
+  const expected = createHmac("sha256", secret).update(token).digest();
+  return sent.length === expected.length && timingSafeEqual(sent, expected) ? token : null;
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,143 @@
+import type { Queryable } from "../../platform/database/database.ts";
+import { type GrantRow, toGrant } from "../grant-rows.ts";
+import type { PersonSession, Session } from "./session.ts";
+
+type SessionRow = {
+  id: string;
+  person_id: string;
+  ip_address: string | null;
+  user_agent: string | null;
+  signed_in_at: Date;
+  seen_at: Date;
+  authenticated_at: Date;
+};
+
+/** Of the session `s`. */
+const SESSION_COLUMNS =
+  "s.id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at";
+
+type PersonSessionRow = SessionRow & {
+  name: string;
+  email: string;
+  two_factor_enabled: boolean;
+  disabled_at: Date | null;
+  grants: GrantRow[];
+};
+
+/** The session of a token with its person. Null if there is none. By person_sessions_token_key. */
+export async function readSession(db: Queryable, token: string): Promise<PersonSession | null> {
+  const [row] = await db.query<PersonSessionRow>({
+    name: "read-person-session",
+    text: `
+      select ${SESSION_COLUMNS}, p.name, p.email, p.two_factor_enabled, p.disabled_at,
+             (select coalesce(json_agg(g), '[]') from person_grants g where g.person_id = p.id) as grants
+      from person_sessions s
+      join people p on p.id = s.person_id
+      where s.token = $1`,
+    values: [token],
+  });
+  return row === undefined
+    ? null
+    : {
+        session: toSession(row),
+        person: {
+          id: row.person_id,
+          name: row.name,
+          email: row.email,
+          grants: row.grants.map(toGrant),
+          hasTwoFactor: row.two_factor_enabled,
+          disabledAt: row.disabled_at,
+        },
+      };
+}
+
+/** Records that a session was used, unless a use after `staleBefore` is recorded already. */
+export async function recordSessionUse(
+  db: Queryable,
+  sessionId: string,
+  seenAt: Date,
+  staleBefore: Date,
+): Promise<void> {
+  await db.query({
+    name: "record-session-use",
+    text: "update person_sessions set seen_at = $2 where id = $1 and seen_at <= $3",
+    values: [sessionId, seenAt, staleBefore],
+  });
+}
+
+/** Records that the person has proved again who it is. */
+export async function recordAuthentication(db: Queryable, sessionId: string, now: Date): Promise<void> {
+  await db.query({
+    name: "record-authentication",
+    text: "update person_sessions set authenticated_at = $2, seen_at = greatest(seen_at, $2) where id = $1",
+    values: [sessionId, now],
+  });
+}
+
+/** The sessions of a person, the one that was used last first. There are at most SESSIONS_MAX. */
+export async function listSessions(db: Queryable, personId: string): Promise<Session[]> {
+  const rows = await db.query<SessionRow>({
+    name: "list-person-sessions",
+    text: `
+      select ${SESSION_COLUMNS}
+      from person_sessions s
+      where s.person_id = $1
+      order by s.seen_at desc, s.id desc
+      limit 100`,
+    values: [personId],
+  });
+  return rows.map(toSession);
+}
+
+/** Ends a session of a person. Returns whether there was one. */
+export async function deleteSession(tx: Queryable, personId: string, sessionId: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: "delete-person-session",
+    text: "delete from person_sessions where person_id = $1 and id = $2 returning id",
+    values: [personId, sessionId],
+  });
+  return rows.length > 0;
+}
+
+/** Ends all sessions of a person, but for one. Returns how many. */
+export async function deleteSessions(
+  tx: Queryable,
+  personId: string,
+  exceptId: string | null = null,
+): Promise<number> {
+  const rows = await tx.query({
+    name: "delete-person-sessions",
+    text: `
+      delete from person_sessions
+      where person_id = $1 and ($2::uuid is null or id <> $2)
+      returning id`,
+    values: [personId, exceptId],
+  });
+  return rows.length;
+}
+
+/** Ends the sessions of a person that were used longest ago, beyond the newest ones. */
+export async function deleteOldestSessions(tx: Queryable, personId: string, kept: number): Promise<void> {
+  await tx.query({
+    name: "delete-oldest-person-sessions",
+    text: `
+      delete from person_sessions
+      where id in (
+        select s.id
+        from person_sessions s
+        where s.person_id = $1
+        order by s.seen_at desc, s.id desc
+        offset $2)`,
+    values: [personId, kept],
+  });
+}
+
+const toSession = (row: SessionRow): Session => ({
+  id: row.id,
+  personId: row.person_id,
+  ipAddress: row.ip_address || null,
+  userAgent: row.user_agent || null,
+  signedInAt: row.signed_in_at,
+  seenAt: row.seen_at,
+  authenticatedAt: row.authenticated_at,
+});

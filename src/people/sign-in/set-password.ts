@@ -1,0 +1,44 @@
+import { recordAudit } from "../../audit/record-audit.ts";
+import { inTransaction } from "../../platform/context.ts";
+import { storePassword } from "../auth/accounts-sql.ts";
+import { deleteLinks } from "../links/links-sql.ts";
+import { isRecent, type PersonSession } from "../sessions/session.ts";
+import { deleteSessions } from "../sessions/sessions-sql.ts";
+import { byPerson } from "./finish-sign-in.ts";
+import type { People } from "./people.ts";
+import type { Visitor } from "./visitor.ts";
+
+/**
+ * Sets or replaces the password of a person who has proved recently who it is. All of its other sessions end: who has
+ * stolen one loses it. Returns false if the proof is too old.
+ */
+export async function setPassword(
+  people: People,
+  opened: PersonSession,
+  password: string,
+  visitor: Visitor,
+): Promise<boolean> {
+  const { person, session } = opened;
+  if (!isRecent(session, people.clock.now())) return false;
+  const passwordHash = await hashPassword(people, password);
+  await inTransaction(people, async (tx) => {
+    const now = people.clock.now();
+    await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
+    await deleteLinks(tx, person.id, ["reset"]);
+    const ended = await deleteSessions(tx, person.id, session.id);
+    const details = { sessionsEnded: ended };
+    await recordAudit(tx, people, byPerson(opened, visitor, "setPassword"), {
+      merchantId: null,
+      subject: "per",
+      ids: [person.id],
+      details,
+    });
+  });
+  return true;
+}
+
+/** Its hash by scrypt, with a salt of its own. */
+export async function hashPassword(people: People, password: string): Promise<string> {
+  const { password: passwords } = await people.auth().$context;
+  return passwords.hash(password);
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  createPerson,
+  createPersonWithPassword,
+  linkToken,
+  openBrowser,
+  PASSWORD,
+  setCookies,
+  signIn,
+} from "../../support/people.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+describe("POST /auth/sign-in/link", () => {
+  it("opens a session once, with a cookie that no script can read", async () => {
+    const person = await createPerson(service);
+    const token = await linkToken(service, person, "sign-in");
+    const browser = openBrowser(service);
+    expect((await browser.get("/api/me")).status).toBe(401);
+    const answer = await browser.post("/auth/sign-in/link", { token });
+    expect(answer).toMatchObject({ status: 200, body: { status: "signed-in" } });
+    const [cookie = ""] = setCookies(answer).filter((set) => set.includes("session_token"));
+    expect(cookie).toMatch(/; HttpOnly/);
+    expect(cookie).toMatch(/; SameSite=Lax/);
+    expect((await browser.get("/api/me")).body).toMatchObject({ name: person.name, role: "operator" });
+    expect(await openBrowser(service).post("/auth/sign-in/link", { token })).toMatchObject({
+      status: 401,
+      body: { code: "sign-in-failed" },
+    });
+  });
+
+  it("gives one of many who use it at once a session", async () => {
+    const token = await linkToken(service, await createPerson(service), "invitation");
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => openBrowser(service).post("/auth/sign-in/link", { token })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(401)]);
+  });
+});
+
+describe("POST /auth/sign-in/password", () => {
+  it("opens a session, and answers a wrong password as an unknown address", async () => {
+    const { person } = await createPersonWithPassword(service);
+    const browser = openBrowser(service);
+    const wrong = await browser.post("/auth/sign-in/password", {
+      email: person.email,
+      password: "wrong password",
+    });
+    const unknown = await browser.post("/auth/sign-in/password", {
+      email: "no@example.com",
+      password: PASSWORD,
+    });
+    expect(wrong).toMatchObject({ status: 401, body: { code: "sign-in-failed" } });
+    expect({ ...wrong.body, instance: "" }).toEqual({ ...unknown.body, instance: "" });
+    const right = await browser.post("/auth/sign-in/password", {
+      email: person.email.toUpperCase(),
+      password: PASSWORD,
+    });
+    expect(right).toMatchObject({ status: 200, body: { status: "signed-in" } });
+    expect((await browser.get("/api/me")).status).toBe(200);
+  });
+});
+
+describe("POST /auth/sign-out", () => {
+  it("ends the session", async () => {
+    const browser = await signIn(service, await createPerson(service));
+    const cookies = new Map(browser.cookies);
+    expect((await browser.post("/auth/sign-out")).status).toBe(204);
+    expect((await browser.get("/api/me")).status).toBe(401);
+    const stolen = openBrowser(service);
+    for (const [name, value] of cookies) stolen.cookies.set(name, value);
+    expect((await stolen.get("/api/me")).status).toBe(401);
+  });
+});

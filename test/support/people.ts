@@ -1,0 +1,110 @@
+import type { Grant } from "../../src/access/grant.ts";
+import { byService } from "../../src/audit/initiator.ts";
+import type { LinkKind } from "../../src/people/links/link.ts";
+import { makeLink } from "../../src/people/links/make-link.ts";
+import { insertPerson } from "../../src/people/people-sql.ts";
+import type { Person } from "../../src/people/person.ts";
+import type { Answer, TestService } from "./test-service.ts";
+
+/** A browser: it keeps cookies, and names the page that it is on. */
+export type Browser = {
+  readonly cookies: Map<string, string>;
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+};
+
+const HOST = "localhost:8081";
+
+export function openBrowser(service: TestService, address = "192.0.2.1"): Browser {
+  const cookies = new Map<string, string>();
+  const client = service.backOfficeFrom(address);
+  const request: Browser["request"] = async (method, path, body, headers = {}) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const answer = await client.request(method, path, {
+      ...(body !== undefined && { body }),
+      headers: {
+        host: HOST,
+        ...(method !== "GET" && { origin: `http://${HOST}` }),
+        ...(cookie !== "" && { cookie }),
+        ...headers,
+      },
+    });
+    for (const set of setCookies(answer)) {
+      const [pair = "", ...attributes] = set.split("; ");
+      const at = pair.indexOf("=");
+      if (attributes.includes("Max-Age=0")) cookies.delete(pair.slice(0, at));
+      else cookies.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+    return answer;
+  };
+  return {
+    cookies,
+    get: (path) => request("GET", path),
+    post: (path, body, headers) => request("POST", path, body, headers),
+    request,
+  };
+}
+
+export const setCookies = ({ headers }: Answer): string[] => {
+  const sent: unknown = headers["set-cookie"]; // Fastify returns several as a list.
+  return sent === undefined ? [] : Array.isArray(sent) ? sent : [String(sent)];
+};
+
+let counter = 0;
+
+/** A person who has not signed in yet. */
+export async function createPerson(
+  { context }: TestService,
+  fields: Partial<Pick<Person, "name" | "email" | "grants">> = {},
+): Promise<Person> {
+  counter += 1;
+  const person: Person = {
+    id: context.newId(),
+    name: `Person ${counter}`,
+    email: `person${counter}@example.com`,
+    grants: [{ role: "operator" }] satisfies Grant[],
+    hasTwoFactor: false,
+    createdBy: byService("test").actor,
+    createdAt: context.clock.now(),
+    acceptedAt: null,
+    lastSignedInAt: null,
+    disabledAt: null,
+    ...fields,
+  };
+  await insertPerson(context.db, person);
+  return person;
+}
+
+/** The token of a new link for a person. */
+export async function linkToken({ context }: TestService, person: Person, kind: LinkKind): Promise<string> {
+  const { url } = await context.db.transaction((tx) => makeLink(tx, context, person.id, kind));
+  return url.slice(url.indexOf("#token=") + "#token=".length);
+}
+
+/** Signs a person in with a link. */
+export async function signIn(
+  service: TestService,
+  person: Person,
+  browser = openBrowser(service),
+): Promise<Browser> {
+  const answer = await browser.post("/auth/sign-in/link", {
+    token: await linkToken(service, person, "sign-in"),
+  });
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return browser;
+}
+
+export const PASSWORD = "correct horse battery staple";
+
+/** A person with a password, and a browser on which it has just signed in. */
+export async function createPersonWithPassword(
+  service: TestService,
+  fields: Parameters<typeof createPerson>[1] = {},
+): Promise<{ person: Person; browser: Browser }> {
+  const person = await createPerson(service, fields);
+  const browser = await signIn(service, person);
+  const answer = await browser.post("/auth/password", { password: PASSWORD });
+  if (answer.status !== 204) throw new Error(JSON.stringify(answer.body));
+  return { person, browser };
+}
