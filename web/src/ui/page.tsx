@@ -1,9 +1,12 @@
-import { Box, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Box, Breadcrumbs, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useEffect } from "react";
 import { useTranslation } from "react-i18next";
+import { TextLink } from "./link.tsx";
 
 type Props = {
   readonly title: string;
+  /** The way to this page: `Crumbs`. */
+  readonly crumbs?: ReactNode;
   /** Beside the title, such as a status. */
   readonly beside?: ReactNode;
   /** Under the title: what the page is for, in a sentence. */
@@ -13,7 +16,7 @@ type Props = {
 };
 
 /** The frame of every page: its title, for people and for the browser's tab, and its actions. */
-export function Page({ title, beside, about, actions, children }: Props) {
+export function Page({ title, crumbs, beside, about, actions, children }: Props) {
   const { t } = useTranslation();
   useEffect(() => {
     document.title = `${title} · ${t("shell.product")}`;
@@ -22,6 +25,7 @@ export function Page({ title, beside, about, actions, children }: Props) {
     <Stack gap="md">
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box>
+          {crumbs}
           <Group gap="xs">
             <Title order={1} size="h3">
               {title}
@@ -38,6 +42,22 @@ export function Page({ title, beside, about, actions, children }: Props) {
       </Group>
       {children}
     </Stack>
+  );
+}
+
+type CrumbsProps = { readonly of: readonly (readonly [name: string, to: string])[] };
+
+/** The pages above this one. */
+export function Crumbs({ of }: CrumbsProps) {
+  const { t } = useTranslation();
+  return (
+    <Breadcrumbs component="nav" aria-label={t("ui.crumbs")} separatorMargin={6}>
+      {of.map(([name, to]) => (
+        <TextLink key={to} to={to} size="xs">
+          {name}
+        </TextLink>
+      ))}
+    </Breadcrumbs>
   );
 }
 

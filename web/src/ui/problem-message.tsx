@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
+import { Alert, Button, Code, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../api/problem.ts";
@@ -42,6 +42,7 @@ export function ProblemMessage({ error, retry }: Props) {
     >
       <Stack gap="xs">
         <Text size="sm">{textOf(error)}</Text>
+        <FieldErrors error={error} />
         {requestId !== null && (
           <Text size="xs">
             {t("problem.requestId")} <Code>{requestId}</Code>
@@ -56,5 +57,17 @@ export function ProblemMessage({ error, retry }: Props) {
         )}
       </Stack>
     </Alert>
+  );
+}
+
+/** All explanations of a 422: some fields may not be on the page. */
+function FieldErrors({ error }: { error: unknown }) {
+  if (!(error instanceof ApiProblem) || error.errors.length === 0) return null;
+  return (
+    <List size="sm">
+      {error.errors.map(({ pointer, parameter, line, detail }) => (
+        <List.Item key={`${pointer ?? parameter} ${line} ${detail}`}>{detail}</List.Item>
+      ))}
+    </List>
   );
 }

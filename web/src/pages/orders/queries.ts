@@ -1,5 +1,5 @@
 import { read } from "../../api/read.ts";
-import type { OrderStatus, paths } from "../../api/schema.d.ts";
+import type { Order, OrderStatus, paths } from "../../api/schema.d.ts";
 
 type OrderFilters = NonNullable<paths["/api/orders"]["get"]["parameters"]["query"]>;
 
@@ -18,3 +18,8 @@ export const ordersQuery = (filters: OrderFilters) =>
   read("/api/orders", { params: { query: { limit: 50, ...filters } } });
 
 export const orderQuery = (id: string) => read("/api/orders/{id}", { params: { path: { id } } });
+
+export const orderDeliveriesQuery = ({ connectionId, id }: Order) =>
+  read("/api/connections/{id}/deliveries", {
+    params: { path: { id: connectionId }, query: { orderId: id, limit: 50 } },
+  });

@@ -28,5 +28,5 @@ export const orderRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/orders/$orderId",
   loader: ({ params }) => queryClient.ensureQueryData(orderQuery(params.orderId)),
-  component: lazyRouteComponent(() => import("./order-page.tsx"), "OrderPage"),
+  component: lazyRouteComponent(() => import("./order/order-page.tsx"), "OrderPage"),
 });

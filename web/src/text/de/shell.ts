@@ -37,6 +37,10 @@ export const shell: Translated<typeof en> = {
     previousPage: "Zurück",
     cancel: "Abbrechen",
     close: "Schließen",
+    back: "Zurück",
+    required: "Das wird gebraucht.",
+    crumbs: "Weg zu dieser Seite",
+    downloadCsv: "CSV herunterladen",
   },
   problem: {
     title: "Das hat nicht geklappt",

@@ -34,6 +34,10 @@ export const shell = {
     previousPage: "Previous",
     cancel: "Cancel",
     close: "Close",
+    back: "Back",
+    required: "This is needed.",
+    crumbs: "Way to this page",
+    downloadCsv: "Download CSV",
   },
   problem: {
     title: "That did not work",

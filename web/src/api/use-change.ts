@@ -1,0 +1,39 @@
+import { notifications } from "@mantine/notifications";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useProblemText } from "../ui/problem-message.tsx";
+
+type Change<Input, Output> = {
+  /** Sends the change: `dataOf(api.POST(...))`. */
+  readonly run: (input: Input) => Promise<Output>;
+  /** What has happened, in a few words. Absent: nothing is announced. */
+  readonly done?: string | ((output: Output) => string);
+  readonly onDone?: (output: Output) => void;
+  /** Whether an error is announced. False where the page shows it itself. */
+  readonly isAnnounced?: boolean;
+};
+
+/**
+ * A change of something in the service. Afterwards all that pages show is read again: a change of an order also changes
+ * lists, stock and money, and only what is on the screen is read.
+ */
+export function useChange<Input = void, Output = unknown>({
+  run,
+  done,
+  onDone,
+  isAnnounced = true,
+}: Change<Input, Output>) {
+  const queryClient = useQueryClient();
+  const textOf = useProblemText();
+  return useMutation<Output, Error, Input>({
+    mutationFn: run,
+    onSuccess: async (output) => {
+      const message = typeof done === "function" ? done(output) : done;
+      if (message !== undefined) notifications.show({ message, color: "green" });
+      onDone?.(output);
+      await queryClient.invalidateQueries();
+    },
+    onError: (error) => {
+      if (isAnnounced) notifications.show({ message: textOf(error), color: "red", autoClose: 10_000 });
+    },
+  });
+}

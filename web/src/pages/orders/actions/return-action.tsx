@@ -1,0 +1,102 @@
+import { Checkbox, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
+import type { ReturnCondition, ReturnReason, ReturnRequest } from "../../../api/schema.d.ts";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { filled } from "../../../ui/form/use-api-form.ts";
+import { type ActionProps, useEffectText } from "./effect.ts";
+
+const REASONS = [
+  "undeliverable",
+  "refused",
+  "unwanted",
+  "damaged",
+  "defective",
+  "wrong_item",
+  "not_as_described",
+  "other",
+] as const satisfies readonly ReturnReason[];
+const CONDITIONS = [
+  "unopened",
+  "opened",
+  "damaged",
+  "defective",
+] as const satisfies readonly ReturnCondition[];
+
+type Values = {
+  shipmentId: string | null;
+  reason: ReturnReason | null;
+  condition: ReturnCondition | null;
+  restock: boolean;
+  reference: string;
+  note: string;
+};
+
+/** Records that a shipment came back. */
+export function ReturnAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  const out = order.shipments.filter(({ status }) => status !== "returned");
+  const nameOf = (index: number, trackingNumber: string | null) =>
+    [t("orderActions.shipmentNumber", { number: index + 1 }), trackingNumber].filter(Boolean).join(" · ");
+  return (
+    <ConfirmAction<Values>
+      label={t("orderActions.return")}
+      effect={effectOf(action)}
+      done={t("orderActions.returned")}
+      initialValues={{
+        shipmentId: out.at(-1)?.id ?? null,
+        reason: null,
+        condition: null,
+        restock: false,
+        reference: "",
+        note: "",
+      }}
+      fields={(form) => (
+        <Stack gap="sm">
+          <Select
+            label={t("order.shipment")}
+            data={out.map(({ id, trackingNumber }, index) => ({
+              value: id,
+              label: nameOf(index, trackingNumber),
+            }))}
+            allowDeselect={false}
+            {...form.getInputProps("shipmentId")}
+          />
+          <Select
+            label={t("order.reason")}
+            data={REASONS.map((value) => ({ value, label: t(`returnReasons.${value}`) }))}
+            clearable
+            {...form.getInputProps("reason")}
+          />
+          <Select
+            label={t("order.condition")}
+            data={CONDITIONS.map((value) => ({ value, label: t(`returnConditions.${value}`) }))}
+            clearable
+            {...form.getInputProps("condition")}
+          />
+          <Checkbox
+            label={t("orderActions.restock")}
+            {...form.getInputProps("restock", { type: "checkbox" })}
+          />
+          <TextInput
+            label={t("orderActions.reference")}
+            description={t("orderActions.returnReferenceHelp")}
+            maxLength={255}
+            {...form.getInputProps("reference")}
+          />
+          <Textarea
+            label={t("orderActions.note")}
+            maxLength={1_000}
+            autosize
+            {...form.getInputProps("note")}
+          />
+        </Stack>
+      )}
+      run={(values) => {
+        const body = filled(values) as ReturnRequest; // Null and empty values are left out.
+        return dataOf(api.POST("/api/orders/{id}/return", { params: { path: { id: order.id } }, body }));
+      }}
+    />
+  );
+}

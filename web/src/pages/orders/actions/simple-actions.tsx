@@ -1,0 +1,177 @@
+import { Checkbox, Stack, Textarea, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { filled } from "../../../ui/form/use-api-form.ts";
+import { useHoldReason } from "../hold-reason.ts";
+import { type ActionProps, useEffectText } from "./effect.ts";
+
+const pathOf = ({ id }: { id: string }) => ({ params: { path: { id } } });
+
+type Reason = { readonly reason: string };
+const NO_REASON: Reason = { reason: "" };
+
+/** Why, for the timeline. */
+const ReasonField = ({ form }: { form: UseFormReturnType<Reason> }) => {
+  const { t } = useTranslation();
+  return (
+    <Textarea
+      label={t("orderActions.reason")}
+      description={t("orderActions.reasonHelp")}
+      maxLength={1_000}
+      autosize
+      minRows={2}
+      data-autofocus
+      {...form.getInputProps("reason")}
+    />
+  );
+};
+
+export function ApproveAction({ order, action, isPrimary }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  return (
+    <ConfirmAction
+      label={t("orderActions.approve")}
+      effect={effectOf(action)}
+      done={t("orderActions.approved")}
+      isPrimary={isPrimary}
+      initialValues={NO_REASON}
+      fields={(form) => <ReasonField form={form} />}
+      run={(values) =>
+        dataOf(api.POST("/api/orders/{id}/approve", { ...pathOf(order), body: filled(values) }))
+      }
+    />
+  );
+}
+
+export function RejectAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  return (
+    <ConfirmAction
+      label={t("orderActions.reject")}
+      effect={effectOf(action)}
+      done={t("orderActions.rejected")}
+      isDanger
+      initialValues={NO_REASON}
+      fields={(form) => <ReasonField form={form} />}
+      run={(values) =>
+        dataOf(api.POST("/api/orders/{id}/reject", { ...pathOf(order), body: filled(values) }))
+      }
+    />
+  );
+}
+
+export function CancelAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  return (
+    <ConfirmAction
+      label={t("orderActions.cancel")}
+      effect={effectOf(action)}
+      done={t("orderActions.canceled")}
+      isDanger
+      initialValues={NO_REASON}
+      fields={(form) => <ReasonField form={form} />}
+      run={(values) =>
+        dataOf(api.POST("/api/orders/{id}/cancel", { ...pathOf(order), body: filled(values) }))
+      }
+    />
+  );
+}
+
+export function HoldAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  return (
+    <ConfirmAction
+      label={t("orderActions.hold")}
+      effect={effectOf(action)}
+      done={t("orderActions.held")}
+      initialValues={{ reason: "merchant_request" }}
+      fields={(form) => (
+        <TextInput
+          label={t("orderActions.holdReason")}
+          description={t("orderActions.holdReasonHelp")}
+          maxLength={100}
+          data-autofocus
+          {...form.getInputProps("reason")}
+        />
+      )}
+      run={({ reason }) => {
+        const body = reason.trim() === "" ? {} : { reasons: [reason.trim()] };
+        return dataOf(api.POST("/api/orders/{id}/hold", { ...pathOf(order), body }));
+      }}
+    />
+  );
+}
+
+export function ReleaseHoldAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  const holdReason = useHoldReason();
+  const reasons = order.onHoldReasons;
+  return (
+    <ConfirmAction
+      label={t("orderActions.releaseHold")}
+      effect={effectOf(action)}
+      done={t("orderActions.released")}
+      initialValues={{ reasons: [...reasons] }}
+      validate={(values) => (values.reasons.length === 0 ? { reasons: t("orderActions.chooseReason") } : {})}
+      fields={(form) => (
+        <Checkbox.Group label={t("orderActions.reasons")} {...form.getInputProps("reasons")}>
+          <Stack gap={6} mt={4}>
+            {reasons.map((reason) => (
+              <Checkbox key={reason} value={reason} label={holdReason(reason)} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      )}
+      run={(body) => dataOf(api.POST("/api/orders/{id}/release-hold", { ...pathOf(order), body }))}
+    />
+  );
+}
+
+export function CompleteAction({ order, action, isPrimary }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  return (
+    <ConfirmAction
+      label={t("orderActions.complete")}
+      effect={effectOf(action)}
+      done={t("orderActions.completed")}
+      isPrimary={isPrimary}
+      run={() => dataOf(api.POST("/api/orders/{id}/complete", pathOf(order)))}
+    />
+  );
+}
+
+export function RetryPaymentAction({ order, action, isPrimary }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  return (
+    <ConfirmAction
+      label={t("orderActions.retryPayment")}
+      effect={effectOf(action)}
+      done={t("orderActions.retried")}
+      isPrimary={isPrimary}
+      run={() => dataOf(api.POST("/api/orders/{id}/retry-payment", pathOf(order)))}
+    />
+  );
+}
+
+export function EraseAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  return (
+    <ConfirmAction
+      label={t("orderActions.erase")}
+      effect={effectOf(action)}
+      done={t("orderActions.erased")}
+      isDanger
+      run={() => dataOf(api.POST("/api/orders/{id}/erase-personal-data", pathOf(order)))}
+    />
+  );
+}

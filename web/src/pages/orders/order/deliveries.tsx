@@ -1,0 +1,57 @@
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import type { Order } from "../../../api/schema.d.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { ProblemMessage } from "../../../ui/problem-message.tsx";
+import { Section } from "../../../ui/section.tsx";
+import { StatusBadge } from "../../../ui/status-badge.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { orderDeliveriesQuery } from "../queries.ts";
+
+/** The events of the order on their way to the partner. */
+export function OrderDeliveries({ order }: { order: Order }) {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(orderDeliveriesQuery(order));
+  return (
+    <Section title={t("order.deliveries")}>
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data?.data.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t("order.noDeliveries")}
+        </Text>
+      )}
+      {data !== undefined && data.data.length > 0 && (
+        <DataTable
+          label={t("order.deliveries")}
+          rows={data.data}
+          rowKey={({ id }) => id}
+          columns={[
+            {
+              name: t("order.event"),
+              cell: ({ eventType }) => (
+                <Text span inherit ff="monospace">
+                  {eventType}
+                </Text>
+              ),
+            },
+            { name: t("orders.status"), cell: ({ status }) => <StatusBadge of="delivery" status={status} /> },
+            {
+              name: t("order.attempts"),
+              align: "right",
+              cell: ({ attemptCount }) => formatNumber(attemptCount),
+            },
+            {
+              name: t("order.nextAttempt"),
+              align: "right",
+              isMinor: true,
+              cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} />,
+            },
+            { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,97 @@
+import { Code, Group, Text } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import type { Order } from "../../../api/schema.d.ts";
+import { countryName } from "../../../text/format.ts";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { Facts } from "../../../ui/facts.tsx";
+import { Section } from "../../../ui/section.tsx";
+import { Time } from "../../../ui/time.tsx";
+
+type Props = { readonly order: Order };
+
+/** Whose order it is and when it changed. */
+export function OrderDetails({ order }: Props) {
+  const { t } = useTranslation();
+  return (
+    <Section title={t("order.details")}>
+      <Facts
+        of={[
+          [t("order.id"), <Id key="id" value={order.id} of={t("order.id")} />],
+          [
+            t("order.externalId"),
+            order.externalOrderId === null ? null : (
+              <Id key="external" value={order.externalOrderId} of={t("order.externalId")} />
+            ),
+          ],
+          [t("orders.merchant"), order.merchantName],
+          [t("orders.connection"), order.connectionName],
+          [t("orders.created"), <Time key="created" at={order.createdAt} />],
+          [t("order.updated"), <Time key="updated" at={order.updatedAt} />],
+          [t("order.cancelableUntil"), <Time key="until" at={order.cancelableUntil} />],
+          [t("order.routed"), <Time key="routed" at={order.routedAt} />],
+        ]}
+      />
+    </Section>
+  );
+}
+
+const Id = ({ value, of }: { value: string; of: string }) => (
+  <Group gap={4} wrap="nowrap">
+    <Text span inherit ff="monospace" fz="xs">
+      {value}
+    </Text>
+    <CopyButton value={value} of={of} />
+  </Group>
+);
+
+/** Where the order goes. */
+export function OrderAddress({ order: { shippingAddress: address, personalDataErasedAt } }: Props) {
+  const { t } = useTranslation();
+  const lines = [
+    address.name,
+    address.company,
+    address.address1,
+    address.address2,
+    [address.zip, address.city].filter(Boolean).join(" "),
+    address.stateCode,
+    countryName(address.countryCode),
+    address.phone,
+  ].filter(Boolean);
+  return (
+    <Section
+      title={t("order.address")}
+      actions={
+        personalDataErasedAt === null && <CopyButton value={lines.join("\n")} of={t("order.address")} />
+      }
+    >
+      {personalDataErasedAt === null ? (
+        <Text size="sm" component="address" style={{ fontStyle: "normal", whiteSpace: "pre-line" }}>
+          {lines.join("\n")}
+        </Text>
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t("order.erased")} <Time at={personalDataErasedAt} />
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+/** What the partner wrote to the order. */
+export function OrderNote({ order: { note, metadata } }: Props) {
+  const { t } = useTranslation();
+  const entries = Object.entries(metadata);
+  if (note === null && entries.length === 0) return null;
+  return (
+    <Section title={t("order.note")}>
+      {note !== null && (
+        <Text size="sm" style={{ whiteSpace: "pre-line", overflowWrap: "anywhere" }}>
+          {note}
+        </Text>
+      )}
+      {entries.length > 0 && (
+        <Facts of={entries.map(([name, value]) => [name, <Code key={name}>{value}</Code>])} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,51 @@
+import { Text } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import type { Order, OrderLine } from "../../../api/schema.d.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Money } from "../../../ui/money.tsx";
+import { Section } from "../../../ui/section.tsx";
+import { StatusBadge } from "../../../ui/status-badge.tsx";
+
+/** What was ordered, and what became of each line. */
+export function OrderLines({ order }: { order: Order }) {
+  const { t } = useTranslation();
+  const shipmentOf = ({ shipmentId }: OrderLine) => order.shipments.find(({ id }) => id === shipmentId);
+  return (
+    <Section title={t("order.lines")}>
+      <DataTable
+        label={t("order.lines")}
+        rows={order.lines}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            name: t("order.product"),
+            cell: ({ name, sku }) => (
+              <>
+                {name}{" "}
+                <Text span c="dimmed" size="xs" ff="monospace">
+                  {sku}
+                </Text>
+              </>
+            ),
+          },
+          { name: t("order.quantity"), align: "right", cell: ({ quantity }) => formatNumber(quantity) },
+          { name: t("order.unitPrice"), align: "right", cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+          {
+            name: t("order.shipment"),
+            cell: (line) => {
+              const shipment = shipmentOf(line);
+              return shipment === undefined ? "–" : <StatusBadge of="shipment" status={shipment.status} />;
+            },
+          },
+          {
+            name: t("order.returned"),
+            align: "right",
+            isMinor: true,
+            cell: ({ returnedQuantity }) => (returnedQuantity === 0 ? "–" : formatNumber(returnedQuantity)),
+          },
+        ]}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,20 @@
+/** The operations of timelines that have texts. The operations are open: others are shown by their names. */
+export const OPERATIONS = [
+  "create",
+  "accept",
+  "approve",
+  "reject",
+  "cancel",
+  "complete",
+  "hold",
+  "releaseHold",
+  "route",
+  "ship",
+  "updateShipment",
+  "returnShipment",
+  "updateShippingAddress",
+  "retryPayment",
+  "refund",
+  "erasePersonalData",
+  "process",
+] as const;

@@ -1,0 +1,88 @@
+import { Anchor, Text } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import type { Order, Shipment } from "../../../api/schema.d.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Section } from "../../../ui/section.tsx";
+import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
+import { Time } from "../../../ui/time.tsx";
+
+type Props = { readonly order: Order };
+
+/** The parcels of the order and where they are. */
+export function OrderShipments({ order: { shipments } }: Props) {
+  const { t } = useTranslation();
+  return (
+    <Section title={t("order.shipments")}>
+      {shipments.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t("order.noShipments")}
+        </Text>
+      ) : (
+        <DataTable
+          label={t("order.shipments")}
+          rows={shipments}
+          rowKey={({ id }) => id}
+          columns={[
+            { name: t("orders.status"), cell: ({ status }) => <StatusBadge of="shipment" status={status} /> },
+            { name: t("order.carrier"), cell: ({ carrier }) => carrier ?? "–" },
+            { name: t("order.tracking"), cell: (shipment) => <Tracking shipment={shipment} /> },
+            {
+              name: t("order.linesCount"),
+              align: "right",
+              cell: ({ lineIds }) => formatNumber(lineIds.length),
+            },
+            { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** The carrier's page opens in a tab of its own, which learns nothing of the console. */
+function Tracking({ shipment: { trackingNumber, trackingUrl } }: { shipment: Shipment }) {
+  const { t } = useTranslation();
+  if (trackingUrl === null) return trackingNumber ?? "–";
+  return (
+    <Anchor href={trackingUrl} target="_blank" rel="noopener noreferrer">
+      {trackingNumber ?? t("order.track")}
+    </Anchor>
+  );
+}
+
+/** What came back. Left out while nothing has. */
+export function OrderReturns({ order: { returns, lines } }: Props) {
+  const { t } = useTranslation();
+  if (returns.length === 0) return null;
+  const nameOf = (lineId: string) => lines.find(({ id }) => id === lineId)?.name ?? lineId;
+  return (
+    <Section title={t("order.returns")}>
+      <DataTable
+        label={t("order.returns")}
+        rows={returns}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            name: t("order.lines"),
+            cell: ({ lines: returned }) =>
+              returned.map(({ lineId, quantity }) => `${quantity} × ${nameOf(lineId)}`).join(", "),
+          },
+          {
+            name: t("order.reason"),
+            cell: ({ reason }) => (reason === null ? "–" : t(`returnReasons.${reason}`)),
+          },
+          {
+            name: t("order.condition"),
+            cell: ({ condition }) => (condition === null ? "–" : t(`returnConditions.${condition}`)),
+          },
+          {
+            name: t("order.restocked"),
+            cell: ({ restocked }) => restocked && <Pill>{t("order.restocked")}</Pill>,
+          },
+          { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        ]}
+      />
+    </Section>
+  );
+}

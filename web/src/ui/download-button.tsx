@@ -1,0 +1,31 @@
+import { Button } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { meQuery } from "../api/me.ts";
+
+/**
+ * Downloads a file of the API, such as an export. The browser stores it as it arrives, however large it is. An expired
+ * session is renewed before: a browser would store the problem in the place of the file.
+ */
+export function DownloadButton({ address, label }: { address: string; label?: string }) {
+  const { t } = useTranslation();
+  const queryClient = useQueryClient();
+  const download = async () => {
+    await queryClient.fetchQuery({ ...meQuery(), staleTime: 0 });
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = "";
+    link.click();
+  };
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<IconDownload size={14} />}
+      onClick={() => void download()}
+    >
+      {label ?? t("ui.downloadCsv")}
+    </Button>
+  );
+}

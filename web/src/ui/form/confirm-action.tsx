@@ -1,0 +1,85 @@
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import type { FormErrors, UseFormReturnType } from "@mantine/form";
+import { useDisclosure } from "@mantine/hooks";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { ProblemMessage } from "../problem-message.tsx";
+import { useApiForm } from "./use-api-form.ts";
+
+type Props<Values extends object> = {
+  readonly label: string;
+  /** What happens, in a sentence or two. */
+  readonly effect: ReactNode;
+  /** The text of the button that does it. Default: the label. */
+  readonly confirm?: string;
+  /** Something ends or is lost. */
+  readonly isDanger?: boolean;
+  /** The action that most people want here. */
+  readonly isPrimary?: boolean;
+  readonly icon?: ReactNode;
+  /** What is announced afterwards. */
+  readonly done: string;
+  readonly initialValues?: Values;
+  readonly validate?: (values: Values) => FormErrors;
+  /** Fields of the dialog, if it needs any. */
+  readonly fields?: (form: UseFormReturnType<Values>) => ReactNode;
+  readonly run: (values: Values) => Promise<unknown>;
+};
+
+/** A button that says what it will do before it does it. */
+export function ConfirmAction<Values extends object = object>(props: Props<Values>) {
+  const { label, icon, isDanger = false, isPrimary = false } = props;
+  const [isOpen, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button
+        size="xs"
+        variant={isPrimary ? "filled" : "default"}
+        leftSection={icon}
+        onClick={open}
+        {...(isDanger && !isPrimary && { color: "red", c: "var(--mantine-color-error)" })}
+      >
+        {label}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={label} size="md" centered>
+        {isOpen && <Question {...props} close={close} />}
+      </Modal>
+    </>
+  );
+}
+
+/** Mounted when the dialog opens, so that each opening begins with fresh fields. */
+function Question<Values extends object>(props: Props<Values> & { close: () => void }) {
+  const { label, effect, confirm = label, isDanger = false, done, fields, run, validate, close } = props;
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm<Values>({
+    initialValues: props.initialValues ?? ({} as Values), // Without fields there are no values.
+    run,
+    done,
+    onDone: close,
+    ...(validate && { validate }),
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        {typeof effect === "string" ? <Text size="sm">{effect}</Text> : effect}
+        {fields?.(form)}
+        {problem !== null && <ProblemMessage error={problem} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" size="sm" onClick={close}>
+            {t("ui.back")}
+          </Button>
+          <Button
+            type="submit"
+            size="sm"
+            loading={isPending}
+            {...(isDanger && { color: "red.8" })}
+            data-autofocus={fields === undefined}
+          >
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

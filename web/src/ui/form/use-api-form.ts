@@ -1,0 +1,78 @@
+import { type FormErrors, type UseFormReturnType, useForm } from "@mantine/form";
+import type { FormEvent } from "react";
+import { ApiProblem } from "../../api/problem.ts";
+import { useChange } from "../../api/use-change.ts";
+
+type Options<Values, Output> = {
+  readonly initialValues: Values;
+  /** What the page itself can check; the service checks everything. */
+  readonly validate?: (values: Values) => FormErrors;
+  readonly run: (values: Values) => Promise<Output>;
+  readonly done?: string;
+  readonly onDone?: (output: Output) => void;
+};
+
+export type ApiForm<Values> = {
+  readonly form: UseFormReturnType<Values>;
+  readonly submit: (event?: FormEvent<HTMLFormElement>) => void;
+  /** The problem of the last attempt. Null if there is none. */
+  readonly problem: Error | null;
+  readonly isPending: boolean;
+  reset(): void;
+};
+
+/**
+ * A form whose values are sent to the API. The fields that the service rejects show its explanations. Values stay until
+ * the service has accepted them, also while the person signs in again.
+ */
+export function useApiForm<Values extends object, Output = unknown>({
+  initialValues,
+  validate,
+  run,
+  done,
+  onDone,
+}: Options<Values, Output>): ApiForm<Values> {
+  const form = useForm<Values>({ initialValues, ...(validate && { validate }) });
+  const change = useChange<Values, Output>({
+    run,
+    ...(done !== undefined && { done }),
+    ...(onDone && { onDone }),
+    isAnnounced: false,
+  });
+  const submit = form.onSubmit((values) =>
+    change.mutate(values, {
+      onError: (error) => {
+        if (error instanceof ApiProblem) form.setErrors(problemToErrors(error));
+      },
+    }),
+  );
+  return {
+    form: form as UseFormReturnType<Values>, // Without the type of `validate`, which callers do not need.
+    submit: (event) => submit(event),
+    problem: change.error,
+    isPending: change.isPending,
+    reset: () => {
+      form.setValues(initialValues);
+      form.clearErrors();
+      change.reset();
+    },
+  };
+}
+
+/** The explanations of a 422 by the paths of their fields: `/lines/0/quantity` is `lines.0.quantity`. */
+export const problemToErrors = ({ errors }: ApiProblem): FormErrors =>
+  Object.fromEntries(
+    errors.flatMap(({ pointer, parameter, detail }) => {
+      const field = pointer === undefined ? parameter : pointer.slice(1).replaceAll("/", ".");
+      return field === undefined || field === "" ? [] : [[field, detail]];
+    }),
+  );
+
+/** The values that were filled in: an empty text is a field that is not sent. */
+export const filled = <Values extends object>(values: Values): Partial<Values> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      const trimmed = typeof value === "string" ? value.trim() : value;
+      return trimmed === "" || trimmed === null || trimmed === undefined ? [] : [[name, trimmed]];
+    }),
+  ) as Partial<Values>; // Each value is one of the given ones, trimmed.
