@@ -89,6 +89,7 @@ export const describeBackOffice = (
       "Webhook endpoints":
         "The webhook endpoints of partners, their health, and what operators do with them.",
       Deliveries: "The delivery log of a connection's webhook endpoints.",
+      Events: "What was published to a connection.",
       "Test orders": "The sandbox of a connection, for people: its test orders and their transitions.",
       Orders: "Orders from review to return, with charges and timeline.",
       "Sign-in": "How people sign in and out, on the pages of the console.",

@@ -138,13 +138,22 @@ const moneyChanges = (world: AuditedWorld): ChangeRequests => ({
 });
 
 const endpointChanges = (world: AuditedWorld): ChangeRequests => {
+  const path = `/api/connections/${world.partner.connectionId}/webhook-endpoints`;
   const request = async (operation: string, body?: object): Promise<ChangeRequest> => {
     const { id } = await createEndpoint(world.partner);
     if (operation === "resume") await pauseEndpoint(world.test, id);
-    const path = `/api/connections/${world.partner.connectionId}/webhook-endpoints/${id}/${operation}`;
-    return ["POST", path, body];
+    return ["POST", `${path}/${id}/${operation}`, body];
   };
+  const onNew = async (method: string, body?: object): Promise<ChangeRequest> => [
+    method,
+    `${path}/${(await createEndpoint(world.partner)).id}`,
+    body,
+  ];
   return {
+    createWebhookEndpoint: () => ["POST", path, { url: "https://1.1.1.1/hook?token=t0ken" }],
+    updateWebhookEndpoint: () => onNew("PATCH", { url: "https://1.1.1.1/hook?token=t0ken" }),
+    deleteWebhookEndpoint: () => onNew("DELETE"),
+    rotateWebhookSecret: () => request("rotate-secret", {}),
     pauseWebhookEndpoint: () => request("pause"),
     resumeWebhookEndpoint: () => request("resume"),
     pingWebhookEndpoint: () => request("ping"),

@@ -71,6 +71,7 @@ const BODIES: Record<string, object> = {
   refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },
   setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
   recoverDeliveries: { since: "2026-03-02T08:00:00Z" },
+  createWebhookEndpoint: { url: "https://1.1.1.1/hooks" },
   createTestOrder: {
     lines: [{ productId: "019f1f83-aac1-73a5-9745-52489a50b5b6", quantity: 1 }],
     shippingAddress: anAddress(),

@@ -1,5 +1,6 @@
 import { admittingSupport, type BackOfficeRoute } from "./access.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { exposedProductRoutes } from "./catalog/exposed-product-routes.ts";
 import { exposureRoutes } from "./catalog/exposure-routes.ts";
 import { importRoutes } from "./catalog/import-routes.ts";
 import { productRoutes } from "./catalog/product-routes.ts";
@@ -28,7 +29,9 @@ import { settingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/system-routes.ts";
 import { meRoutes } from "./tokens/me-routes.ts";
 import { tokenRoutes } from "./tokens/token-routes.ts";
+import { endpointChangeRoutes } from "./webhooks/endpoint-change-routes.ts";
 import { endpointRoutes } from "./webhooks/endpoint-routes.ts";
+import { eventRoutes } from "./webhooks/event-routes.ts";
 import { workListRoutes } from "./work-list/work-list-routes.ts";
 
 /** All routes of the back office API. Each names who may use it; support may read. */
@@ -43,9 +46,12 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...keyRoutes,
   ...productRoutes,
   ...importRoutes,
+  ...exposedProductRoutes,
   ...exposureRoutes,
   ...endpointRoutes,
+  ...endpointChangeRoutes,
   ...deliveryRoutes,
+  ...eventRoutes,
   ...testOrderRoutes,
   ...exportRoutes,
   ...findRoutes,

@@ -13,11 +13,12 @@ import {
   findDelivery,
   redeliveryResponse,
 } from "../../deliveries.ts";
-import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
+import { andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 import { recordReads } from "./record-reads.ts";
 
 const tag = "Deliveries";
+const ofPartners = andPartner(merchantSide);
 const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
 
 /** The delivery log of a connection, as its partner sees it. */
@@ -26,7 +27,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/connections/{id}/deliveries",
     operationId: "listDeliveries",
-    admits: merchantSide,
+    admits: ofPartners,
     tag,
     summary: "List a connection's deliveries",
     description: "Newest event first. If a filter matches nothing, the list is empty.",
@@ -44,7 +45,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/connections/{id}/deliveries/{deliveryId}",
     operationId: "getDelivery",
-    admits: merchantSide,
+    admits: ofPartners,
     tag,
     summary: "Get a delivery",
     params: DeliveryParams,
@@ -71,7 +72,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/connections/{id}/deliveries/{deliveryId}/redeliver",
     operationId: "redeliverDelivery",
-    admits: merchantSide,
+    admits: ofPartners,
     tag,
     summary: "Redeliver an event",
     description:

@@ -1,13 +1,11 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { keyOf } from "../../../merchants/connection.ts";
-import type { Context } from "../../../platform/context.ts";
-import { fromTypeId } from "../../../platform/ids.ts";
 import { parseTime } from "../../../platform/time.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
-import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
+import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import { cursorField, describedAs, limitField, pageOf } from "../../../platform/wire/schemas.ts";
 import { listAllEndpoints } from "../../../webhooks/endpoints/all-endpoints-sql.ts";
-import { type Endpoint, type EndpointKey, EndpointModeSchema } from "../../../webhooks/endpoints/endpoint.ts";
+import { EndpointModeSchema } from "../../../webhooks/endpoints/endpoint.ts";
 import {
   PingSchema,
   RecoveryRequestSchema,
@@ -19,17 +17,10 @@ import { pauseByRequest } from "../../../webhooks/health/pause-by-request.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
 import { resumeEndpoint } from "../../../webhooks/recovery/resume-endpoint.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import type { RouteResponse } from "../../http/route.ts";
-import {
-  EndpointIdParams,
-  missingEndpoint,
-  pingResponse,
-  RecoverySchema,
-  recoveryResponse,
-} from "../../webhook-endpoints.ts";
+import { pingResponse, RecoverySchema, recoveryResponse } from "../../webhook-endpoints.ts";
 import {
   andMonitoring,
-  type BackOfficeCaller,
+  andPartner,
   type BackOfficeRoute,
   merchantSide,
   route,
@@ -37,10 +28,10 @@ import {
 } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 import { BackOfficeEndpointSchema, showToBackOffice } from "./endpoint-wire.ts";
+import { EndpointParams, onEndpoint, shownEndpoint } from "./on-endpoint.ts";
 
 const tag = "Webhook endpoints";
-const Params = Type.Object({ ...ConnectionIdParams.properties, ...EndpointIdParams.properties });
-type Params = Static<typeof Params>;
+const ofPartners = andPartner(merchantSide);
 
 const PageSchema = pageOf(BackOfficeEndpointSchema, "BackOfficeWebhookEndpointPage");
 
@@ -79,7 +70,7 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
         mode: query.mode ?? null,
       };
       const listed = await listAllEndpoints(context.db, filter, position, context.clock.now());
-      const show = await showToBackOffice(context, listed.endpoints.slice(0, position.limit));
+      const show = await showToBackOffice(context, caller, listed.endpoints.slice(0, position.limit));
       return { status: 200, body: toPage(listed.endpoints, position, show, listed.readTo) };
     },
   }),
@@ -87,7 +78,7 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/connections/{id}/webhook-endpoints",
     operationId: "listWebhookEndpoints",
-    admits: andMonitoring(merchantSide),
+    admits: andMonitoring(ofPartners),
     tag,
     summary: "List a connection's webhook endpoints",
     description: "Oldest first, without deleted ones.",
@@ -103,7 +94,7 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
       const endpoints = await listEndpoints(context.db, keyOf(connection), position);
       return {
         status: 200,
-        body: toPage(endpoints, position, await showToBackOffice(context, endpoints)),
+        body: toPage(endpoints, position, await showToBackOffice(context, caller, endpoints)),
       };
     },
   }),
@@ -111,61 +102,61 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/connections/{id}/webhook-endpoints/{endpointId}",
     operationId: "getWebhookEndpoint",
-    admits: andMonitoring(merchantSide),
+    admits: andMonitoring(ofPartners),
     tag,
     summary: "Get a webhook endpoint",
-    params: Params,
+    params: EndpointParams,
     responses: { 200: { description: "The endpoint.", schema: BackOfficeEndpointSchema } },
     problems: ["not-found"],
     handle: ({ caller, params }, { context }) =>
       onEndpoint(context, caller, params, async (key) =>
-        shown(context, await readEndpoint(context.db, key, key.id)),
+        shownEndpoint(context, caller, await readEndpoint(context.db, key, key.id)),
       ),
   }),
   route({
     method: "POST",
     path: "/api/connections/{id}/webhook-endpoints/{endpointId}/pause",
     operationId: "pauseWebhookEndpoint",
-    admits: merchantSide,
+    admits: ofPartners,
     tag,
     summary: "Pause a webhook endpoint",
     description:
       "Nothing is sent until the endpoint is resumed, by the back office or by the partner. Its events stay in the log. Attempts in progress end. A paused endpoint is returned unchanged.",
-    params: Params,
+    params: EndpointParams,
     responses: { 200: { description: "The paused endpoint.", schema: BackOfficeEndpointSchema } },
     problems: ["not-found"],
     handle: ({ caller, params, by }, { context }) =>
       onEndpoint(context, caller, params, async (key) =>
-        shown(context, await pauseByRequest(context, key, by)),
+        shownEndpoint(context, caller, await pauseByRequest(context, key, by)),
       ),
   }),
   route({
     method: "POST",
     path: "/api/connections/{id}/webhook-endpoints/{endpointId}/resume",
     operationId: "resumeWebhookEndpoint",
-    admits: merchantSide,
+    admits: ofPartners,
     tag,
     summary: "Resume a paused webhook endpoint",
     description:
       "Activates the endpoint and sends its pending deliveries. An active endpoint is returned unchanged.",
-    params: Params,
+    params: EndpointParams,
     responses: { 200: { description: "The active endpoint.", schema: BackOfficeEndpointSchema } },
     problems: ["not-found"],
     handle: ({ caller, params, by }, { context }) =>
       onEndpoint(context, caller, params, async (key) =>
-        shown(context, await resumeEndpoint(context, key, by)),
+        shownEndpoint(context, caller, await resumeEndpoint(context, key, by)),
       ),
   }),
   route({
     method: "POST",
     path: "/api/connections/{id}/webhook-endpoints/{endpointId}/recover",
     operationId: "recoverDeliveries",
-    admits: merchantSide,
+    admits: ofPartners,
     tag,
     summary: "Replay failed deliveries",
     description:
       "Sends every failed delivery of an event since then again, and resumes a paused endpoint. The work continues after the response.",
-    params: Params,
+    params: EndpointParams,
     body: RecoveryRequestSchema,
     responses: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
     problems: ["not-found", "validation-failed"],
@@ -177,12 +168,12 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/connections/{id}/webhook-endpoints/{endpointId}/ping",
     operationId: "pingWebhookEndpoint",
-    admits: merchantSide,
+    admits: ofPartners,
     tag,
     summary: "Send a test event to a webhook endpoint",
     description:
       "Sends a signed event of type `webhook.ping` or, with a `type`, a sample of that event. The partner sees it in its delivery log.",
-    params: Params,
+    params: EndpointParams,
     body: PingSchema,
     responses: { 202: { description: "The delivery to be sent.", schema: DeliverySchema } },
     problems: ["not-found", "endpoint-paused", "validation-failed"],
@@ -190,21 +181,3 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
       onEndpoint(context, caller, params, (key) => pingResponse(context, key, body.type, by)),
   }),
 ];
-
-/** Calls with the key of the endpoint that a request names, if the caller may see its connection. */
-async function onEndpoint(
-  context: Context,
-  caller: BackOfficeCaller,
-  params: Params,
-  handle: (key: EndpointKey) => Promise<RouteResponse | Problem>,
-): Promise<RouteResponse | Problem> {
-  const connection = await findConnection(context, caller, params.id);
-  if (connection === null) return notFound("connection");
-  const id = fromTypeId("whe", params.endpointId);
-  return id === null ? missingEndpoint : handle({ ...keyOf(connection), id });
-}
-
-async function shown(context: Context, endpoint: Endpoint | null): Promise<RouteResponse | Problem> {
-  if (endpoint === null) return missingEndpoint;
-  return { status: 200, body: (await showToBackOffice(context, [endpoint]))(endpoint) };
-}

@@ -1,4 +1,5 @@
 import type { Field, RequestCommand } from "../command.ts";
+import { list, orEmpty, wholeNumber } from "../values.ts";
 
 const COLUMNS = [
   "id",
@@ -15,6 +16,24 @@ const since: Field = {
   flag: "--since <time>",
   help: "events from this time on, at most 30 days ago",
 };
+
+const settings = (eventTypes: string): readonly Field[] => [
+  { name: "url", flag: "--url <address>", help: "where events are sent to" },
+  {
+    name: "description",
+    flag: "--description <text>",
+    help: "what the endpoint is for; an empty text removes it",
+    read: orEmpty,
+  },
+  { name: "eventTypes", flag: "--event-types <types>", help: eventTypes, read: list },
+  {
+    name: "maxInFlight",
+    flag: "--max-in-flight <count>",
+    help: "requests at a time, 1 to 100",
+    read: wholeNumber,
+  },
+];
+const note = "The secret is shown only this once. Store it now.";
 
 /** The webhook endpoints of partners. */
 export const ENDPOINT_COMMANDS: readonly RequestCommand[] = [
@@ -34,6 +53,34 @@ export const ENDPOINT_COMMANDS: readonly RequestCommand[] = [
     columns: COLUMNS,
   },
   { words: "endpoint show", operationId: "getWebhookEndpoint" },
+  {
+    words: "endpoint create",
+    operationId: "createWebhookEndpoint",
+    note,
+    fields: [
+      ...settings("types of events, separated by commas; those of the specification by default"),
+      { name: "mode", flag: "--mode <mode>", help: "live, or test for test orders only; live by default" },
+    ],
+  },
+  {
+    words: "endpoint change",
+    operationId: "updateWebhookEndpoint",
+    fields: settings("types of events, separated by commas"),
+  },
+  { words: "endpoint delete", operationId: "deleteWebhookEndpoint" },
+  {
+    words: "endpoint rotate-secret",
+    operationId: "rotateWebhookSecret",
+    note,
+    fields: [
+      {
+        name: "overlapHours",
+        flag: "--overlap-hours <hours>",
+        help: "how long older secrets also sign, 24 by default; 0 ends them at once",
+        read: wholeNumber,
+      },
+    ],
+  },
   { words: "endpoint pause", operationId: "pauseWebhookEndpoint" },
   { words: "endpoint resume", operationId: "resumeWebhookEndpoint" },
   { words: "endpoint recover", operationId: "recoverDeliveries", fields: [since] },

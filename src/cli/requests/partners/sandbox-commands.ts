@@ -1,11 +1,41 @@
+import { member } from "../../presentation/columns.ts";
 import type { Field, RequestCommand } from "../command.ts";
 import { ADDRESS, TRACKING } from "../order-commands.ts";
 import { lineQuantities, list, orderedProducts, textsByName, yesOrNo } from "../values.ts";
 
 const argument = "order";
 
-/** The sandbox of a connection: its test orders. */
+/** The sandbox of a connection: its test orders, what it can order, and what was published to it. */
 export const SANDBOX_COMMANDS: readonly RequestCommand[] = [
+  {
+    words: "connection products",
+    operationId: "listExposedProducts",
+    fields: [
+      { name: "sku", flag: "--sku <sku>", help: "only products with this SKU" },
+      { name: "status", flag: "--status <status>", help: "only active, or only discontinued ones" },
+      { name: "q", flag: "--search <text>", help: "part of the SKU or of the name" },
+    ],
+    columns: ["id", "sku", "name", "status"],
+  },
+  {
+    words: "event list",
+    operationId: "listEvents",
+    fields: [
+      {
+        name: "orderId",
+        flag: "--order <order>",
+        help: "only events of this order: its id, or the partner's own",
+      },
+      { name: "type", flag: "--type <type>", help: "only events of this type, such as order.created" },
+      {
+        name: "testMode",
+        flag: "--test <yes|no>",
+        help: "only events of test orders, or only others",
+        read: yesOrNo,
+      },
+    ],
+    columns: ["id", "type", "timestamp", "sequence", member("order", "data.order.id")],
+  },
   {
     words: "test-order create",
     operationId: "createTestOrder",
