@@ -33,7 +33,6 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/merchants/keys-sql.ts",
     "src/merchants/merchants-sql.ts",
     "src/orders/lists/count-test-orders-sql.ts",
-    "src/orders/lists/list-orders-sql.ts",
     "src/orders/order-owners-sql.ts",
     "src/orders/order-prices-sql.ts",
     "src/orders/orders-sql.ts",

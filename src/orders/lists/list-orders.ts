@@ -1,0 +1,87 @@
+import type { Queryable } from "../../platform/database/database.ts";
+import { momentOf, uuidAt } from "../../platform/ids.ts";
+import { CLOCK_SKEW_MAX_MS, HOUR_MS } from "../../platform/time.ts";
+import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import { listFoundOrders } from "./found-orders-sql.ts";
+import { type IdRange, type ListedOrder, listOrders } from "./list-orders-sql.ts";
+import { isNowhere, isSparse, type OrderFilter } from "./order-list-filter.ts";
+import { listSparseOrders } from "./sparse-orders-sql.ts";
+
+/** One order more than the page, if there is one. `readTo`: reading ended there before the page was full. */
+export type ListedOrders = { readonly orders: readonly ListedOrder[]; readonly readTo: string | null };
+
+/** GET /api/orders: the orders that match a filter, by the way that reads the fewest rows (decisions 0135 and 0136). */
+export async function readListedOrders(
+  db: Queryable,
+  filter: OrderFilter,
+  position: PagePosition,
+  now: Date,
+): Promise<ListedOrders> {
+  if (isNowhere(filter)) return { orders: [], readTo: null };
+  if (filter.orderId !== null || filter.text !== null)
+    return { orders: await listFoundOrders(db, filter, position, now), readTo: null };
+  const range = rangeOf(filter);
+  if (isSparse(filter)) return readSparseOrders(db, filter, position, range, now);
+  return { orders: await listOrders(db, filter, position, range, now), readTo: null };
+}
+
+/** The ids that orders of these times can have. An id contains the time at which it was made, up to a difference of clocks. */
+const rangeOf = ({ createdSince, createdUntil }: OrderFilter): IdRange => ({
+  fromId: createdSince === null ? UUID_MIN : idAt(createdSince.getTime() - CLOCK_SKEW_MAX_MS),
+  untilId: createdUntil === null ? UUID_MAX : idAt(createdUntil.getTime() + CLOCK_SKEW_MAX_MS),
+});
+
+const LAST_MS = 2 ** 48 - 1;
+const idAt = (ms: number): string => uuidAt(new Date(Math.min(LAST_MS, Math.max(0, ms))));
+
+const FIRST_SPAN_MS = HOUR_MS / 4;
+/** Each further part of the time is longer, so that few statements read orders that are far apart. */
+const SPAN_GROWTH = 4;
+
+/** Reads the orders part by part of the time, until the page is full or ROWS_READ_MAX are read (decision 0136). */
+async function readSparseOrders(
+  db: Queryable,
+  filter: OrderFilter,
+  { afterId, limit }: PagePosition,
+  range: IdRange,
+  now: Date,
+): Promise<ListedOrders> {
+  const orders: ListedOrder[] = [];
+  let after = afterId;
+  let rowsRead = 0;
+  for (let spanMs = FIRST_SPAN_MS; ; spanMs *= SPAN_GROWTH) {
+    const part = partOf(filter, range, after, spanMs, now);
+    const position = { afterId: after, limit: limit - orders.length };
+    const found = await listSparseOrders(db, filter, position, part, now);
+    orders.push(...found.orders);
+    rowsRead += found.rowsRead;
+    if (orders.length > limit) return { orders, readTo: null };
+    if (found.readTo !== null) return { orders, readTo: found.readTo };
+    if (part.isLast) return { orders, readTo: null };
+    after = part.edge;
+    if (rowsRead >= ROWS_READ_MAX) return { orders, readTo: after };
+  }
+}
+
+/** The next part of the range after a position. `edge`: the position at its end. */
+function partOf(
+  { sort }: OrderFilter,
+  range: IdRange,
+  after: string,
+  spanMs: number,
+  now: Date,
+): IdRange & { readonly edge: string; readonly isLast: boolean } {
+  const newestMs = now.getTime() + CLOCK_SKEW_MAX_MS;
+  const afterMs = momentOf(after).getTime();
+  if (sort === "newest") {
+    const startMs = Math.min(afterMs, newestMs, momentOf(range.untilId).getTime());
+    const edge = idAt(startMs - spanMs);
+    const isLast = edge <= range.fromId;
+    return { ...range, fromId: isLast ? range.fromId : edge, edge, isLast };
+  }
+  const edgeMs = Math.max(afterMs, momentOf(range.fromId).getTime()) + spanMs;
+  const edge = idAt(edgeMs);
+  const isLast = edge >= range.untilId || edgeMs > newestMs;
+  // The part ends before its edge, which is no order's id, so the next one begins after it.
+  return { ...range, untilId: isLast ? range.untilId : edge, edge, isLast };
+}
