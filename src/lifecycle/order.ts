@@ -53,6 +53,8 @@ export type Shipment = {
   readonly shippedAt: Date | null;
   /** When the recipient got it. Null before that. */
   readonly deliveredAt: Date | null;
+  /** As the warehouse weighed it. Null if it did not. */
+  readonly weightGrams: number | null;
 };
 
 /** An order as the rules see it. Ids are UUIDs here and TypeIDs on the wire. */

@@ -12,7 +12,7 @@ export const isTracked = ({
 
 /** A shipment that has tracking was handed to the carrier, unless the request says otherwise (decision 0085). */
 export function newShipment(
-  { newShipmentId: id, tracking = UNTRACKED }: Extract<Transition, { name: "ship" }>,
+  { newShipmentId: id, tracking = UNTRACKED, weightGrams = null }: Extract<Transition, { name: "ship" }>,
   now: Date,
 ): Shipment {
   const pending: Shipment = {
@@ -22,6 +22,7 @@ export function newShipment(
     createdAt: now,
     shippedAt: null,
     deliveredAt: null,
+    weightGrams,
   };
   return isTracked(tracking) ? withStatus(pending, "shipped", now) : pending;
 }

@@ -20,6 +20,7 @@ export type Transition =
       readonly parts?: readonly LinePart[];
       readonly newShipmentId: string;
       readonly tracking?: Tracking;
+      readonly weightGrams?: number | null;
     }
   | { readonly name: "updateShipment"; readonly shipmentId: string; readonly change: ShipmentChange }
   /** Without `lines`, all of a shipment comes back; null means the most recent one that is out. */

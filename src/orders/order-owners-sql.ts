@@ -140,3 +140,53 @@ export const toOrderOwner = (row: OrderOwnerRow): OrderOwner & { readonly id: st
   merchantId: row.merchant_id,
   merchantName: row.merchant_name,
 });
+
+/** What of an order a code names. */
+export const ORDER_CODES = [
+  "orderId",
+  "shipmentId",
+  "externalOrderId",
+  "trackingNumber",
+  "returnReference",
+] as const;
+export type OrderCode = (typeof ORDER_CODES)[number];
+
+/**
+ * Real orders with a text on a label: the partner's own id, the tracking number of a shipment, or the reference of a
+ * return. Newest first. A look-up by index for each kind, of the partner's ids for each merchant.
+ */
+export async function findOrdersByLabel(
+  db: Queryable,
+  text: string,
+  limit: number,
+): Promise<(PlacedOrder & { readonly matchedBy: OrderCode })[]> {
+  const rows = await db.query<PlacedOrderRow & { matched_by: OrderCode }>({
+    name: "find-orders-by-label",
+    text: `
+      with found as (
+        select m.id as merchant_id, named.id, 'externalOrderId' as matched_by
+        from merchants m
+        cross join lateral (
+          select o.id from orders o where o.merchant_id = m.id and o.external_order_id = $1 offset 0) as named
+        union all
+        select s.merchant_id, s.order_id, 'trackingNumber'
+        from shipments s
+        where lower(s.tracking_number) = lower($1)
+        union all
+        select r.merchant_id, r.order_id, 'returnReference'
+        from order_returns r
+        where r.reference = $1
+      )
+      select o.id, o.test_mode, o.facility_id, f.matched_by, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from found f
+      join orders o on o.merchant_id = f.merchant_id and o.id = f.id
+      join connections c on c.merchant_id = f.merchant_id and c.id = o.connection_id
+      join merchants m on m.id = f.merchant_id
+      where not o.test_mode
+      order by o.id desc
+      limit $2`,
+    values: [text, limit],
+  });
+  return rows.map((row) => ({ ...toPlacedOrder(row), matchedBy: row.matched_by }));
+}

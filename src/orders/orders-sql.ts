@@ -49,6 +49,7 @@ type OrderRow = {
     id: string;
     status: ShipmentStatus;
     carrier: string | null;
+    weightGrams: number | null;
     trackingNumber: string | null;
     trackingUrl: string | null;
     createdAt: string;
@@ -76,7 +77,7 @@ const selectOrders = (merchant: "$1" | "o.merchant_id"): string => `
              (select coalesce(json_agg(json_build_object(
                        'id', s.id, 'status', s.status, 'carrier', s.carrier, 'trackingNumber', s.tracking_number,
                        'trackingUrl', s.tracking_url, 'createdAt', s.created_at, 'shippedAt', s.shipped_at,
-                       'deliveredAt', s.delivered_at)
+                       'deliveredAt', s.delivered_at, 'weightGrams', s.weight_grams)
                      order by s.id), '[]')
               from shipments s
               where s.merchant_id = ${merchant} and s.order_id = o.id) as shipments

@@ -132,6 +132,29 @@ export async function findProductById(db: Queryable, productId: string): Promise
   return row === undefined ? null : toProduct(row);
 }
 
+/** Products of all merchants with this barcode or SKU, those with the barcode first. A look-up by index for each merchant. */
+export async function findProductsByCode(db: Queryable, code: string, limit: number): Promise<Product[]> {
+  const rows = await db.query<ProductRow>({
+    name: "find-products-by-code",
+    text: `
+      select found.*
+      from merchants m
+      cross join lateral (
+        select ${PRODUCT_COLUMNS}, 1 as rank
+        from products p
+        where p.merchant_id = m.id and p.barcode = $1
+        union all
+        select ${PRODUCT_COLUMNS}, 2
+        from products p
+        where p.merchant_id = m.id and p.sku = $1 and p.barcode is distinct from $1
+        limit $2) as found
+      order by found.rank, found.id
+      limit $2`,
+    values: [code, limit],
+  });
+  return rows.map(toProduct);
+}
+
 /** Those of the ids that are products of the merchant. */
 export async function listOwnProducts(
   db: Queryable,

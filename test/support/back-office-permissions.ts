@@ -104,6 +104,8 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "getStock",
   "setStock",
   "listWork",
+  "scanCode",
+  "getPackingSlip",
   "takePickList",
   "listPickLists",
   "getPickList",

@@ -66,6 +66,7 @@ export function shippedOrder(shipped: Shipped, fields: Partial<Order> = {}): Ord
     createdAt: at(-40),
     shippedAt: null,
     deliveredAt: null,
+    weightGrams: null,
   });
   const [first, second] = anOrder().lines;
   if (first === undefined || second === undefined) throw new Error("The order has two lines.");

@@ -32,6 +32,8 @@ import { tokenRoutes } from "./tokens/token-routes.ts";
 import { endpointChangeRoutes } from "./webhooks/endpoint-change-routes.ts";
 import { endpointRoutes } from "./webhooks/endpoint-routes.ts";
 import { eventRoutes } from "./webhooks/event-routes.ts";
+import { scanRoutes } from "./work-list/scan-routes.ts";
+import { slipRoutes } from "./work-list/slip-routes.ts";
 import { workListRoutes } from "./work-list/work-list-routes.ts";
 
 /** All routes of the back office API. Each names who may use it; support may read. */
@@ -65,6 +67,8 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...stockMovementRoutes,
   ...rateRoutes,
   ...workListRoutes,
+  ...scanRoutes,
+  ...slipRoutes,
   ...auditRoutes,
   ...systemRoutes,
   ...settingsRoutes,

@@ -11,7 +11,7 @@ import {
   shipped,
 } from "../presentation/outcomes.ts";
 import type { Field, RequestCommand } from "./command.ts";
-import { lineQuantities, list, money, orEmpty, time, yesOrNo } from "./values.ts";
+import { lineQuantities, list, money, orEmpty, time, wholeNumber, yesOrNo } from "./values.ts";
 
 const reasons = (help: string): Field => ({
   name: "reasons",
@@ -166,6 +166,12 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
         read: lineQuantities,
       },
       ...TRACKING,
+      {
+        name: "weightGrams",
+        flag: "--weight-grams <grams>",
+        help: "weight of the parcel as it was weighed",
+        read: wholeNumber,
+      },
     ],
   },
   { words: "order complete", operationId: "completeOrder", outcome: nowHasStatus("Completed") },

@@ -37,6 +37,16 @@ export const WORK_COMMANDS: readonly RequestCommand[] = [
     ],
   },
   {
+    words: "work-list scan",
+    operationId: "scanCode",
+    fields: [{ name: "code", flag: "--code <code>", help: "what a scanner has read" }],
+  },
+  {
+    words: "order slip",
+    operationId: "getPackingSlip",
+    fields: [{ name: "shipmentId", flag: "--shipment <shipment>", help: "only the lines of this shipment" }],
+  },
+  {
     words: "pick-list take",
     operationId: "takePickList",
     fields: [

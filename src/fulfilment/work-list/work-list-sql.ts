@@ -92,17 +92,27 @@ export async function listPickListWork(db: Queryable, pickListId: string, now: D
   return rows.map(toWorkItem);
 }
 
-/** Names of what is in an order's unshipped lines. */
+/** A line of an order with what a person needs to know of its product. */
 export type WorkLine = {
   readonly orderId: string;
   readonly id: string;
   readonly productId: string;
   readonly quantity: number;
+  /** Null: it has not shipped. */
+  readonly shipmentId: string | null;
+  readonly returnedQuantity: number;
   readonly sku: string;
   readonly name: string;
+  readonly barcode: string | null;
+  readonly imageUrl: string | null;
+  readonly weightGrams: number | null;
 };
 
-/** The unshipped lines of orders, with the present SKU and name of their products. */
+const LINE_COLUMNS = `l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity,
+             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity", p.sku, p.name, p.barcode,
+             p.image_url as "imageUrl", p.weight_grams as "weightGrams"`;
+
+/** The unshipped lines of orders, with the products as they are now. */
 export async function listWorkLines(
   db: Queryable,
   orders: readonly Pick<WorkItem, "merchantId" | "id">[],
@@ -111,7 +121,7 @@ export async function listWorkLines(
   return db.query<WorkLine>({
     name: "list-work-lines",
     text: `
-      select l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity, p.sku, p.name
+      select ${LINE_COLUMNS}
       from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
       join order_lines l on l.merchant_id = listed.merchant_id and l.order_id = listed.order_id
       join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
@@ -119,6 +129,40 @@ export async function listWorkLines(
       order by l.order_id, l.id`,
     values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
   });
+}
+
+/** All lines of an order, with the products as they are now. */
+export const listOrderLines = (
+  db: Queryable,
+  order: Pick<WorkItem, "merchantId" | "id">,
+): Promise<WorkLine[]> =>
+  db.query<WorkLine>({
+    name: "list-order-lines-with-products",
+    text: `
+      select ${LINE_COLUMNS}
+      from order_lines l
+      join products p on p.merchant_id = $1 and p.id = l.product_id
+      where l.merchant_id = $1 and l.order_id = $2
+      order by l.id`,
+    values: [order.merchantId, order.id],
+  });
+
+/** The pick list that an order is on. Null if it is free. */
+export async function readClaim(
+  db: Queryable,
+  order: Pick<WorkItem, "merchantId" | "id">,
+  now: Date,
+): Promise<WorkItem["pickList"]> {
+  const [row] = await db.query<{ id: string; takenBy: string; expiresAt: Date }>({
+    name: "read-claim",
+    text: `
+      select l.id, l.taken_by as "takenBy", c.expires_at as "expiresAt"
+      from pick_list_orders c
+      join pick_lists l on l.id = c.pick_list_id
+      where c.merchant_id = $1 and c.order_id = $2 and c.expires_at > $3`,
+    values: [order.merchantId, order.id, now],
+  });
+  return row ?? null;
 }
 
 /**

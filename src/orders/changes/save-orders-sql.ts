@@ -90,12 +90,12 @@ async function insertShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
     name: "insert-shipments",
     text: `
       insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at,
-        shipped_at, delivered_at)
+        shipped_at, delivered_at, weight_grams)
       select merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at, shipped_at,
-             delivered_at
+             delivered_at, weight_grams
       from json_to_recordset($1::json) as input (
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
-        created_at timestamptz, shipped_at timestamptz, delivered_at timestamptz)`,
+        created_at timestamptz, shipped_at timestamptz, delivered_at timestamptz, weight_grams integer)`,
     values: [JSON.stringify(shipments.map(toShipmentInput))],
   });
   const covered = shipments.flatMap(({ order, shipment }) =>
@@ -148,4 +148,5 @@ const toShipmentInput = ({ order, shipment }: ShipmentOfOrder) => ({
   created_at: shipment.createdAt,
   shipped_at: shipment.shippedAt,
   delivered_at: shipment.deliveredAt,
+  weight_grams: shipment.weightGrams,
 });

@@ -34,7 +34,10 @@ export const shipFields = (use = "") => ({
   trackingUrl: Type.Optional(trackingUrlField(`${use}Address where the shipment can be tracked.`)),
 });
 type ShipFields = ReturnType<typeof shipFields>;
-type ShipRequest = { [Field in keyof ShipFields]?: Static<ShipFields[Field]> };
+type ShipRequest = { [Field in keyof ShipFields]?: Static<ShipFields[Field]> } & {
+  /** Only the warehouse weighs. */
+  readonly weightGrams?: number;
+};
 
 /** A request to ship with its ids read, before the order is locked. */
 export type ReadShipRequest = ShipRequest & { readonly named: NamedLines | null };
@@ -59,6 +62,7 @@ export function toShip(order: Order, request: ReadShipRequest, newId: NewId): Tr
     })),
     newShipmentId: newId(),
     tracking: toTracking(request),
+    weightGrams: request.weightGrams ?? null,
   };
 }
 

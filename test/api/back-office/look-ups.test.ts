@@ -56,7 +56,11 @@ describe("GET /api/shipments/{id}", () => {
     const transition = { transition: "ship" };
     const { body } = await partner.client.post(`/v1/test/orders/${id}/transitions`, transition);
     const path = `/api/shipments/${body.shipments[0].id}`;
-    expect((await test.backOffice.get(path)).body).toEqual({ ...body.shipments[0], orderId: id });
+    expect((await test.backOffice.get(path)).body).toEqual({
+      ...body.shipments[0],
+      orderId: id,
+      weightGrams: null,
+    });
     test.clock.advance({ hours: 2 });
     expectProblem(await test.backOffice.get(path), 404, "not-found");
   });

@@ -12,6 +12,7 @@ const parcel = (fields: Partial<Shipment> = {}): Shipment => ({
   createdAt: NOW,
   shippedAt: NOW,
   deliveredAt: null,
+  weightGrams: null,
   carrier: null,
   trackingNumber: null,
   trackingUrl: null,

@@ -29,7 +29,15 @@ describe("a new shipment", () => {
     } as const;
     const { order: shipped } = applyTransition(order, ship, NOW);
     expect(shipped.shipments).toEqual([
-      { id: "parcel-new", status: "shipped", ...TRACKING, createdAt: NOW, shippedAt: NOW, deliveredAt: null },
+      {
+        id: "parcel-new",
+        status: "shipped",
+        ...TRACKING,
+        createdAt: NOW,
+        shippedAt: NOW,
+        deliveredAt: null,
+        weightGrams: null,
+      },
     ]);
     expect(shipped.lines.map(({ shipmentId }) => shipmentId)).toEqual([null, "parcel-new"]);
   });
@@ -48,6 +56,7 @@ describe("a new shipment", () => {
       status,
       shippedAt: status === "shipped" ? NOW : null,
       deliveredAt: null,
+      weightGrams: null,
     });
   });
 

@@ -106,6 +106,7 @@ describe("ship", () => {
       createdAt: NOW,
       shippedAt: null,
       deliveredAt: null,
+      weightGrams: null,
       carrier: null,
       trackingNumber: null,
       trackingUrl: null,

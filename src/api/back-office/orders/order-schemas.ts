@@ -39,6 +39,10 @@ export const BackOfficeShipmentSchema = Type.Object(
   {
     ...ShipmentSchema.properties,
     orderId: Type.String({ description: "Id of the order." }),
+    weightGrams: nullable(
+      Type.Integer(),
+      "Weight of the parcel as the warehouse weighed it, in grams. Null if it did not.",
+    ),
   },
   { title: "Shipment", description: "A shipment with lines of an order. The warehouse changes it." },
 );
@@ -147,6 +151,7 @@ export const toBackOfficeShipment = (
 ): Static<typeof BackOfficeShipmentSchema> => ({
   ...toWireShipment(order, shipment),
   orderId: wireOrderId(order),
+  weightGrams: shipment.weightGrams,
 });
 
 /** The order must be `asOf` now. */

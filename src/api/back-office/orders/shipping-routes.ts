@@ -26,7 +26,19 @@ import { handleTransition, orderOperationRow } from "./handle-transition.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
 import { ReturnRefundSchema, toReturnRefund } from "./return-wire.ts";
 
-const ShipBody = Type.Object(shipFields(), { title: "ShipRequest", description: "A shipment to create." });
+const ShipBody = Type.Object(
+  {
+    ...shipFields(),
+    weightGrams: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_000_000_000,
+        description: "Weight of the parcel as it was weighed, in grams. Absent: it was not weighed.",
+      }),
+    ),
+  },
+  { title: "ShipRequest", description: "A shipment to create." },
+);
 
 const ReturnBody = Type.Object(
   { ...returnFields, refund: Type.Optional(ReturnRefundSchema) },

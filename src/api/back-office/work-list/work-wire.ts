@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
-import type { PickList } from "../../../fulfilment/work-list/pick-list.ts";
+import type { PickList, WorkItem } from "../../../fulfilment/work-list/pick-list.ts";
 import type { Work } from "../../../fulfilment/work-list/read-work.ts";
+import type { WorkLine } from "../../../fulfilment/work-list/work-list-sql.ts";
 import { OrderSchema, toWireOrder } from "../../../orders/order-wire.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { csvRow } from "../../../platform/wire/csv.ts";
@@ -11,16 +12,61 @@ const { externalOrderId, createdAt, shippingAddress } = OrderSchema.properties;
 const FACILITY_TEXT = "Id of the facility that ships. Null if there are no facilities.";
 const TAKEN_BY_TEXT = "The person or the station that has taken the orders.";
 
+/** What a person at a packing table sees of a line's product. */
+export const lineFields = {
+  id: idField("line", "Id of the line."),
+  productId: Type.String({ format: "uuid", description: "Id of the product." }),
+  sku: Type.String({ description: "Present SKU of the product." }),
+  name: Type.String({ description: "Present name of the product." }),
+  barcode: nullable(Type.String(), "Present barcode of the product. Null if it has none."),
+  imageUrl: nullable(Type.String(), "Address of a picture of the product. Null if there is none."),
+  weightGrams: nullable(Type.Integer(), "Weight of one unit in grams. Null if it is not known."),
+};
+
+export const toWireLine = (line: WorkLine) => ({
+  id: toTypeId("line", line.id),
+  productId: line.productId,
+  sku: line.sku,
+  name: line.name,
+  barcode: line.barcode,
+  imageUrl: line.imageUrl,
+  weightGrams: line.weightGrams,
+});
+
+export const EXPECTED_WEIGHT =
+  "Weight of these units together, in grams. Null if the weight of one is not known.";
+
+/** The weight that a parcel with all units of these lines should have, without its packaging. */
+export const expectedWeight = (lines: readonly WorkLine[]): number | null =>
+  lines.reduce<number | null>(
+    (sum, { weightGrams, quantity }) =>
+      sum === null || weightGrams === null ? null : sum + weightGrams * quantity,
+    0,
+  );
+
 const WorkLineSchema = Type.Object(
-  {
-    id: idField("line", "Id of the line."),
-    productId: Type.String({ format: "uuid", description: "Id of the product." }),
-    sku: Type.String({ description: "Present SKU of the product." }),
-    name: Type.String({ description: "Present name of the product." }),
-    quantity: Type.Integer({ description: "Units to pick." }),
-  },
+  { ...lineFields, quantity: Type.Integer({ description: "Units to pick." }) },
   { title: "WorkLine", description: "Units of a product to pick." },
 );
+
+export const workPickListField = nullable(
+  Type.Object(
+    {
+      id: idField("pick", "Id of the pick list."),
+      takenBy: Type.String({ description: TAKEN_BY_TEXT }),
+      expiresAt: dateTime("When others can take the order."),
+    },
+    { title: "WorkPickList", description: "The pick list that an order is on." },
+  ),
+  "The pick list that the order is on. Null if it is free.",
+);
+
+export const toWireWorkPickList = (pickList: WorkItem["pickList"]) =>
+  pickList && {
+    id: toTypeId("pick", pickList.id),
+    takenBy: pickList.takenBy,
+    expiresAt: pickList.expiresAt.toISOString(),
+  };
 
 export const WorkSchema = Type.Object(
   {
@@ -31,17 +77,8 @@ export const WorkSchema = Type.Object(
     createdAt,
     shippingAddress,
     lines: Type.Array(WorkLineSchema, { description: "The lines that have not shipped." }),
-    pickList: nullable(
-      Type.Object(
-        {
-          id: idField("pick", "Id of the pick list."),
-          takenBy: Type.String({ description: TAKEN_BY_TEXT }),
-          expiresAt: dateTime("When others can take the order."),
-        },
-        { title: "WorkPickList", description: "The pick list that an order is on." },
-      ),
-      "The pick list that the order is on. Null if it is free.",
-    ),
+    expectedWeightGrams: nullable(Type.Integer(), EXPECTED_WEIGHT),
+    pickList: workPickListField,
   },
   { title: "Work", description: "An order that can be shipped now." },
 );
@@ -55,18 +92,9 @@ export const toWireWork = ({ order, lines, pickList }: Work): Static<typeof Work
     facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
     createdAt: wire.createdAt,
     shippingAddress: wire.shippingAddress,
-    lines: lines.map(({ id, productId, sku, name, quantity }) => ({
-      id: toTypeId("line", id),
-      productId,
-      sku,
-      name,
-      quantity,
-    })),
-    pickList: pickList && {
-      id: toTypeId("pick", pickList.id),
-      takenBy: pickList.takenBy,
-      expiresAt: pickList.expiresAt.toISOString(),
-    },
+    lines: lines.map((line) => ({ ...toWireLine(line), quantity: line.quantity })),
+    expectedWeightGrams: expectedWeight(lines),
+    pickList: toWireWorkPickList(pickList),
   };
 };
 
