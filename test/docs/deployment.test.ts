@@ -98,12 +98,13 @@ describe("the systemd unit", () => {
 });
 
 describe("the proxy", () => {
-  it("exposes the partner API and the problem pages, and leaves the path as it was sent", async () => {
+  it("exposes the partner API, the problem pages and the documentation, and leaves the path as it was sent", async () => {
     const text = (await read("deploy/nginx/partner-orders.conf")).replace(/#.*$/gm, "");
     const passed = [...text.matchAll(/location ([^{]+) \{[^}]*?(?:\}[^}]*?)?proxy_pass ([^;]+);/g)];
     expect(passed.map(([, location, target]) => [location, target])).toEqual([
       ["/", "http://partner_orders_api"],
       ["~ ^/errors/[a-z-]+$", "http://127.0.0.1:8081"],
+      ["/docs/", "http://127.0.0.1:8081"],
     ]);
     expect(text).toContain("merge_slashes off;");
   });

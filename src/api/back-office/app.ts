@@ -59,16 +59,22 @@ export function createBackOffice(
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
   addSignIn(app, context, metrics);
-  addProblemPages(app);
+  addProblemPages(app, sites);
   if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
   addConsole(app, sites.console);
   return app;
 }
 
-function addProblemPages(app: FastifyInstance): void {
+/**
+ * The addresses in a problem's `type` lead to the documentation. Where it is not built, a short page has the most important
+ * of it (decision 0132).
+ */
+function addProblemPages(app: FastifyInstance, { docs }: Sites): void {
   for (const [code, problem] of Object.entries(PROBLEMS)) {
     app.get(`/errors/${code}`, async (_request, reply) =>
-      reply.type("text/html; charset=utf-8").send(problemPage(code, problem)),
+      docs === undefined
+        ? reply.type("text/html; charset=utf-8").send(problemPage(code, problem))
+        : reply.redirect(`${DOCS_PATH}errors/${code}/`),
     );
   }
 }

@@ -114,6 +114,12 @@ describe("GET /docs", () => {
     }
   });
 
+  it("has the pages of problems, to which their addresses lead", async () => {
+    const { statusCode, headers } = await app.inject("/errors/not-found");
+    expect([statusCode, headers.location]).toEqual([302, "/docs/errors/not-found/"]);
+    expect((await app.inject("/errors/no-such-code")).statusCode).toBe(404);
+  });
+
   it("is a route that does not exist where the site is not built", async () => {
     const { status, body } = await test.backOffice.get("/docs/");
     expect([status, body.code]).toEqual([404, "not-found"]);
