@@ -36,6 +36,16 @@ export default defineConfig({
   buildEnd: ({ outDir }) => writeCodeColors(outDir),
   themeConfig: {
     search: { provider: "local" },
+    nav: [
+      { text: "Guides", link: "/partners/quickstart", activeMatch: "^/partners/" },
+      { text: "API", link: "/api/orders", activeMatch: "^/api/" },
+      { text: "Errors", link: "/errors/index", activeMatch: "^/errors/" },
+      {
+        text: "Back office",
+        link: "/operators/back-office",
+        activeMatch: "^/(merchants|warehouse|operators)/",
+      },
+    ],
     sidebar: JSON.parse(readFileSync(`${import.meta.dirname}/../${STAGED}/sidebar.json`, "utf8")),
     outline: { level: [2, 3], label: "On this page" },
     socialLinks: [],

@@ -1,5 +1,5 @@
 /** A page of the documentation. */
-export type PageHead = {
+type PageHead = {
   /** Where readers find it: relative to the root of the site, without an extension. */
   readonly path: string;
   /** What the navigation calls it. */
@@ -10,6 +10,14 @@ export type PageHead = {
 
 /** A page that people write. `source` is its file, relative to the root of the repository. */
 export type Page = PageHead & { readonly source: string };
+
+/** A page of the site, as Markdown with the links of the site. */
+export type StagedPage = PageHead & { readonly text: string };
+
+export type StagedSection = { readonly title: string; readonly pages: readonly StagedPage[] };
+
+/** Reads a page that people write, with the links of the site. */
+export type ReadPage = (page: { source: string; path: string }) => Promise<string>;
 
 type Section = { readonly title: string; readonly pages: readonly Page[] };
 

@@ -1,12 +1,10 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { errorPages, errorSources, linkCodes } from "./generated/error-pages.ts";
+import { eventPayloads } from "./generated/event-payloads.ts";
+import { referencePages } from "./generated/reference-pages.ts";
 import { type FindPublished, rewriteLinks } from "./links.ts";
-import { HOME, type Page, type PageHead, SECTIONS } from "./pages.ts";
-
-/** A page of the site, as Markdown with the links of the site. */
-export type StagedPage = PageHead & { readonly text: string };
-
-export type StagedSection = { readonly title: string; readonly pages: readonly StagedPage[] };
+import { HOME, type Page, type ReadPage, SECTIONS, type StagedPage, type StagedSection } from "./pages.ts";
 
 /** Files of the site that are no pages: from where in the repository to where in the folder that VitePress builds from. */
 const FILES: Readonly<Record<string, string>> = {
@@ -17,20 +15,32 @@ const FILES: Readonly<Record<string, string>> = {
 };
 const EXAMPLES = "docs/examples";
 
+/** What follows from the code of the service, and is added to a page that people write. */
+const ADDED: Readonly<Record<string, (text: string) => string>> = {
+  "partners/events": (text) => text + eventPayloads(),
+  "errors/index": linkCodes,
+};
+
 /** Every page of the site, by the sections of its navigation. The first section has no title: it is the home page. */
 export async function stageSections(): Promise<StagedSection[]> {
   const sections = [{ title: "", pages: [HOME] }, ...SECTIONS];
-  const find = await publishedFiles(sections.flatMap(({ pages }) => pages));
+  const find = await publishedFiles([...sections.flatMap(({ pages }) => pages), ...errorSources()]);
+  const read: ReadPage = async (page) => rewriteLinks(await readFile(page.source, "utf8"), page, find);
   const stage = async ({ source, ...head }: Page): Promise<StagedPage> => {
-    const text = await readFile(source, "utf8");
-    return { ...head, text: rewriteLinks(text, { source, path: head.path }, find) };
+    const text = await read({ source, path: head.path });
+    return { ...head, text: ADDED[head.path]?.(text) ?? text };
   };
-  return Promise.all(
+  const written = await Promise.all(
     sections.map(async ({ title, pages }) => ({ title, pages: await Promise.all(pages.map(stage)) })),
   );
+  return [
+    ...written,
+    { title: "API reference", pages: referencePages() },
+    { title: "Error codes", pages: await errorPages(read) },
+  ];
 }
 
-async function publishedFiles(pages: readonly Page[]): Promise<FindPublished> {
+async function publishedFiles(pages: readonly { source: string; path: string }[]): Promise<FindPublished> {
   const examples = (await readdir(EXAMPLES)).map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
   const published = new Map<string, string>([
     ...Object.entries(FILES).map(([from, to]): [string, string] => [from, to.replace(/^public\//, "")]),
@@ -44,7 +54,11 @@ async function publishedFiles(pages: readonly Page[]): Promise<FindPublished> {
 export async function writeStaged(folder: string, sections: readonly StagedSection[]): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   for (const { path, title, summary, text } of pagesOf(sections))
-    await writeInto(folder, `${path}.md`, `${frontmatter({ title, description: summary })}${text}`);
+    await writeInto(
+      folder,
+      `${path}.md`,
+      `${frontmatter({ title, description: summary, ...outlineOf(path) })}${text}`,
+    );
   await cp(EXAMPLES, join(folder, "public/examples"), { recursive: true });
   for (const [from, to] of Object.entries(FILES)) await writeInto(folder, to, await readFile(from, "utf8"));
   await writeInto(folder, "sidebar.json", JSON.stringify(sidebarOf(sections)));
@@ -59,14 +73,29 @@ export async function writeMarkdown(folder: string, sections: readonly StagedSec
 const pagesOf = (sections: readonly StagedSection[]): StagedPage[] =>
   sections.flatMap(({ pages }) => [...pages]);
 
+/** The sections that the pages below a path show, so that readers see what is for them. The last one is for all others. */
+const SHOWN: Readonly<Record<string, readonly string[]>> = {
+  "/api/": ["API reference", "Reference"],
+  "/errors/": ["Reference", "Error codes"],
+  "/merchants/": ["Merchants and warehouse", "Operators", "Reference"],
+  "/warehouse/": ["Merchants and warehouse", "Operators", "Reference"],
+  "/operators/": ["Merchants and warehouse", "Operators", "Reference"],
+  "/": ["Partners", "Webhooks and events", "Reference"],
+};
+
 /** As VitePress reads it. */
 const sidebarOf = (sections: readonly StagedSection[]) =>
-  sections
-    .filter(({ title }) => title !== "")
-    .map(({ title, pages }) => ({
-      text: title,
-      items: pages.map(({ title: text, path }) => ({ text, link: `/${path}` })),
-    }));
+  Object.fromEntries(
+    Object.entries(SHOWN).map(([path, titles]) => [
+      path,
+      sections
+        .filter(({ title }) => titles.includes(title))
+        .map(({ title, pages }) => ({
+          text: title,
+          items: pages.map(({ title: text, path: page }) => ({ text, link: `/${page}` })),
+        })),
+    ]),
+  );
 
 /** The form of https://llmstxt.org. */
 function listOfPages(sections: readonly StagedSection[]): string {
@@ -79,7 +108,10 @@ function listOfPages(sections: readonly StagedSection[]): string {
   return `# ${HOME.title}\n\n> ${HOME.summary}\n\n${parts.join("\n")}`;
 }
 
-const frontmatter = (members: Readonly<Record<string, string>>): string =>
+/** Pages of the reference have the same headings in each route, so their outline lists the routes alone. */
+const outlineOf = (path: string) => (path.startsWith("api/") ? { outline: 2 } : {});
+
+const frontmatter = (members: Readonly<Record<string, string | number>>): string =>
   `---\n${Object.entries(members)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join("")}---\n\n`;

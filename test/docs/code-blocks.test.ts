@@ -1,28 +1,20 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ensureDemo } from "../../src/app/demo.ts";
 import {
   announcedStatuses,
   type CodeBlock,
   codeBlocksOf,
-  type Demo,
   runProgram,
   runShell,
 } from "../support/code-blocks.ts";
+import { type Demo, startDemo } from "../support/demo.ts";
 import { PARTNER } from "../support/openapi.ts";
-import { type PartnerListener, startPartnerListener } from "../support/partner-listener.ts";
 
-const FOLDER = "docs/partners";
-
-const PAGES = readdirSync(FOLDER).map((name): [string, CodeBlock[]] => [
-  name,
-  codeBlocksOf(readFileSync(join(FOLDER, name), "utf8")),
-]);
+const PAGES = globSync("docs/{partners,errors,merchants,warehouse,operators}/*.md").map(
+  (path): [string, CodeBlock[]] => [path.slice(5, -3), codeBlocksOf(readFileSync(path, "utf8"))],
+);
 const having = (language: string) =>
   PAGES.map(([name, blocks]): [string, CodeBlock[]] => [
     name,
@@ -30,38 +22,27 @@ const having = (language: string) =>
   ]).filter(([, blocks]) => blocks.length > 0);
 
 /** The pages whose programs are files of their own, which other tests run. */
-const WITH_EXAMPLES = ["webhooks.md", "signatures.md", "reconciling.md"];
+const WITH_EXAMPLES = ["partners/webhooks", "partners/signatures", "partners/reconciling"];
 
-let listener: PartnerListener;
 let demo: Demo;
-let dataDir: string;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "partner-orders-docs-"));
-  listener = await startPartnerListener({ config: { dataDir, webhookAllowPrivateNetworks: true } });
-  const { test, url } = listener;
-  // Programs in the pages have the machine's clock.
-  test.clock.advance({ ms: Date.now() - test.clock.now().getTime() });
-  const { testKey } = await ensureDemo(test.context);
-  demo = { api: url, key: testKey, demoFile: join(dataDir, "demo.json") };
+  demo = await startDemo();
 });
-afterAll(async () => {
-  await listener.close();
-  await rm(dataDir, { recursive: true });
-});
+afterAll(() => demo.close());
 
-describe("the code of the pages for partners", () => {
-  it.each(having("sh"))("%s: the commands run, and receive what the page says", async (_name, blocks) => {
-    const { statuses } = await runShell(blocks, demo);
+describe("the code of the pages", () => {
+  it.each(having("sh"))("%s: the commands run, and receive what the page says", async (name, blocks) => {
+    const { statuses, output } = await runShell(blocks, demo);
     const announced = announcedStatuses(blocks);
     const isError = (status: number) => status >= 400;
     expect(statuses.filter(isError)).toEqual(announced.filter(isError));
     expect(announced.filter((status) => !statuses.includes(status))).toEqual([]);
+    if (name.startsWith("errors/")) expect(output).toContain(`"code":"${name.slice("errors/".length)}"`);
   });
 
   const programs = having("js").filter(([name]) => !WITH_EXAMPLES.includes(name));
   it.each(programs)("%s: the programs run", async (_name, blocks) => {
-    const [PRODUCT = ""] = JSON.parse(readFileSync(demo.demoFile, "utf8")).productIds;
-    for (const block of blocks) expect(await runProgram(block, demo, { PRODUCT })).not.toBe("");
+    for (const block of blocks) expect(await runProgram(block, demo)).not.toBe("");
   });
 
   it.each(having("json"))("%s: the JSON fits the schema that it names", (_name, blocks) => {

@@ -4,6 +4,7 @@ import { EVENT_SCHEMAS } from "../../src/api/partner/event-schemas.ts";
 import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES, PING } from "../../src/events/event-types.ts";
 import { HOLD_REASONS } from "../../src/lifecycle/hold-reasons.ts";
 import { ORDER_STATUSES } from "../../src/lifecycle/order.ts";
+import { PROBLEMS } from "../../src/platform/wire/problems.ts";
 import { operationsOf, PARTNER } from "../support/openapi.ts";
 
 const read = (name: string): string => readFileSync(`docs/partners/${name}`, "utf8");
@@ -63,5 +64,16 @@ describe("the event catalog", () => {
     const [, code = ""] = EVENTS.match(/```json ProductPublishedEvent\n(.*?)```/s) ?? [];
     const described = PARTNER.webhooks?.["product.published"]?.post.requestBody?.content["application/json"];
     expect(JSON.parse(code)).toEqual(described?.example);
+  });
+});
+
+describe("the pages of errors", () => {
+  it("are one for each code, with its title, causes and a remedy", () => {
+    const names = readdirSync("docs/errors").map((name) => name.replace(/\.md$/, ""));
+    expect(names.toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
+    for (const [code, { title }] of Object.entries(PROBLEMS)) {
+      const text = readFileSync(`docs/errors/${code}.md`, "utf8");
+      expect(text).toMatch(new RegExp(`^# ${title}\n\n## Causes\n\n- .*\n## Remedy\n\n- `, "s"));
+    }
   });
 });

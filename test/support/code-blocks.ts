@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Demo } from "./demo.ts";
 import { temporaryFolder } from "./main-process.ts";
 
 /** A block of code of a page. */
@@ -23,9 +24,6 @@ export const codeBlocksOf = (text: string): CodeBlock[] =>
     notRun,
   }));
 
-/** What blocks are run against: a service with demo data. */
-export type Demo = { readonly api: string; readonly key: string; readonly demoFile: string };
-
 /** Counts what curl receives. Everything else of curl is as readers have it. */
 const RECORDING_CURL = `curl() { command curl --show-error -w '%{stderr}%{http_code}\\n' "$@" 2>>"$STATUSES"; }\n`;
 
@@ -34,8 +32,8 @@ export type ShellRun = { readonly statuses: number[]; readonly output: string };
 /** Runs the shell blocks of a page as one session, in a folder that has the file of the demo. */
 export async function runShell(blocks: readonly CodeBlock[], demo: Demo): Promise<ShellRun> {
   const folder = await demoFolder(demo);
-  const script = blocks.map(({ code }) => code.replaceAll("http://localhost:8080", demo.api)).join("\n");
-  const start = `set -eu -o pipefail\nAPI=${demo.api}\nKEY=${demo.key}\n${RECORDING_CURL}`;
+  const script = blocks.map(({ code }) => withAddresses(code, demo)).join("\n");
+  const start = `set -eu -o pipefail\nAPI=${demo.api}\nKEY=${demo.testKey}\nPRODUCT=${productOf(demo)}\n${RECORDING_CURL}`;
   const statuses = join(folder, "statuses");
   await writeFile(statuses, "");
   const output = await run("bash", ["-c", `${start}${script}`], { cwd: folder, env: { STATUSES: statuses } });
@@ -44,20 +42,21 @@ export async function runShell(blocks: readonly CodeBlock[], demo: Demo): Promis
 }
 
 /** Runs a block of JavaScript as a program of its own. */
-export const runProgram = async (
-  { code }: CodeBlock,
-  demo: Demo,
-  environment: Record<string, string>,
-): Promise<string> =>
+export const runProgram = async ({ code }: CodeBlock, demo: Demo): Promise<string> =>
   run(process.execPath, ["--input-type=module", "-e", code], {
     cwd: await demoFolder(demo),
-    env: { API: demo.api, KEY: demo.key, ...environment },
+    env: { API: demo.api, KEY: demo.testKey, PRODUCT: productOf(demo) },
   });
 
-async function demoFolder({ demoFile }: Demo): Promise<string> {
+const productOf = ({ productIds }: Demo): string => productIds[0] ?? "";
+
+/** Readers have the ports of `npm start`. */
+const withAddresses = (code: string, { api, backOffice }: Demo): string =>
+  code.replaceAll("http://localhost:8080", api).replaceAll("http://localhost:8081", backOffice);
+
+async function demoFolder(demo: Demo): Promise<string> {
   const folder = await temporaryFolder();
-  await mkdir(join(folder, ".data"));
-  await writeFile(join(folder, ".data/demo.json"), await readFile(demoFile));
+  await demo.copyFiles(folder);
   return folder;
 }
 

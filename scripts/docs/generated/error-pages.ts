@@ -1,0 +1,65 @@
+import { PROBLEMS, type ProblemCode } from "../../../src/platform/wire/problems.ts";
+import type { ReadPage, StagedPage } from "../pages.ts";
+import { type Description, problemCodesOf, readDescription, routesOf, slugOf } from "./description.ts";
+
+const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]; // The table's own keys.
+
+/** What people write about a problem, and where its page is. */
+export const errorSources = (): { code: ProblemCode; source: string; path: string }[] =>
+  // A folder, so that any host of files serves the address without an extension.
+  PROBLEM_CODES.map((code) => ({ code, source: `docs/errors/${code}.md`, path: `errors/${code}/index` }));
+
+/** The page of each problem: what the code of the service says, and the causes and remedies that people write. */
+export async function errorPages(read: ReadPage): Promise<StagedPage[]> {
+  const descriptions = [readDescription("partner"), readDescription("back-office")];
+  return Promise.all(
+    errorSources().map(async ({ code, ...page }) => ({
+      path: page.path,
+      title: code,
+      summary: PROBLEMS[code].meaning,
+      text: errorPage(code, await read(page), descriptions),
+    })),
+  );
+}
+
+function errorPage(code: ProblemCode, written: string, descriptions: readonly Description[]): string {
+  const { status, title, meaning, retry } = PROBLEMS[code];
+  const causes = written.replace(/^# .*\n/, "");
+  return `# ${title}
+
+\`${code}\`, status ${status}
+
+${meaning}
+
+**Retry?** ${retry}
+${causes}
+## Example
+
+\`\`\`json
+${JSON.stringify(exampleOf(code, descriptions), null, 2)}
+\`\`\`
+
+${returnedBy(code, descriptions)}`;
+}
+
+const exampleOf = (code: ProblemCode, descriptions: readonly Description[]): unknown =>
+  descriptions.flatMap(({ components }) => components.examples[code]?.value ?? []).at(0);
+
+function returnedBy(code: ProblemCode, [partner]: readonly Description[]): string {
+  if (partner === undefined) return "";
+  const routes = routesOf(partner).filter(({ operation }) => problemCodesOf(operation).includes(code));
+  if (routes.length === 0) return "Only the back office returns it.\n";
+  if (routes.length === routesOf(partner).length) return "Every route can return it.\n";
+  const items = routes.map(({ method, path, operation }) => {
+    const page = `../../api/${slugOf(operation.tags[0] ?? "")}.md`;
+    return `- [\`${method} ${path}\`](${page})`;
+  });
+  return `## Returned by\n\n${items.join("\n")}\n`;
+}
+
+/** In the table of all problems, each code leads to its page. */
+export const linkCodes = (text: string): string =>
+  PROBLEM_CODES.reduce(
+    (linked, code) => linked.replaceAll(`\n| ${code} |`, `\n| [${code}](./${code}/index.md) |`),
+    text,
+  );

@@ -1,0 +1,50 @@
+import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureDemo } from "../../src/app/demo.ts";
+import { startService } from "../../src/app/start.ts";
+import { readConfig } from "../../src/platform/config.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { freePort } from "./main-process.ts";
+import { createDatabase } from "./test-service.ts";
+
+/** A service with demo data, as `npm start` starts it, with the clock of the machine. */
+export type Demo = {
+  readonly api: string;
+  readonly backOffice: string;
+  readonly testKey: string;
+  readonly productIds: readonly string[];
+  /** Copies the files that `npm start` leaves in `.data`. */
+  copyFiles(folder: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function startDemo(): Promise<Demo> {
+  const dataDir = await mkdtemp(join(tmpdir(), "partner-orders-demo-"));
+  const config = readConfig({
+    DATABASE_URL: await createDatabase(),
+    DATA_DIR: dataDir,
+    PORT: "0",
+    BACK_OFFICE_PORT: String(await freePort()),
+    RATE_LIMIT_PER_MINUTE: "0",
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true",
+    SHUTDOWN_DELAY_MS: "0",
+  });
+  const service = await startService(config, createLog("silent"));
+  const { testKey, productIds } = await ensureDemo(service.context);
+  return {
+    api: String(service.partnerApiUrl),
+    backOffice: String(service.backOfficeUrl),
+    testKey,
+    productIds,
+    copyFiles: async (folder) => {
+      await mkdir(join(folder, ".data"));
+      for (const name of ["demo.json", "operator-token"])
+        await copyFile(join(dataDir, name), join(folder, ".data", name));
+    },
+    close: async () => {
+      await service.stop();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
