@@ -12,5 +12,8 @@ export const paths = {
   overview: () => "/",
   orders: (search: Search = {}) => `/orders${stringifySearch(search)}`,
   order: (orderId: string) => `/orders/${part(orderId)}`,
+  auditLog: (search: Search = {}) => `/audit-log${stringifySearch(search)}`,
+  system: () => "/system",
+  settings: (search: Search = {}) => `/settings${stringifySearch(search)}`,
   signIn: (search: { next?: string | undefined } = {}) => `/sign-in${stringifySearch(search)}`,
 } as const;

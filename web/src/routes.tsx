@@ -1,6 +1,9 @@
 import { createRouter } from "@tanstack/react-router";
+import { auditRoute } from "./pages/audit/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
+import { settingsRoute } from "./pages/settings/routes.ts";
+import { systemRoute } from "./pages/system/routes.ts";
 import { rootRoute, signedInRoute } from "./routing/root.tsx";
 import { parseSearch, stringifySearch } from "./routing/search.ts";
 import { ErrorPage } from "./shell/error-page.tsx";
@@ -11,7 +14,7 @@ import { PageSkeleton } from "./ui/page.tsx";
 /** All pages of the console. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  signedInRoute.addChildren([overviewRoute, ordersRoute, orderRoute]),
+  signedInRoute.addChildren([overviewRoute, ordersRoute, orderRoute, auditRoute, systemRoute, settingsRoute]),
 ]);
 
 export const router = createRouter({

@@ -1,10 +1,10 @@
-import { type Icon, IconListDetails } from "@tabler/icons-react";
+import { type Icon, IconActivity, IconAdjustments, IconHistory, IconListDetails } from "@tabler/icons-react";
 import type { Role } from "../api/me.ts";
 import { paths } from "../paths.ts";
 
 type Item = {
   /** The key of its text under `navigation`. */
-  readonly name: "orders";
+  readonly name: "orders" | "audit" | "system" | "settings";
   readonly to: string;
   readonly icon: Icon;
   /** Who finds it in the navigation. What is permitted is decided by the service. */
@@ -15,15 +15,25 @@ type Item = {
   readonly key?: string;
 };
 
-type Group = { readonly name: "work"; readonly items: readonly Item[] };
+type Group = { readonly name: "work" | "operation"; readonly items: readonly Item[] };
 
 const STAFF: readonly Role[] = ["operator", "support", "merchant", "warehouse"];
+
+const OPERATION: readonly Role[] = ["operator", "support"];
 
 /** The navigation, in the order in which it is shown. The command palette offers the same pages. */
 const NAVIGATION: readonly Group[] = [
   {
     name: "work",
     items: [{ name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" }],
+  },
+  {
+    name: "operation",
+    items: [
+      { name: "audit", to: paths.auditLog(), icon: IconHistory, roles: OPERATION },
+      { name: "system", to: paths.system(), icon: IconActivity, roles: OPERATION, key: "s" },
+      { name: "settings", to: paths.settings(), icon: IconAdjustments, roles: ["operator"] },
+    ],
   },
 ];
 

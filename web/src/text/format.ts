@@ -60,6 +60,18 @@ export const formatMoney = ({ amount, currency }: Money): string =>
 
 export const formatNumber = (value: number): string => new Intl.NumberFormat(formatLocale()).format(value);
 
+const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** A size in bytes, in the largest unit of which it has at least one. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(bytes) / 3));
+  return new Intl.NumberFormat(formatLocale(), {
+    style: "unit",
+    unit: SIZES[power] ?? "byte",
+    maximumSignificantDigits: 3,
+  }).format(bytes / 1_000 ** power);
+}
+
 /** The name of a country in the person's language. */
 export function countryName(code: string): string {
   try {

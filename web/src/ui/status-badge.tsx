@@ -1,8 +1,10 @@
 import { useTranslation } from "react-i18next";
 import type {
   ChargeStatus,
+  CheckStatus,
   DeliveryStatus,
   OrderStatus,
+  ProcessStatus,
   ProductStatus,
   ShipmentStatus,
   WebhookEndpointHealth,
@@ -54,6 +56,11 @@ const TONES = {
     active: "success",
     discontinued: "neutral",
   } satisfies Record<ProductStatus, Tone>,
+  check: { ok: "success", warn: "warning", fail: "danger" } satisfies Record<CheckStatus, Tone>,
+  process: { running: "success", missing: "danger", stopped: "neutral" } satisfies Record<
+    ProcessStatus,
+    Tone
+  >,
 } as const;
 
 export type StatusKind = keyof typeof TONES;

@@ -1,6 +1,7 @@
 import type { en } from "../en/index.ts";
 import type { Translated } from "../texts.ts";
+import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { shell } from "./shell.ts";
 
-export const de: Translated<typeof en> = { ...shell, ...orders };
+export const de: Translated<typeof en> = { ...shell, ...orders, ...operation };

@@ -15,8 +15,11 @@ export const shell: Translated<typeof en> = {
     toStart: "Zur ersten Seite",
   },
   navigation: {
-    groups: { work: "Arbeit" },
+    groups: { work: "Arbeit", operation: "Betrieb" },
     orders: "Bestellungen",
+    audit: "Protokoll",
+    system: "System",
+    settings: "Einstellungen",
   },
   roles: {
     operator: "Betreiber",
@@ -84,5 +87,7 @@ export const shell: Translated<typeof en> = {
     endpoint: { active: "Aktiv", paused: "Angehalten" },
     health: { healthy: "Gesund", failing: "Gestört", backing_off: "Wartet", paused: "Angehalten" },
     product: { active: "Aktiv", discontinued: "Ausgelaufen" },
+    check: { ok: "In Ordnung", warn: "Warnung", fail: "Fehler" },
+    process: { running: "Läuft", missing: "Nicht gesehen", stopped: "Beendet" },
   },
 };

@@ -12,8 +12,11 @@ export const shell = {
     toStart: "Go to the first page",
   },
   navigation: {
-    groups: { work: "Work" },
+    groups: { work: "Work", operation: "Operation" },
     orders: "Orders",
+    audit: "Audit log",
+    system: "System",
+    settings: "Settings",
   },
   roles: {
     operator: "operator",
@@ -74,5 +77,7 @@ export const shell = {
     endpoint: { active: "Active", paused: "Paused" },
     health: { healthy: "Healthy", failing: "Failing", backing_off: "Backing off", paused: "Paused" },
     product: { active: "Active", discontinued: "Discontinued" },
+    check: { ok: "OK", warn: "Warning", fail: "Failed" },
+    process: { running: "Running", missing: "Not seen", stopped: "Stopped" },
   },
 };

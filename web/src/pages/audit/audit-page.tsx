@@ -1,0 +1,89 @@
+import { Code, Stack, Text } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import type { AuditEntry } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { TextLink } from "../../ui/link.tsx";
+import { DayFilter } from "../../ui/list/day-filter.tsx";
+import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
+import { ListPage } from "../../ui/list/list-page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { auditEntriesQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/audit-log");
+
+/** Ids beyond these are shown as a number: a list that was read has many. */
+const SUBJECTS_SHOWN = 3;
+
+export function AuditPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const isFiltered = Object.keys(search).length > 0;
+  return (
+    <ListPage
+      title={t("audit.title")}
+      about={t("audit.about")}
+      query={auditEntriesQuery(search)}
+      filters={<AuditFilters />}
+      rowKey={({ id }) => id}
+      empty={isFiltered ? t("audit.emptyFiltered") : t("audit.empty")}
+      columns={[
+        { name: t("audit.time"), cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { name: t("audit.actor"), cell: ({ actor }) => <Who actor={actor} /> },
+        { name: t("audit.action"), cell: ({ action }) => <Code>{action}</Code> },
+        { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} /> },
+        { name: t("audit.details"), cell: ({ details }) => <Details of={details} /> },
+        { name: t("audit.requestId"), cell: ({ requestId }) => requestId ?? "–", isMinor: true },
+      ]}
+    />
+  );
+}
+
+function AuditFilters() {
+  const { t } = useTranslation();
+  const { actor, action, subjectId, from, to } = route.useSearch();
+  return (
+    <Filters>
+      <SearchFilter label={t("audit.byActor")} name="actor" value={actor} />
+      <SearchFilter label={t("audit.byAction")} name="action" value={action} />
+      <SearchFilter label={t("audit.bySubject")} name="subjectId" value={subjectId} />
+      <DayFilter label={t("audit.from")} name="from" value={from} />
+      <DayFilter label={t("audit.to")} name="to" value={to} />
+    </Filters>
+  );
+}
+
+/** A name leads to everything that this person or program did. */
+const Who = ({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) => (
+  <Stack gap={0}>
+    {name !== "" && <TextLink to={paths.auditLog({ actor: id ?? name })}>{name}</TextLink>}
+    <Text span size="xs" c="dimmed">
+      {kind}
+    </Text>
+  </Stack>
+);
+
+const Subjects = ({ ids }: { ids: readonly string[] }) => (
+  <Stack gap={0}>
+    {ids.slice(0, SUBJECTS_SHOWN).map((id) => (
+      <TextLink key={id} to={paths.auditLog({ subjectId: id })} ff="monospace" size="xs">
+        {id}
+      </TextLink>
+    ))}
+    {ids.length > SUBJECTS_SHOWN && (
+      <Text span size="xs" c="dimmed">
+        + {ids.length - SUBJECTS_SHOWN}
+      </Text>
+    )}
+  </Stack>
+);
+
+const Details = ({ of }: { of: AuditEntry["details"] }) => (
+  <Stack gap={0}>
+    {Object.entries(of).map(([name, value]) => (
+      <Text key={name} span size="xs" style={{ overflowWrap: "anywhere" }}>
+        {name}: {String(value)}
+      </Text>
+    ))}
+  </Stack>
+);

@@ -1,0 +1,3 @@
+import { read } from "../../api/read.ts";
+
+export const settingsQuery = () => read("/api/settings");
