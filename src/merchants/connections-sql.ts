@@ -1,3 +1,4 @@
+import type { ConnectionScope } from "../access/scope.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
@@ -96,6 +97,45 @@ export async function listConnections(
       order by c.id
       limit $3 + 1`,
     values: [merchantId, afterId, limit, name],
+  });
+  return rows.map(toConnection);
+}
+
+/** Which connections are listed. A null restricts nothing. */
+export type ConnectionFilter = {
+  /** What the caller may see. */
+  readonly scope: ConnectionScope;
+  readonly merchantId: string | null;
+  /** A part of the name, in lower case. */
+  readonly name: string | null;
+};
+
+/** Connections of all merchants, oldest first. Returns one row more than the page if there is one. */
+export async function listAllConnections(
+  db: Queryable,
+  { scope, merchantId, name }: ConnectionFilter,
+  { afterId, limit }: PagePosition,
+): Promise<Connection[]> {
+  const rows = await db.query<ConnectionRow>({
+    name: "list-all-connections",
+    text: `
+      select ${CONNECTION_COLUMNS}
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      where c.id > $1 and ($3::uuid is null or c.merchant_id = $3)
+        and ($4::text is null or strpos(lower(c.name), $4) > 0)
+        and ($5 or c.merchant_id = any($6::uuid[]) or c.id = any($7::uuid[]))
+      order by c.id
+      limit $2 + 1`,
+    values: [
+      afterId,
+      limit,
+      merchantId,
+      name,
+      scope === null,
+      scope?.merchantIds,
+      scope?.connections.map(({ connectionId }) => connectionId),
+    ],
   });
   return rows.map(toConnection);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { onTestFinished, inject as provided } from "vitest";
-import type { BackOfficeCaller, Grant } from "../../src/access/grant.ts";
+import type { BackOfficeCaller, Grant, Role } from "../../src/access/grant.ts";
 import { createBackOffice } from "../../src/api/back-office/app.ts";
 import {
   type BackOfficeAuthentication,
@@ -10,6 +10,7 @@ import { sessionAuthentication } from "../../src/api/back-office/people/session-
 import { createPartnerApi } from "../../src/api/partner/app.ts";
 import type { PartnerDatabases } from "../../src/api/partner/operations.ts";
 import { type Config, readConfig } from "../../src/platform/config.ts";
+import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Context } from "../../src/platform/context.ts";
 import { type Database, openDatabase, type Pool } from "../../src/platform/database/database.ts";
 import { newIdsFrom } from "../../src/platform/ids.ts";
@@ -53,12 +54,13 @@ export type TestService = {
   close(): Promise<void>;
 };
 
-/** `merchantIds`, `facilityIds`: what the role is for. Without `facilityIds` the warehouse is for all facilities. */
+/** `merchantIds` and the like: what the role is for. Without `facilityIds` the warehouse is for all facilities. */
 export type TestPerson = { readonly name: string } & (
   | {
-      readonly kind: "operator" | "warehouse" | "support" | "monitoring" | "merchant";
+      readonly kind: Role;
       readonly merchantIds?: readonly string[];
       readonly facilityIds?: readonly string[];
+      readonly connections?: readonly ConnectionKey[];
     }
   | { readonly grants: readonly Grant[] }
 );
@@ -66,8 +68,9 @@ export type TestPerson = { readonly name: string } & (
 function callerOf(person: TestPerson): BackOfficeCaller {
   const named = { type: "person", id: null, name: person.name } as const;
   if ("grants" in person) return { ...named, grants: person.grants };
-  const { kind: role, merchantIds = [], facilityIds = null } = person;
+  const { kind: role, merchantIds = [], facilityIds = null, connections = [] } = person;
   if (role === "merchant") return { ...named, grants: [{ role, merchantIds }] };
+  if (role === "partner") return { ...named, grants: [{ role, connections }] };
   return { ...named, grants: [role === "warehouse" ? { role, facilityIds } : { role }] };
 }
 

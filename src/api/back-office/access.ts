@@ -95,6 +95,13 @@ export const maySee = ({ grants }: BackOfficeCaller, merchantId: string): boolea
 export const maySeeConnection = ({ grants }: BackOfficeCaller, connection: ConnectionKey): boolean =>
   seesConnection(grants, connection);
 
+/** Whether only the role partner shows this connection. Such a caller sees nothing of the merchant's business (decision 0122). */
+export const seesAsPartner = ({ grants }: BackOfficeCaller, connection: ConnectionKey): boolean =>
+  !seesConnection(
+    grants.filter(({ role }) => role !== "partner"),
+    connection,
+  );
+
 /** Whether a caller may see this facility, its stock and its work. */
 export const maySeeFacility = ({ grants }: BackOfficeCaller, facilityId: string): boolean =>
   seesFacility(grants, facilityId);

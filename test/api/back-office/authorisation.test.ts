@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Role } from "../../../src/access/grant.ts";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
+import { fromTypeId } from "../../../src/platform/ids.ts";
 import {
   EVERYBODY,
   FOR_MONITORING,
@@ -18,10 +19,12 @@ import {
   personOf,
   requestsOf,
 } from "../../support/back-office-resources.ts";
-import { withoutItsOwn } from "../../support/orders.ts";
+import { createFacility, createSibling } from "../../support/facilities.ts";
+import { connectionKey, withoutItsOwn } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
 
+const AT_FACILITIES = /^\/api\/(facilities|orders|shipments|pick-lists)\/./;
 const READS = backOfficeRoutes
   .filter(({ method, operationId }) => method === "GET" && operationId !== "exportOrders")
   .map(({ operationId }) => operationId);
@@ -40,6 +43,10 @@ let requests: BackOfficeRequest[];
 let owner: Client;
 let stranger: Client;
 let strangersToken: Client;
+let sibling: Client;
+let siblingsToken: Client;
+let packer: Client;
+let packersToken: Client;
 beforeAll(async () => {
   test = await startTestService();
   resources = await createMerchantResources(test);
@@ -48,6 +55,16 @@ beforeAll(async () => {
   owner = personOf(test, resources.partner.merchantId);
   stranger = personOf(test, other.partner.merchantId);
   strangersToken = await tokenOf("merchant", other);
+  const another = await createSibling(test, resources.partner);
+  sibling = test.backOfficeFor({ kind: "partner", name: "Dev", connections: [connectionKey(another)] });
+  siblingsToken = await tokenOf("partner", { ...resources, ids: { connections: another.connectionId } });
+  const elsewhere = await createFacility(test);
+  packer = test.backOfficeFor({
+    kind: "warehouse",
+    name: "Pat",
+    facilityIds: [fromTypeId("fac", elsewhere) ?? ""],
+  });
+  packersToken = await tokenOf("warehouse", resources, [elsewhere]);
 });
 afterAll(() => test.close());
 
@@ -74,7 +91,7 @@ describe("the callers that a route admits", () => {
     }
   });
 
-  describe.each(["warehouse", "merchant", "support", "monitoring"] as const)("as %s", (role) => {
+  describe.each(["warehouse", "merchant", "partner", "support", "monitoring"] as const)("as %s", (role) => {
     it("reject a person and a token elsewhere, and nothing changes", async () => {
       const clients = [personAs(role), await tokenOf(role, resources)];
       const before = await dumpTables(test);
@@ -138,28 +155,51 @@ const MISSING: Record<string, string> = {
 };
 
 /** A client with a token of a role. It was used before, so that its next use is not recorded. */
-async function tokenOf(role: Role, { ids }: MerchantResources): Promise<Client> {
-  const merchants = role === "merchant" && { merchantIds: [ids["merchants"]] };
-  const { body } = await test.backOffice.post("/api/tokens", { name: `A ${role}`, role, ...merchants });
+async function tokenOf(
+  role: Role,
+  { ids }: MerchantResources,
+  facilities?: readonly string[],
+): Promise<Client> {
+  const things = {
+    ...(role === "merchant" && { merchantIds: [ids["merchants"]] }),
+    ...(role === "partner" && { connectionIds: [ids["connections"]] }),
+    ...(role === "warehouse" && facilities && { facilityIds: facilities }),
+  };
+  const { body } = await test.backOffice.post("/api/tokens", { name: `A ${role}`, role, ...things });
   const client = test.backOfficeAs(body.token);
   await client.get("/api/me");
   return client;
 }
 
-const personAs = (role: Exclude<Role, "operator" | "partner">): Client =>
-  role === "merchant" ? owner : test.backOfficeFor({ kind: role, name: "Ada" });
+const personAs = (role: Role): Client =>
+  role === "merchant"
+    ? owner
+    : test.backOfficeFor({ kind: role, name: "Ada", connections: [connectionKey(resources.partner)] });
 
-describe.each(["a person", "a token"])("%s of another merchant", (who) => {
-  const client = () => (who === "a person" ? stranger : strangersToken);
-  const named = () =>
-    requestsFor(...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE).filter(({ path }) =>
-      /\/api\/\w+\/./.test(path),
-    );
+type Stranger = { who: string; client: () => Client; role: Exclude<Role, "operator">; paths: RegExp };
+const ANY = /^\/api\/\w[\w-]*\/./;
+const strangers: Stranger[] = [
+  { who: "a person of another merchant", client: () => stranger, role: "merchant", paths: ANY },
+  { who: "a token of another merchant", client: () => strangersToken, role: "merchant", paths: ANY },
+  { who: "a person of another partner of the merchant", client: () => sibling, role: "partner", paths: ANY },
+  {
+    who: "a token of another partner of the merchant",
+    client: () => siblingsToken,
+    role: "partner",
+    paths: ANY,
+  },
+  // What a facility separates (decision 0121).
+  { who: "a person of another facility", client: () => packer, role: "warehouse", paths: AT_FACILITIES },
+  { who: "a token of another facility", client: () => packersToken, role: "warehouse", paths: AT_FACILITIES },
+];
+
+describe.each(strangers)("$who", ({ client, role, paths }) => {
+  const named = () => requestsFor(...ADMITTED[role]).filter(({ path }) => paths.test(path));
 
   it("gets the same response as for a missing resource, and changes nothing", async () => {
     const before = await dumpTables(test);
     const missing = requestsOf({ ...resources, ids: MISSING });
-    expect(named().length).toBeGreaterThanOrEqual(14);
+    expect(named().length).toBeGreaterThanOrEqual(10);
     for (const { operationId, send } of named()) {
       const foreign = await send(client());
       const nowhere = await missing.find((other) => other.operationId === operationId)?.send(client());
@@ -168,6 +208,28 @@ describe.each(["a person", "a token"])("%s of another merchant", (who) => {
     }
     expect(await dumpTables(test)).toEqual(before);
   });
+
+  it("has lists that show nothing of the others", async () => {
+    const { ids, partner } = resources;
+    const hidden =
+      role === "warehouse"
+        ? [ids["orders"], ids["charges"]?.replace("chg_", "ord_"), ids["facilities"]]
+        : [...Object.values(ids), ...partner.productIds].filter(
+            (id) => role !== "partner" || id !== ids["merchants"],
+          );
+    const lists = requestsFor(...ADMITTED[role]).filter(
+      ({ method, path }) => method === "GET" && !path.slice("/api/".length).includes("/"),
+    );
+    expect(lists.length).toBeGreaterThan(1);
+    for (const { operationId, send } of lists) {
+      const text = JSON.stringify((await send(client())).body);
+      for (const id of hidden) expect(text, operationId).not.toContain(id);
+    }
+  });
+});
+
+describe.each(["a person", "a token"])("%s of another merchant", (who) => {
+  const client = () => (who === "a person" ? stranger : strangersToken);
 
   it("learns nothing from the errors of a body either", async () => {
     const wrong = { amount: "1.00", currency: "JPY" };

@@ -45,6 +45,7 @@ describe("POST /api/merchants/{id}/connections", () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^con_[0-9a-z]{26}$/),
       merchantId: partner.merchantId,
+      merchantName: "Merchant",
       name: "Connection",
       reviewPolicy: NO_POLICY,
       limits: expect.any(Object),

@@ -1,14 +1,21 @@
 import { type Static, Type } from "typebox";
+import { connectionScope } from "../../../access/scope.ts";
 import { changeConnection } from "../../../merchants/change-connection.ts";
 import { type Connection, keyOf } from "../../../merchants/connection.ts";
-import { listConnections } from "../../../merchants/connections-sql.ts";
+import { listAllConnections, listConnections } from "../../../merchants/connections-sql.ts";
 import { createConnection } from "../../../merchants/create-connection.ts";
 import type { ReviewPolicy } from "../../../merchants/review-policy.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { forbidden, isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
+import {
+  forbidden,
+  isProblem,
+  notFound,
+  type ValidationError,
+  validationFailed,
+} from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -20,7 +27,18 @@ import {
   shortText,
   toSearched,
 } from "../../../platform/wire/schemas.ts";
-import { andMonitoring, type BackOfficeRoute, everyone, hasRole, merchantSide, route } from "../access.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
+import {
+  andMonitoring,
+  andPartner,
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyone,
+  hasRole,
+  merchantSide,
+  route,
+  seesAsPartner,
+} from "../access.ts";
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountErrors, minorOf } from "../money/amounts.ts";
 import { LimitsRequestSchema, LimitsSchema, toWireLimits } from "./limit-schemas.ts";
@@ -65,8 +83,12 @@ const ConnectionSchema = Type.Object(
   {
     id: idField("con", "Id of the connection, set by the service."),
     merchantId: idField("mer", "Id of the merchant."),
+    merchantName: Type.String({ description: "Name of the merchant." }),
     name: Type.String({ description: NAME_TEXT }),
-    reviewPolicy: ReviewPolicySchema,
+    reviewPolicy: nullable(
+      ReviewPolicySchema,
+      "Which orders need no review. Null for the role `partner`: it is the merchant's business.",
+    ),
     limits: LimitsSchema,
     createdAt: dateTime("When the connection was created."),
   },
@@ -76,21 +98,24 @@ const ConnectionSchema = Type.Object(
   },
 );
 
-function toWireConnection(connection: Connection): Static<typeof ConnectionSchema> {
-  const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
-  const { currency } = connection;
+function toWireConnection(caller: BackOfficeCaller, connection: Connection): Static<typeof ConnectionSchema> {
   return {
     id: toTypeId("con", connection.id),
     merchantId: toTypeId("mer", connection.merchantId),
+    merchantName: connection.merchantName,
     name: connection.name,
-    reviewPolicy: {
-      maxQuantity,
-      maxOrderValue:
-        maxOrderValueMinor === null ? null : formatMoney({ minor: maxOrderValueMinor, currency }),
-      countries: countries === null ? null : [...countries],
-    },
+    reviewPolicy: seesAsPartner(caller, keyOf(connection)) ? null : toWirePolicy(connection),
     limits: toWireLimits(connection.limits),
     createdAt: connection.createdAt.toISOString(),
+  };
+}
+
+function toWirePolicy({ currency, reviewPolicy }: Connection): Static<typeof ReviewPolicySchema> {
+  const { maxQuantity, maxOrderValueMinor, countries } = reviewPolicy;
+  return {
+    maxQuantity,
+    maxOrderValue: maxOrderValueMinor === null ? null : formatMoney({ minor: maxOrderValueMinor, currency }),
+    countries: countries === null ? null : [...countries],
   };
 }
 
@@ -142,7 +167,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       if (merchant === null) return notFound("merchant");
       const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
       const connection = await createConnection(context, merchant, fields, by);
-      return { status: 201, body: toWireConnection(connection) };
+      return { status: 201, body: toWireConnection(caller, connection) };
     },
   }),
   route({
@@ -168,14 +193,47 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const connections = await listConnections(context.db, merchant.id, toSearched(query.q), position);
-      return { status: 200, body: toPage(connections, position, toWireConnection) };
+      return { status: 200, body: toPage(connections, position, (one) => toWireConnection(caller, one)) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections",
+    operationId: "listAllConnections",
+    admits: andMonitoring(andPartner(everyone)),
+    tag: "Connections",
+    summary: "List the connections of all merchants",
+    description: "All that the caller may see. If a filter matches nothing, the list is empty.",
+    isList: true,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      merchantId: Type.Optional(Type.String({ description: "Only connections of this merchant." })),
+      q: searchField("A part of the name. Case is ignored."),
+    }),
+    responses: {
+      200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
+    },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const position = pagePosition("all-connections", query);
+      if (isProblem(position)) return position;
+      const errors = idErrors("mer", "merchantId", query);
+      if (errors.length > 0) return validationFailed(errors);
+      const filter = {
+        scope: connectionScope(caller.grants),
+        merchantId: idIn("mer", query.merchantId),
+        name: toSearched(query.q),
+      };
+      const connections = await listAllConnections(context.db, filter, position);
+      return { status: 200, body: toPage(connections, position, (one) => toWireConnection(caller, one)) };
     },
   }),
   route({
     method: "GET",
     path: "/api/connections/{id}",
     operationId: "getConnection",
-    admits: andMonitoring(everyone),
+    admits: andMonitoring(andPartner(everyone)),
     tag: "Connections",
     summary: "Get a connection",
     params: ConnectionIdParams,
@@ -185,7 +243,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       const connection = await findConnection(context, caller, params.id);
       return connection === null
         ? notFound("connection")
-        : { status: 200, body: toWireConnection(connection) };
+        : { status: 200, body: toWireConnection(caller, connection) };
     },
   }),
   route({
@@ -209,7 +267,9 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       if (connection === null) return notFound("connection");
       const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
       const changed = await changeConnection(context, keyOf(connection), change, by);
-      return changed === null ? notFound("connection") : { status: 200, body: toWireConnection(changed) };
+      return changed === null
+        ? notFound("connection")
+        : { status: 200, body: toWireConnection(caller, changed) };
     },
   }),
 ];

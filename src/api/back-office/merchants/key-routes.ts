@@ -9,7 +9,7 @@ import type { Context } from "../../../platform/context.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { parseTime } from "../../../platform/time.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
-import { isProblem, notFound } from "../../../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -22,7 +22,15 @@ import {
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeCaller, type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";
+import {
+  andPartner,
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  maySeeConnection,
+  merchantSide,
+  route,
+  seesAsPartner,
+} from "../access.ts";
 import { expiryErrors } from "../expiry.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 
@@ -52,11 +60,17 @@ const NewKeySchema = Type.Object(
 
 const KeyIdParams = Type.Object({ id: Type.String({ description: "Id of the key." }) });
 
+/** A live key places real orders, which the merchant pays for (decision 0122). */
+const LIVE_KEYS_ARE_THE_MERCHANTS: Problem = {
+  code: "forbidden",
+  detail: "Your role allows test keys only. Ask the merchant to issue or revoke a live key.",
+};
+
 /** Null for a missing key, and for one that the caller may not see. */
 async function findKey({ db }: Context, caller: BackOfficeCaller, text: string): Promise<ApiKey | null> {
   const id = fromTypeId("key", text);
   const key = id === null ? null : await readKey(db, id);
-  return key !== null && maySee(caller, key.merchantId) ? key : null;
+  return key !== null && maySeeConnection(caller, key) ? key : null;
 }
 
 const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
@@ -75,11 +89,11 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/connections/{id}/keys",
     operationId: "createKey",
-    admits: merchantSide,
+    admits: andPartner(merchantSide),
     tag: "Keys",
     summary: "Issue a key",
     description:
-      "A connection may have several live keys, so that a key can be replaced without an interruption. A test key creates and changes test orders and test endpoints only.",
+      "A connection may have several live keys, so that a key can be replaced without an interruption. A test key creates and changes test orders and test endpoints only. The role `partner` issues test keys only.",
     params: ConnectionIdParams,
     body: Type.Object(
       {
@@ -92,13 +106,14 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       { title: "KeyRequest", description: "A new key." },
     ),
     responses: { 201: { description: "The key was issued.", schema: NewKeySchema } },
-    problems: ["not-found", "limit-reached", "validation-failed"],
+    problems: ["forbidden", "not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const expiresAt = body.expiresAt === undefined ? null : parseTime(body.expiresAt);
       const { name = null, mode = "live" } = body;
+      if (mode === "live" && seesAsPartner(caller, keyOf(connection))) return LIVE_KEYS_ARE_THE_MERCHANTS;
       const made = await issueKey(context, { ...keyOf(connection), name, mode, expiresAt }, by);
       return isProblem(made) ? made : { status: 201, body: { ...toWireKey(made.issued), key: made.key } };
     },
@@ -107,7 +122,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/connections/{id}/keys",
     operationId: "listKeys",
-    admits: merchantSide,
+    admits: andPartner(merchantSide),
     tag: "Keys",
     summary: "List a connection's keys",
     params: ConnectionIdParams,
@@ -137,7 +152,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/keys/{id}",
     operationId: "getKey",
-    admits: merchantSide,
+    admits: andPartner(merchantSide),
     tag: "Keys",
     summary: "Get a key",
     description: "Without the key itself, which is shown only when it is issued.",
@@ -153,16 +168,18 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/keys/{id}/revoke",
     operationId: "revokeKey",
-    admits: merchantSide,
+    admits: andPartner(merchantSide),
     tag: "Keys",
     summary: "Revoke a key",
-    description: "The next request with the key is rejected. Repeating the request has no further effect.",
+    description:
+      "The next request with the key is rejected. Repeating the request has no further effect. The role `partner` revokes test keys only.",
     params: KeyIdParams,
     responses: { 200: { description: "The revoked key.", schema: KeySchema } },
-    problems: ["not-found"],
+    problems: ["forbidden", "not-found"],
     handle: async ({ caller, params, by }, { context }) => {
       const key = await findKey(context, caller, params.id);
       if (key === null) return notFound("key");
+      if (key.mode === "live" && seesAsPartner(caller, key)) return LIVE_KEYS_ARE_THE_MERCHANTS;
       const revoked = await revokeKey(context, key.id, by);
       return revoked === null ? notFound("key") : { status: 200, body: toWireKey(revoked) };
     },

@@ -7,7 +7,7 @@ import type { Context } from "../../../platform/context.ts";
 import { before, HOUR_MS } from "../../../platform/time.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { countEndpoints, countEndpointsSince } from "../../../webhooks/endpoints/endpoints-sql.ts";
-import { andMonitoring, type BackOfficeRoute, everyone, route } from "../access.ts";
+import { andMonitoring, andPartner, type BackOfficeRoute, everyone, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 import { UsageSchema } from "./limit-schemas.ts";
 
@@ -16,7 +16,7 @@ export const usageRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/connections/{id}/usage",
     operationId: "getConnectionUsage",
-    admits: andMonitoring(everyone),
+    admits: andMonitoring(andPartner(everyone)),
     tag: "Connections",
     summary: "Get a connection's usage",
     description: "What the connection has stored of everything that has a limit, and the limits.",

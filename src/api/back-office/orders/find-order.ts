@@ -6,7 +6,7 @@ import { readLedger } from "../../../ledger/ledger-sql.ts";
 import { readRefunds } from "../../../ledger/refunds/refunds-sql.ts";
 import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
 import type { Order } from "../../../lifecycle/order.ts";
-import { findOrderOwner, type OrderOwner, type PlacedOrder } from "../../../orders/order-owners-sql.ts";
+import { findOrderOwner, type PlacedOrder } from "../../../orders/order-owners-sql.ts";
 import { readOrderPrices } from "../../../orders/order-prices-sql.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
 import { readOrderRecord } from "../../../orders/personal-data/personal-data-sql.ts";
@@ -17,10 +17,11 @@ import { fromTypeId } from "../../../platform/ids.ts";
 import type { BackOfficeCaller } from "../access.ts";
 import { actionsFor } from "./action-wire.ts";
 import { toBackOfficeOrder } from "./order-schemas.ts";
+import { orderForPartner } from "./partner-view.ts";
 
 export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of the order." }) });
 
-export type FoundOrder = { readonly order: Order; readonly owner: OrderOwner };
+export type FoundOrder = { readonly order: Order; readonly owner: SeenOrder };
 
 /** The owner of an order, and the role in which the caller sees the order. */
 export type SeenOrder = PlacedOrder & { readonly role: Role };
@@ -77,8 +78,9 @@ export async function describeOrder(
   ]);
   const now = clock.now();
   const actions = actionsFor(caller, asOf(order, now), { charges, timeline, ...record }, now);
-  return {
+  const shown = {
     ...toBackOfficeOrder(order, owner, { prices, charges, refunds, returns, timeline, ...record }),
     actions,
   };
+  return owner.role === "partner" ? orderForPartner(shown) : shown;
 }

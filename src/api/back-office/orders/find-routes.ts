@@ -6,7 +6,7 @@ import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts
 import { isProblem, validationFailed } from "../../../platform/wire/problems.ts";
 import { cursorField, dateTime, idField, limitField, pageOf } from "../../../platform/wire/schemas.ts";
 import { idErrors } from "../../http/id-parameters.ts";
-import { type BackOfficeRoute, everyone, route } from "../access.ts";
+import { andPartner, type BackOfficeRoute, everyone, route } from "../access.ts";
 
 const ReferenceSchema = Type.Object(
   {
@@ -38,7 +38,7 @@ export const findRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/order-references",
     operationId: "findOrders",
-    admits: everyone,
+    admits: andPartner(everyone),
     tag: "Orders",
     summary: "Find orders by the partner's own id",
     description:

@@ -1,3 +1,4 @@
+import { roleOnOrder } from "../../../access/scope.ts";
 import { asOf } from "../../../lifecycle/lifecycle.ts";
 import { readListedOrders } from "../../../orders/lists/list-orders.ts";
 import type { ListedOrder } from "../../../orders/lists/list-orders-sql.ts";
@@ -6,10 +7,11 @@ import type { Context } from "../../../platform/context.ts";
 import { pagePosition, toPage, UUID_MAX, UUID_MIN } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import { pageOf } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, everyone, route } from "../access.ts";
+import { andPartner, type BackOfficeCaller, type BackOfficeRoute, everyone, route } from "../access.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
 import { detailsOf, filterErrors, OrderQuery, toOrderFilter } from "./order-query.ts";
 import { BackOfficeOrderSchema, OrderSummarySchema, toOrderSummary } from "./order-schemas.ts";
+import { summaryForPartner } from "./partner-view.ts";
 import { recordReads } from "./record-reads.ts";
 
 export const orderRoutes: readonly BackOfficeRoute[] = [
@@ -17,7 +19,7 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/orders",
     operationId: "listOrders",
-    admits: everyone,
+    admits: andPartner(everyone),
     tag: "Orders",
     summary: "List orders",
     description:
@@ -39,14 +41,14 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       const page = toPage(orders, position, (row) => row, readTo);
       const details = detailsOf(query);
       await recordReads(context, by, { orders: page.data, testMode: filter.testMode, details });
-      return { status: 200, body: { ...page, data: await readListed(context, page.data, now) } };
+      return { status: 200, body: { ...page, data: await readListed(context, caller, page.data, now) } };
     },
   }),
   route({
     method: "GET",
     path: "/api/orders/{id}",
     operationId: "getOrder",
-    admits: everyone,
+    admits: andPartner(everyone),
     tag: "Orders",
     summary: "Get an order",
     description: "The order with its charges, shipments, holds and timeline.",
@@ -64,7 +66,12 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
 ];
 
 /** The orders of a page, without those that were erased in the meantime. */
-async function readListed({ db }: Context, listed: readonly ListedOrder[], now: Date) {
+async function readListed(
+  { db }: Context,
+  { grants }: BackOfficeCaller,
+  listed: readonly ListedOrder[],
+  now: Date,
+) {
   const byConnection = Map.groupBy(listed, ({ connectionId }) => connectionId);
   const read = [...byConnection.values()].flatMap((group) =>
     group.slice(0, 1).map((connection) =>
@@ -78,6 +85,8 @@ async function readListed({ db }: Context, listed: readonly ListedOrder[], now: 
   const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));
   return listed.flatMap((row) => {
     const order = orders.get(row.id);
-    return order === undefined ? [] : [toOrderSummary(order, row, row.goods)];
+    if (order === undefined) return [];
+    const summary = toOrderSummary(order, row, row.goods);
+    return [roleOnOrder(grants, order) === "partner" ? summaryForPartner(summary) : summary];
   });
 }

@@ -30,9 +30,11 @@ const ownership = {
 const routing = {
   facilityId: nullable(
     Type.String(),
-    "Id of the facility that ships the order. Null until it is routed, and if there are no facilities.",
+    "Id of the facility that ships the order. Null until it is routed, if there are no facilities, and for the role `partner`.",
   ),
-  routedAt: nullableTime("When the order became ready to ship. Null until it is routed."),
+  routedAt: nullableTime(
+    "When the order became ready to ship. Null until it is routed, and for the role `partner`.",
+  ),
 };
 
 export const BackOfficeShipmentSchema = Type.Object(
@@ -64,7 +66,10 @@ export const OrderSummarySchema = Type.Object(
       { description: "The ordered products, in the order of the request." },
     ),
     shipments: shipmentsField,
-    goods: describedAs(MoneySchema, "Value of the goods, without shipping."),
+    goods: nullable(
+      MoneySchema,
+      "Value of the goods, without shipping. Null for the role `partner`: prices are the merchant's.",
+    ),
   },
   { title: "OrderSummary", description: "An order in a list." },
 );
@@ -74,7 +79,7 @@ const LineSchema = Type.Object(
     ...partnerLines.items.properties,
     sku: Type.String({ description: "Present SKU of the product." }),
     name: Type.String({ description: "Present name of the product." }),
-    unitPrice: describedAs(MoneySchema, "Price of one unit when it was ordered."),
+    unitPrice: nullable(MoneySchema, "Price of one unit when it was ordered. Null for the role `partner`."),
   },
   {
     title: "OrderLine",
@@ -125,10 +130,13 @@ export const BackOfficeOrderSchema = Type.Object(
   {
     ...OrderSummarySchema.properties,
     lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
-    charges: Type.Array(ChargeSchema, { description: "Charges and refunds, oldest first." }),
+    charges: Type.Array(ChargeSchema, {
+      description: "Charges and refunds, oldest first. Empty for the role `partner`.",
+    }),
     returns: Type.Array(ReturnSchema, { description: "Goods that came back, oldest first." }),
     refunds: Type.Array(RefundSchema, {
-      description: "Refunds by request, oldest first. The charges with their ids show how they are paid.",
+      description:
+        "Refunds by request, oldest first. The charges with their ids show how they are paid. Empty for the role `partner`.",
     }),
     holds: Type.Array(HoldSchema, {
       description: "The reasons for which the order is on hold; empty if it is not.",
@@ -136,7 +144,10 @@ export const BackOfficeOrderSchema = Type.Object(
     personalDataErasedAt: nullableTime(
       "When the address, the tracking and the texts of the timeline were erased. Null if they were not.",
     ),
-    timeline: Type.Array(TimelineEntrySchema, { description: "The changes of the order, oldest first." }),
+    timeline: Type.Array(TimelineEntrySchema, {
+      description:
+        "The changes of the order, oldest first. The role `partner` sees neither payments nor routing, and no names and texts of staff.",
+    }),
     actions: Type.Array(OrderActionSchema, {
       description:
         "What the caller's role may do with the order, possible now or not. Empty for a test order, and for callers that only read.",

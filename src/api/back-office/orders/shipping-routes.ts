@@ -18,7 +18,7 @@ import {
 import { fromTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, everyone, hasRole, route, warehouse } from "../access.ts";
+import { andPartner, type BackOfficeRoute, everyone, hasRole, route, warehouse } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { refundErrors } from "../money/refund-wire.ts";
 import { describeOrder, findOrder, findOwner, seenBy } from "./find-order.ts";
@@ -151,7 +151,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/shipments/{id}",
     operationId: "getShipment",
-    admits: everyone,
+    admits: andPartner(everyone),
     tag: "Orders",
     summary: "Get a shipment",
     params: ShipmentIdParams,

@@ -22,7 +22,7 @@ type Values = { amount: string; reason: RefundReason; reference: string; note: s
 export function RefundAction({ order, action }: ActionProps) {
   const { t } = useTranslation();
   const effectOf = useEffectText();
-  const { currency } = order.goods;
+  const currency = order.goods?.currency ?? ""; // Prices are shown to all who may refund.
   return (
     <ConfirmAction<Values>
       label={t("orderActions.refund")}
