@@ -5,7 +5,7 @@ import { sessionCookieName } from "../people/sessions/session-cookie.ts";
 import { type Config, readVersion } from "../platform/config.ts";
 import { describedAs } from "../platform/wire/schemas.ts";
 import { rolesOf } from "./back-office/access.ts";
-import { signInRoutes } from "./back-office/people/sign-in-routes.ts";
+import { openRoutes } from "./back-office/people/open-routes.ts";
 import { backOfficeRoutes } from "./back-office/routes.ts";
 import type { Json } from "./openapi/components.ts";
 import { describeApi } from "./openapi/document.ts";
@@ -78,7 +78,7 @@ export const describeBackOffice = (
     server,
     routes: [
       ...backOfficeRoutes.map((row) => ({ ...row, roles: rolesOf(row) })),
-      ...signInRoutes.map((row) => ({ ...row, isOpen: true })),
+      ...openRoutes.map((row) => ({ ...row, isOpen: true })),
     ],
     tags: {
       Merchants: "Companies whose products partners order.",
@@ -93,6 +93,7 @@ export const describeBackOffice = (
       "Test orders": "The sandbox of a connection, for people: its test orders and their transitions.",
       Orders: "Orders from review to return, with charges and timeline.",
       "Sign-in": "How people sign in and out, on the pages of the console.",
+      "Own account": "What people do with their own sign-in.",
       Tokens: "Tokens of programs that use the back office.",
       "Audit log": "Who changed what, and who read the addresses of buyers.",
       Facilities: "Facilities that ship orders, with stock and shipping rates.",

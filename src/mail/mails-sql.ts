@@ -1,5 +1,6 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { NO_UUID } from "../platform/ids.ts";
 
 export type NewMail = ConnectionKey & {
   readonly id: string;
@@ -84,7 +85,10 @@ export async function markMailSent(
   await db.query({
     name: "mark-mail-sent",
     text: `
-      update outgoing_mails set sent_at = $4, failed_at = null
+      update outgoing_mails
+      set sent_at = $4, failed_at = null,
+          -- A mail to a person has a link to sign in with.
+          body = case when merchant_id = '${NO_UUID}' then '' else body end
       where merchant_id = $1 and connection_id = $2 and id = $3 and sent_at is null`,
     values: [connection.merchantId, connection.connectionId, id, sentAt],
   });

@@ -1,4 +1,4 @@
-import { signInRoutes } from "../../src/api/back-office/people/sign-in-routes.ts";
+import { openRoutes } from "../../src/api/back-office/people/open-routes.ts";
 import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
 import { describeBackOffice, describePartnerApi } from "../../src/api/descriptions.ts";
 import { partnerRoutes } from "../../src/api/partner/routes.ts";
@@ -36,7 +36,7 @@ export const BACK_OFFICE = describeBackOffice(readConfig({})) as Description;
 /** The document of each listener, and the routes that it describes. */
 export const DOCUMENTS = [
   ["the partner API", PARTNER, partnerRoutes],
-  ["the back office", BACK_OFFICE, [...backOfficeRoutes, ...signInRoutes]],
+  ["the back office", BACK_OFFICE, [...backOfficeRoutes, ...openRoutes]],
 ] as const;
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];

@@ -15,6 +15,19 @@ export async function storePassword(
   });
 }
 
+/** The hash of a person's password. Null: it has none. */
+export async function readPasswordHash(db: Queryable, personId: string): Promise<string | null> {
+  const [row] = await db.query<{ password: string | null }>({
+    name: "read-person-password",
+    text: `
+      select a.password
+      from person_accounts a
+      where a.provider_id = 'credential' and a.account_id = $1::text and a.person_id = $1::text::uuid`,
+    values: [personId],
+  });
+  return row?.password ?? null;
+}
+
 /** How a person can sign in. */
 export type SignInMethods = {
   readonly hasPassword: boolean;

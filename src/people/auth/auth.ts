@@ -4,7 +4,7 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../person.ts";
 import { COOKIE_PREFIX } from "../sessions/session-cookie.ts";
 import { beforeSession } from "./before-session.ts";
 import { kyselyPool } from "./kysely-pool.ts";
-import { oidcPlugins } from "./oidc.ts";
+import type { oidcPlugins } from "./oidc.ts";
 import { openSessionPlugin } from "./open-session.ts";
 import { passkeys, secondFactor } from "./second-factors.ts";
 import { tables } from "./tables.ts";
@@ -25,7 +25,7 @@ export const authKeys = ({ config, secrets }: Pick<PeopleContext, "config" | "se
  * better-auth, set up for this service (decision 0115). Only functions of `api` are called: its router, with all its other
  * paths, is not served. The limits of attempts and the check of the origin are ours.
  */
-export function createAuth(context: PeopleContext) {
+export function createAuth(context: PeopleContext, provider: ReturnType<typeof oidcPlugins>) {
   const { config, clock, log, newId } = context;
   const { isSecure } = authKeys(context);
   return betterAuth({
@@ -61,7 +61,7 @@ export function createAuth(context: PeopleContext) {
       useSecureCookies: isSecure,
       database: { generateId: () => newId(), validateSchema: false },
     },
-    plugins: [secondFactor(), passkeys(config), ...oidcPlugins(config), openSessionPlugin()],
+    plugins: [secondFactor(), passkeys(config), ...provider, openSessionPlugin()],
   });
 }
 

@@ -1,4 +1,5 @@
 import { passkey } from "@better-auth/passkey";
+import { APIError } from "better-auth/api";
 import { twoFactor } from "better-auth/plugins";
 import type { Config } from "../../platform/config.ts";
 
@@ -26,6 +27,13 @@ export const passkeys = (config: Pick<Config, "backOfficeUrl">) =>
   passkey({
     rpID: new URL(config.backOfficeUrl).hostname,
     rpName: "Partner Orders",
+    // A device alone proves little: it must have verified the person, by a finger or a code.
+    authentication: {
+      afterVerification: async ({ verification }) => {
+        if (!verification.authenticationInfo.userVerified)
+          throw new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED" });
+      },
+    },
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
     schema: {
       passkey: {

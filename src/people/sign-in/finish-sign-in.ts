@@ -4,9 +4,10 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { AuthAnswer } from "../auth/answers.ts";
 import { recordSignIn } from "../people-sql.ts";
+import { findSession } from "../sessions/find-session.ts";
 import type { PersonSession } from "../sessions/session.ts";
 import { cookieValue, sessionCookieName, sessionToken } from "../sessions/session-cookie.ts";
-import { readSession } from "../sessions/sessions-sql.ts";
+import { deleteSession, readSession } from "../sessions/sessions-sql.ts";
 import { deviceCookie } from "./known-device.ts";
 import type { People } from "./people.ts";
 import type { Visitor } from "./visitor.ts";
@@ -33,6 +34,10 @@ export async function finishSignIn(
   const opened = await openedSession(people, cookies);
   if (opened === null) return { outcome: "failed", cookies };
   const { person, session } = opened;
+  // A person who signs in again on the same page has one session there, not two.
+  const before = await findSession(people, people.keys, visitor.cookie);
+  if (before !== null && before.session.id !== session.id)
+    await deleteSession(people.db, before.person.id, before.session.id);
   await recordSignIn(people.db, person.id, people.clock.now());
   await recordAudit(people.db, people, byPerson(opened, visitor, "signIn"), {
     merchantId: null,

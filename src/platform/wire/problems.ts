@@ -184,6 +184,10 @@ export const notFound = (
     | "shipment"
     | "facility"
     | "stock record"
+    | "identity provider"
+    | "passkey"
+    | "person"
+    | "session"
     | "pick list"
     | "audit entry",
 ): Problem => ({

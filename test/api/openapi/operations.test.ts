@@ -9,6 +9,11 @@ const operationOf = (name: string): Operation => {
 
 const IMPORT = "POST /api/merchants/{id}/products/import";
 const BODIES_OF_OPTIONAL_FIELDS = [
+  "POST /auth/sign-in/single-sign-on",
+  "POST /auth/confirm",
+  "POST /auth/second-factor",
+  "POST /auth/second-factor/backup-codes",
+  "POST /auth/second-factor/remove",
   "POST /v1/orders/search",
   "PATCH /v1/webhook-endpoints/{endpointId}",
   "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
@@ -48,7 +53,7 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
       expect(security, name).toEqual(
         name.includes(" /v1/")
           ? [{ connectionKey: [] }, { connectionKeyHeader: [] }]
-          : name.includes(" /auth/")
+          : / \/auth\/| \/api\/me\/sessions/.test(name)
             ? []
             : [{ operatorToken: [] }, { personSession: [] }],
       );
@@ -110,9 +115,20 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
 
   it("of partners and of sign-in may return 429", () => {
     for (const [name, { responses }] of operations())
-      expect("429" in responses, name).toBe(/ \/v1\/| \/auth\/sign-in\//.test(name));
+      expect("429" in responses, name).toBe(name.includes(" /v1/") || WITH_ATTEMPTS.includes(name));
   });
 });
+
+/** Whose attempts are limited. */
+const WITH_ATTEMPTS = [
+  "POST /auth/sign-in/password",
+  "POST /auth/sign-in/link",
+  "POST /auth/sign-in/code",
+  "POST /auth/sign-in/passkey",
+  "POST /auth/reset",
+  "POST /auth/reset/password",
+  "POST /auth/confirm",
+];
 
 describe("the specification's limits", () => {
   const parameter = (operation: string, name: string) =>

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { describe, expect, it } from "vitest";
-import { signInRoutes } from "../../../src/api/back-office/people/sign-in-routes.ts";
+import { openRoutes } from "../../../src/api/back-office/people/open-routes.ts";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import { compileValidator } from "../../../src/api/http/validator-compiler.ts";
 import { partnerRoutes } from "../../../src/api/partner/routes.ts";
@@ -30,7 +30,7 @@ function arraysIn(node: Node, pointer: string, wrap: (value: unknown) => unknown
   ];
 }
 
-const routes: readonly RouteDescription[] = [...partnerRoutes, ...backOfficeRoutes, ...signInRoutes];
+const routes: readonly RouteDescription[] = [...partnerRoutes, ...backOfficeRoutes, ...openRoutes];
 const cases = routes.flatMap(({ method, path, body }) =>
   body === undefined
     ? []

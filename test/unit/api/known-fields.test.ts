@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { signInRoutes } from "../../../src/api/back-office/people/sign-in-routes.ts";
+import { openRoutes } from "../../../src/api/back-office/people/open-routes.ts";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import { compileValidator } from "../../../src/api/http/validator-compiler.ts";
 import { partnerRoutes } from "../../../src/api/partner/routes.ts";
@@ -31,7 +31,7 @@ function fieldsIn(node: Node, pointer: string, wrap: (value: unknown) => unknown
   ];
 }
 
-const routes: readonly RouteDescription[] = [...partnerRoutes, ...backOfficeRoutes, ...signInRoutes];
+const routes: readonly RouteDescription[] = [...partnerRoutes, ...backOfficeRoutes, ...openRoutes];
 const bodies = routes.flatMap(({ operationId, body }) => (body === undefined ? [] : [{ operationId, body }]));
 const snakeOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

@@ -4,7 +4,8 @@ import { openPeople } from "../../../people/sign-in/people.ts";
 import type { Metrics } from "../../../platform/metrics.ts";
 import { addRoute } from "../../http/add-route.ts";
 import { problemWriter } from "../../http/replies.ts";
-import { signInRoutes } from "./sign-in-routes.ts";
+import { callbackRoutes } from "./callback-routes.ts";
+import { openRoutes } from "./open-routes.ts";
 import { visitorOf } from "./visitor-of.ts";
 
 /** Adds the routes with which people sign in. They need no token and no session. */
@@ -17,5 +18,5 @@ export function addSignIn(app: FastifyInstance, context: PeopleContext, { reques
     authenticate: visitorOf(context),
     metrics: requests,
   } as const;
-  for (const row of signInRoutes) addRoute(app, row, options, problems);
+  for (const row of [...openRoutes, ...callbackRoutes]) addRoute(app, row, options, problems);
 }

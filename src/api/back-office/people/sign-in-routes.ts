@@ -1,22 +1,33 @@
 import { Type } from "typebox";
 import type { People } from "../../../people/sign-in/people.ts";
-import { setPassword } from "../../../people/sign-in/set-password.ts";
+import { requestReset, resetPassword } from "../../../people/sign-in/reset-password.ts";
+import { signInWithCode } from "../../../people/sign-in/sign-in-with-code.ts";
 import { signInWithLink } from "../../../people/sign-in/sign-in-with-link.ts";
+import { passkeyOptions, signInWithPasskey } from "../../../people/sign-in/sign-in-with-passkey.ts";
 import { signInWithPassword } from "../../../people/sign-in/sign-in-with-password.ts";
+import { startProviderSignIn } from "../../../people/sign-in/sign-in-with-provider.ts";
 import { signOut } from "../../../people/sign-in/sign-out.ts";
 import type { Route } from "../../http/route.ts";
+import {
+  CodeSchema,
+  codeOf,
+  MethodsSchema,
+  noProvider,
+  RedirectSchema,
+  returnErrors,
+  WebAuthnOptionsSchema,
+  WebAuthnResponseSchema,
+} from "./sign-in-bodies.ts";
 import {
   cookieHeaders,
   EmailSchema,
   LinkTokenSchema,
   NewPasswordSchema,
-  notSignedIn,
   PasswordSchema,
-  recentAuthenticationRequired,
   route,
   SignInSchema,
-  sessionOf,
   signInAnswer,
+  tooManyAttempts,
 } from "./sign-in-wire.ts";
 
 const TAG = "Sign-in";
@@ -65,22 +76,132 @@ export const signInRoutes: readonly Route<People>[] = [
   }),
   route({
     method: "POST",
-    path: "/auth/password",
-    operationId: "setPassword",
+    path: "/auth/sign-in/code",
+    operationId: "signInWithCode",
     tag: TAG,
-    summary: "Set or replace your password",
-    description: "Needs a session and recent authentication. All other sessions of the person end.",
+    summary: "Finish a sign-in with a one-time code",
+    description:
+      "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password.",
+    body: CodeSchema,
+    responses: signedIn,
+    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) =>
+      signInAnswer(
+        await signInWithCode(people, codeOf(body), caller),
+        "The code is not right, or the password was entered too long ago. Begin again if it happens twice.",
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/passkey-options",
+    operationId: "startPasskeySignIn",
+    tag: TAG,
+    summary: "Begin a sign-in with a passkey",
+    description:
+      "What the browser needs to ask for a passkey. It sets a cookie that names the challenge, for five minutes.",
+    responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
+    problems: ["forbidden"],
+    handle: async ({ caller }, people) => {
+      const { body, cookies } = await passkeyOptions(people, caller);
+      return { status: 200, body: { options: body }, headers: cookieHeaders(cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/passkey",
+    operationId: "signInWithPasskey",
+    tag: TAG,
+    summary: "Sign in with a passkey",
+    description: "Sets the cookie of a session. The device has verified the person, so no code follows.",
+    body: WebAuthnResponseSchema,
+    responses: signedIn,
+    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) =>
+      signInAnswer(
+        await signInWithPasskey(people, body.response, caller),
+        "The passkey is not known, or the request for it is older than five minutes.",
+      ),
+  }),
+  route({
+    method: "GET",
+    path: "/auth/methods",
+    operationId: "getSignInMethods",
+    tag: TAG,
+    summary: "Get how one can sign in",
+    description: "What the sign-in page offers beside a password, a passkey and a link by mail.",
+    responses: { 200: { description: "The ways to sign in.", schema: MethodsSchema } },
+    problems: [],
+    handle: async (_input, { config }) => ({
+      status: 200,
+      body: { singleSignOn: config.oidcIssuer === null ? null : { name: config.oidcName } },
+    }),
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/single-sign-on",
+    operationId: "startSingleSignOn",
+    tag: TAG,
+    summary: "Begin a sign-in at the identity provider",
+    description: "The browser must open the address that is returned.",
     body: Type.Object(
-      { password: NewPasswordSchema },
-      { title: "NewPassword", description: "A new password." },
+      {
+        returnTo: Type.Optional(
+          Type.String({
+            maxLength: 2_000,
+            default: "/",
+            examples: ["/orders"],
+            description: "Path of the page that follows the sign-in. Default: the first page.",
+          }),
+        ),
+      },
+      { title: "SingleSignOnRequest", description: "What follows the sign-in." },
+    ),
+    responses: { 200: { description: "Where to sign in.", schema: RedirectSchema } },
+    problems: ["not-found", "validation-failed", "forbidden"],
+    bodyErrors: async ({ body }) => returnErrors(body),
+    handle: async ({ caller, body }, people) => {
+      if (people.config.oidcIssuer === null) return noProvider;
+      const { url, cookies } = await startProviderSignIn(people, body.returnTo ?? "/", caller);
+      return { status: 200, body: { url }, headers: cookieHeaders(cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/reset",
+    operationId: "requestPasswordReset",
+    tag: TAG,
+    summary: "Request a mail to set a new password",
+    description:
+      "The response is the same whether a person has the address or not. The link in the mail is valid for an hour.",
+    body: Type.Object({ email: EmailSchema }, { title: "ResetRequest", description: "Who has no password." }),
+    responses: { 202: { description: "If a person has this address, a mail is sent to it." } },
+    problems: ["rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) => {
+      const waitMs = await requestReset(people, body.email, caller);
+      return waitMs > 0 ? tooManyAttempts(waitMs) : { status: 202 };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/reset/password",
+    operationId: "resetPassword",
+    tag: TAG,
+    summary: "Set a new password with the link of a mail",
+    description:
+      "All sessions of the person end. It signs in with the new password, and with its second factor.",
+    body: Type.Object(
+      { token: LinkTokenSchema, password: NewPasswordSchema },
+      { title: "PasswordReset", description: "The token of the link, and a new password." },
     ),
     responses: { 204: { description: "The password is set." } },
-    problems: ["recent-authentication-required", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
-      const isSet = await setPassword(people, opened, body.password, caller);
-      return isSet ? { status: 204 } : recentAuthenticationRequired;
+      const reset = await resetPassword(people, body, caller);
+      if (reset.outcome === "reset") return { status: 204, headers: cookieHeaders(reset.cookies) };
+      return signInAnswer(
+        reset,
+        "The link is not valid: it was used, is older than an hour or was replaced by a newer one.",
+      );
     },
   }),
   route({

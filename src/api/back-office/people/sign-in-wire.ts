@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { EMAIL_LENGTH_MAX, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../../../people/person.ts";
 import { findSession } from "../../../people/sessions/find-session.ts";
+import { isRecent, type PersonSession } from "../../../people/sessions/session.ts";
 import type { SignIn } from "../../../people/sign-in/finish-sign-in.ts";
 import type { People } from "../../../people/sign-in/people.ts";
 import type { Visitor } from "../../../people/sign-in/visitor.ts";
@@ -62,6 +63,13 @@ export const recentAuthenticationRequired: Problem = {
 
 /** The session of the browser. Null: there is none. */
 export const sessionOf = (people: People, { cookie }: Visitor) => findSession(people, people.keys, cookie);
+
+/** The session of a person who has proved recently who it is, or the problem. */
+export async function recentSessionOf(people: People, visitor: Visitor): Promise<PersonSession | Problem> {
+  const opened = await sessionOf(people, visitor);
+  if (opened === null) return notSignedIn;
+  return isRecent(opened.session, people.clock.now()) ? opened : recentAuthenticationRequired;
+}
 
 export const tooManyAttempts = (waitMs: number): Problem => {
   const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));

@@ -1,0 +1,119 @@
+import { Type } from "typebox";
+import {
+  addPasskey,
+  PASSKEYS_MAX,
+  passkeyRegistration,
+  removePasskey,
+} from "../../../people/own-account/passkeys.ts";
+import { listPasskeys } from "../../../people/own-account/passkeys-sql.ts";
+import type { People } from "../../../people/sign-in/people.ts";
+import { parseUuid } from "../../../platform/ids.ts";
+import { notFound } from "../../../platform/wire/problems.ts";
+import { shortText } from "../../../platform/wire/schemas.ts";
+import type { Route } from "../../http/route.ts";
+import { PasskeyListSchema } from "./account-wire.ts";
+import { WebAuthnOptionsSchema, webAuthnResponse } from "./sign-in-bodies.ts";
+import {
+  cookieHeaders,
+  notSignedIn,
+  recentSessionOf,
+  route,
+  sessionOf,
+  signInFailed,
+} from "./sign-in-wire.ts";
+
+const TAG = "Own account";
+
+/** The passkeys of the person who has signed in. */
+export const passkeyRoutes: readonly Route<People>[] = [
+  route({
+    method: "GET",
+    path: "/auth/passkeys",
+    operationId: "listPasskeys",
+    tag: TAG,
+    summary: "List your passkeys",
+    responses: { 200: { description: "All of them, oldest first.", schema: PasskeyListSchema } },
+    problems: [],
+    handle: async ({ caller }, people) => {
+      const opened = await sessionOf(people, caller);
+      if (opened === null) return notSignedIn;
+      const passkeys = await listPasskeys(people.db, opened.person.id);
+      const data = passkeys.map(({ createdAt, ...passkey }) => ({
+        ...passkey,
+        createdAt: (createdAt ?? new Date(0)).toISOString(),
+      }));
+      return { status: 200, body: { data } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/passkeys/options",
+    operationId: "startPasskey",
+    tag: TAG,
+    summary: "Begin to make a passkey",
+    description:
+      "What the browser needs to make a passkey. It sets a cookie that names the challenge, for five minutes.",
+    responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
+    problems: ["recent-authentication-required", "forbidden"],
+    handle: async ({ caller }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const { body, cookies } = await passkeyRegistration(people, caller);
+      return { status: 200, body: { options: body }, headers: cookieHeaders(cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/passkeys",
+    operationId: "addPasskey",
+    tag: TAG,
+    summary: "Add a passkey",
+    description: `Needs recent authentication. A person has at most ${PASSKEYS_MAX}.`,
+    body: Type.Object(
+      { name: shortText("How you recognize it.", ["Laptop"]), response: webAuthnResponse },
+      { title: "NewPasskey", description: "A passkey that the browser has made." },
+    ),
+    responses: { 204: { description: "The passkey can be used." } },
+    problems: [
+      "sign-in-failed",
+      "limit-reached",
+      "recent-authentication-required",
+      "validation-failed",
+      "forbidden",
+    ],
+    handle: async ({ caller, body }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const outcome = await addPasskey(people, opened, body, caller);
+      if (outcome === "failed")
+        return signInFailed(
+          "The passkey does not fit the request for it, or that is older than five minutes.",
+        );
+      return outcome === "added"
+        ? { status: 204 }
+        : {
+            code: "limit-reached",
+            detail: `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`,
+            members: { limit: "passkeys", maximum: PASSKEYS_MAX },
+          };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/auth/passkeys/{id}",
+    operationId: "removePasskey",
+    tag: TAG,
+    summary: "Remove a passkey",
+    description: "Needs recent authentication.",
+    params: Type.Object({ id: Type.String({ description: "Id of the passkey." }) }),
+    responses: { 204: { description: "The passkey is no longer accepted." } },
+    problems: ["not-found", "recent-authentication-required", "forbidden"],
+    handle: async ({ caller, params }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const id = parseUuid(params.id);
+      const isRemoved = id !== null && (await removePasskey(people, opened, id, caller));
+      return isRemoved ? { status: 204 } : notFound("passkey");
+    },
+  }),
+];

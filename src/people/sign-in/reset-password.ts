@@ -1,0 +1,81 @@
+import { recordAudit } from "../../audit/record-audit.ts";
+import { inTransaction } from "../../platform/context.ts";
+import { takeAttempt } from "../attempts/limit-sign-ins.ts";
+import { storePassword } from "../auth/accounts-sql.ts";
+import { hashLinkToken, isLinkToken } from "../links/link.ts";
+import { useLink } from "../links/links-sql.ts";
+import { makeLink } from "../links/make-link.ts";
+import { resetMail } from "../mails/person-mails.ts";
+import { queuePersonMail } from "../mails/queue-person-mail.ts";
+import { readPerson, readPersonByEmail, recordVerifiedEmail } from "../people-sql.ts";
+import { normalEmail } from "../person.ts";
+import { deleteSessions } from "../sessions/sessions-sql.ts";
+import { byPerson, type SignIn } from "./finish-sign-in.ts";
+import { deviceCookie } from "./known-device.ts";
+import type { People } from "./people.ts";
+import { hashPassword } from "./set-password.ts";
+import type { Visitor } from "./visitor.ts";
+
+/**
+ * Sends a link by which a person sets a new password. Returns how long to wait, in milliseconds; 0: accepted. The work for
+ * a known address is done after the response, so that neither the response nor its time shows which addresses are known.
+ */
+export async function requestReset(people: People, email: string, visitor: Visitor): Promise<number> {
+  const account = normalEmail(email);
+  const waitMs = await takeAttempt(people, {
+    network: visitor.network,
+    account: `reset ${account}`,
+    device: null,
+  });
+  if (waitMs > 0) return waitMs;
+  sendReset(people, account, visitor).catch((err: unknown) =>
+    people.log.error({ err }, "mail to reset a password not queued"),
+  );
+  return 0;
+}
+
+async function sendReset(people: People, account: string, visitor: Visitor): Promise<void> {
+  const person = await readPersonByEmail(people.db, account);
+  if (person === null || person.disabledAt !== null) return;
+  await inTransaction(people, async (tx) => {
+    const link = await makeLink(tx, people, person.id, "reset");
+    await queuePersonMail(tx, people, person.email, resetMail(person, link));
+    await recordAudit(tx, people, byPerson({ person }, visitor, "requestPasswordReset"), {
+      merchantId: null,
+      subject: "per",
+      ids: [person.id],
+      details: { ipAddress: visitor.ipAddress },
+    });
+  });
+}
+
+/** Sets a password with a link of a mail. All sessions of the person end, and it signs in with the new password. */
+export async function resetPassword(
+  people: People,
+  { token, password }: { readonly token: string; readonly password: string },
+  visitor: Visitor,
+): Promise<Exclude<SignIn, { outcome: "signed-in" }> | { outcome: "reset"; cookies: readonly string[] }> {
+  const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
+  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
+  if (!isLinkToken(token)) return { outcome: "failed", cookies: [] };
+  const passwordHash = await hashPassword(people, password);
+  const email = await inTransaction(people, async (tx) => {
+    const now = people.clock.now();
+    const used = await useLink(tx, hashLinkToken(token), ["reset"], now);
+    const person = used === null ? null : await readPerson(tx, used.personId);
+    if (person === null) return null;
+    await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
+    await recordVerifiedEmail(tx, person.id, now);
+    const sessionsEnded = await deleteSessions(tx, person.id);
+    await recordAudit(tx, people, byPerson({ person }, visitor, "resetPassword"), {
+      merchantId: null,
+      subject: "per",
+      ids: [person.id],
+      details: { sessionsEnded, ipAddress: visitor.ipAddress },
+    });
+    return person.email;
+  });
+  return email === null
+    ? { outcome: "failed", cookies: [] }
+    : { outcome: "reset", cookies: [deviceCookie(email, people.keys)] };
+}

@@ -1,0 +1,34 @@
+import { takeAttempt } from "../attempts/limit-sign-ins.ts";
+import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
+import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
+import type { People } from "./people.ts";
+import { headersOf, type Visitor } from "./visitor.ts";
+
+/** What the browser needs to ask for a passkey (WebAuthn), and the cookie that names the challenge. */
+export const passkeyOptions = async (people: People, visitor: Visitor): Promise<AuthAnswer> =>
+  readAnswer(
+    await people
+      .auth()
+      .api.generatePasskeyAuthenticationOptions({ headers: headersOf(visitor), asResponse: true }),
+  );
+
+/** Signs in with what the device has signed. The device has verified the person, so no code follows. */
+export async function signInWithPasskey(
+  people: People,
+  response: Readonly<Record<string, unknown>>,
+  visitor: Visitor,
+): Promise<SignIn> {
+  const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
+  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
+  const answer = await readAnswer(
+    await people.auth().api.verifyPasskeyAuthentication({
+      // The library checks each member itself. Only its types are those of browsers.
+      body: { response } as never,
+      headers: headersOf(visitor),
+      asResponse: true,
+    }),
+  );
+  return answer.error === null
+    ? finishSignIn(people, answer, visitor, "passkey")
+    : { outcome: "failed", cookies: [] };
+}

@@ -1,0 +1,166 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Browser,
+  createPerson,
+  createPersonWithPassword,
+  openBrowser,
+  PASSWORD,
+  signIn,
+} from "../../support/people.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+/** The code of RFC 6238 that a device shows now. better-auth takes the time from the system. */
+function totp(uri: string, steps = 0): string {
+  const secret = decodeBase32(new URL(uri).searchParams.get("secret") ?? "");
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const mac = createHmac("sha1", secret).update(counter).digest();
+  const at = (mac.at(-1) ?? 0) & 15;
+  return String((mac.readUInt32BE(at) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, "0");
+}
+
+function decodeBase32(text: string): Buffer {
+  const bits = [...text.replace(/=+$/, "")]
+    .map((sign) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(sign).toString(2).padStart(5, "0"))
+    .join("");
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+const signInWithPassword = (browser: Browser, email: string) =>
+  browser.post("/auth/sign-in/password", { email, password: PASSWORD });
+
+describe("one-time codes", () => {
+  it("are required after the password once one was verified, and a backup code is good once", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    expect((await browser.post("/auth/second-factor", {})).body.code).toBe("sign-in-failed");
+    const started = await browser.post("/auth/second-factor", { password: PASSWORD });
+    expect(started).toMatchObject({ status: 200, body: { backupCodes: { length: 10 } } });
+    const { uri, backupCodes } = started.body;
+    expect((await signInWithPassword(openBrowser(service), person.email)).body.status).toBe("signed-in");
+    expect((await browser.post("/auth/second-factor/verify", { code: "000000" })).status).toBe(401);
+    expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    expect((await browser.get("/auth/account")).body).toMatchObject({ hasSecondFactor: true });
+
+    const other = openBrowser(service);
+    expect((await signInWithPassword(other, person.email)).body).toEqual({ status: "code-required" });
+    expect((await other.get("/api/me")).status).toBe(401);
+    expect((await other.post("/auth/sign-in/code", { code: "000000" })).body.code).toBe("sign-in-failed");
+    expect((await other.post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(200);
+    expect((await other.get("/api/me")).status).toBe(200);
+
+    const third = openBrowser(service);
+    await signInWithPassword(third, person.email);
+    const [code] = backupCodes;
+    expect((await third.post("/auth/sign-in/code", { code, isBackupCode: true })).status).toBe(200);
+    const fourth = openBrowser(service);
+    await signInWithPassword(fourth, person.email);
+    expect((await fourth.post("/auth/sign-in/code", { code, isBackupCode: true })).status).toBe(401);
+  });
+
+  it("end a sign-in after five wrong ones, and need the cookie of a password", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    expect((await openBrowser(service).post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(401);
+    const other = openBrowser(service);
+    await signInWithPassword(other, person.email);
+    for (let count = 0; count < 5; count += 1) await other.post("/auth/sign-in/code", { code: "000000" });
+    expect((await other.post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(401);
+    expect((await other.get("/api/me")).status).toBe(401);
+  });
+
+  it("can be removed by the person", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    const renewed = await browser.post("/auth/second-factor/backup-codes", { password: PASSWORD });
+    expect(renewed.body.backupCodes).toHaveLength(10);
+    expect((await browser.post("/auth/second-factor/remove", { password: PASSWORD })).status).toBe(204);
+    expect((await signInWithPassword(openBrowser(service), person.email)).body.status).toBe("signed-in");
+  });
+});
+
+describe("recent authentication", () => {
+  it("ends after 15 minutes, and is confirmed with the password", async () => {
+    const { browser } = await createPersonWithPassword(service);
+    const change = () => browser.post("/auth/passkeys/options");
+    service.clock.advance({ minutes: 14, seconds: 59 });
+    expect((await change()).status).toBe(200);
+    service.clock.advance({ seconds: 1 });
+    expect(await change()).toMatchObject({ status: 403, body: { code: "recent-authentication-required" } });
+    expect((await browser.post("/auth/confirm", { password: "wrong password" })).status).toBe(401);
+    expect((await browser.post("/auth/confirm", {})).status).toBe(401);
+    expect((await change()).status).toBe(403);
+    expect((await browser.post("/auth/confirm", { password: PASSWORD })).status).toBe(204);
+    expect((await change()).status).toBe(200);
+    expect((await openBrowser(service).post("/auth/confirm", { password: PASSWORD })).status).toBe(401);
+  });
+
+  it("is confirmed with a code as well", async () => {
+    const { browser } = await createPersonWithPassword(service);
+    const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    service.clock.advance({ minutes: 16 });
+    expect((await browser.post("/auth/confirm", { code: "000000" })).status).toBe(401);
+    expect((await browser.post("/auth/confirm", { code: totp(uri) })).status).toBe(204);
+  });
+});
+
+describe("/api/me/sessions", () => {
+  it("lists and ends the sessions of the person, and no others", async () => {
+    const person = await createPerson(service);
+    const here = await signIn(service, person, openBrowser(service, "192.0.2.7"));
+    const there = await signIn(service, person);
+    const stranger = await signIn(service, await createPerson(service));
+    const { data } = (await here.get("/api/me/sessions")).body;
+    expect(data).toHaveLength(2);
+    const [current] = data.filter((session: { isCurrent: boolean }) => session.isCurrent);
+    const [other] = data.filter((session: { isCurrent: boolean }) => !session.isCurrent);
+    expect(current).toMatchObject({ ipAddress: "192.0.2.7" });
+    expect((await stranger.request("DELETE", `/api/me/sessions/${other.id}`)).status).toBe(404);
+    expect((await here.request("DELETE", `/api/me/sessions/${other.id}`)).status).toBe(204);
+    expect((await there.get("/api/me")).status).toBe(401);
+    expect((await here.request("DELETE", `/api/me/sessions/${other.id}`)).status).toBe(404);
+  });
+
+  it("sign out everywhere else", async () => {
+    const person = await createPerson(service);
+    const browsers = [];
+    for (let count = 0; count < 3; count += 1) browsers.push(await signIn(service, person));
+    expect((await browsers[0]?.post("/api/me/sessions/end-others"))?.status).toBe(204);
+    const statuses = await Promise.all(
+      browsers.map(async (browser) => (await browser.get("/api/me")).status),
+    );
+    expect(statuses).toEqual([200, 401, 401]);
+  });
+
+  it("end after twelve hours without a request, and seven days after the sign-in", async () => {
+    const idle = await signIn(service, await createPerson(service));
+    const busy = await signIn(service, await createPerson(service));
+    for (let hours = 0; hours < 7 * 24; hours += 8) {
+      expect((await busy.get("/api/me")).status, `after ${hours} h`).toBe(200);
+      service.clock.advance({ hours: 8 });
+    }
+    expect((await busy.get("/api/me")).status).toBe(401);
+    expect((await idle.get("/api/me")).status).toBe(401);
+  });
+});
+
+describe("POST /auth/password", () => {
+  it("ends all other sessions, and needs 12 characters", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    const other = await signIn(service, person);
+    expect((await browser.post("/auth/password", { password: "short" })).status).toBe(422);
+    expect((await browser.post("/auth/password", { password: "another long password" })).status).toBe(204);
+    expect((await other.get("/api/me")).status).toBe(401);
+    expect((await browser.get("/api/me")).status).toBe(200);
+    expect((await signInWithPassword(openBrowser(service), person.email)).status).toBe(401);
+  });
+});
