@@ -40,3 +40,6 @@ export type StockMovement = {
   readonly actor: Actor;
   readonly createdAt: Date;
 };
+
+/** A movement with what identifies its product to people. */
+export type MovementOfProduct = StockMovement & { readonly sku: string; readonly name: string };

@@ -3,7 +3,7 @@ import type { Queryable } from "../platform/database/database.ts";
 import { type FittingRow, selectFitting, toFitting } from "../platform/database/fitting-rows.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { ProductKey } from "./stock.ts";
-import type { AdjustmentReason, MovementKind, StockMovement } from "./stock-movement.ts";
+import type { AdjustmentReason, MovementKind, MovementOfProduct, StockMovement } from "./stock-movement.ts";
 
 type MovementRow = {
   merchant_id: string;
@@ -81,7 +81,7 @@ export type MovementFilter = {
 };
 
 type MovementPage = {
-  readonly movements: readonly StockMovement[];
+  readonly movements: readonly MovementOfProduct[];
   /** The last row that was read, if reading ended before the page was full. Null if all were read. */
   readonly readTo: string | null;
 };
@@ -96,7 +96,7 @@ export async function listMovements(
   { merchantId, productId, kind }: MovementFilter,
   { afterId, limit }: PagePosition,
 ): Promise<MovementPage> {
-  const rows = await db.query<FittingRow<MovementRow>>({
+  const rows = await db.query<FittingRow<MovementRow & { sku: string; name: string }>>({
     name: productId === null ? "list-stock-movements" : "list-stock-movements-of-product",
     text: `
       with part as materialized (
@@ -109,8 +109,9 @@ export async function listMovements(
       )
       ${selectFitting("newest first")}
       left join lateral (
-        select part.*
+        select part.*, p.sku, p.name
         from part
+        join products p on p.merchant_id = part.merchant_id and p.id = part.product_id
         where ($5::uuid is null or part.merchant_id = $5) and ($6::text is null or part.kind = $6)
         order by part.id desc
         limit $3 + 1
@@ -119,7 +120,8 @@ export async function listMovements(
     values: [facilityId, afterId, limit, productId, merchantId, kind],
   });
   const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
-  return { movements: found.map(toMovement), readTo };
+  const movements = found.map((row) => ({ ...toMovement(row), sku: row.sku, name: row.name }));
+  return { movements, readTo };
 }
 
 /** Deletes the oldest movements before an id, of each facility at most `limit`. Returns how many. */

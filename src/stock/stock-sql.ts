@@ -1,7 +1,7 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import type { Availability, ProductKey, StockRecord } from "./stock.ts";
+import type { Availability, ProductKey, StockOfProduct, StockRecord } from "./stock.ts";
 
 type StockRow = {
   merchant_id: string;
@@ -86,29 +86,41 @@ type StockFilter = {
   readonly sku: string | null;
   /** Whether some of it is available. */
   readonly available: boolean | null;
+  /** Only what has fewer available pieces. */
+  readonly availableBelow: number | null;
+  /** A part of the SKU or of the name, or a whole barcode. */
+  readonly search: string | null;
 };
 
 /** A facility's stock in the order of product ids. Returns one row more than the page if there is one. */
 export async function listStock(
   db: Queryable,
   facilityId: string,
-  { merchantId, sku, available }: StockFilter,
+  { merchantId, sku, available, availableBelow, search }: StockFilter,
   { afterId, limit }: PagePosition,
-): Promise<StockRecord[]> {
-  const rows = await db.query<StockRow>({
+): Promise<StockOfProduct[]> {
+  const rows = await db.query<StockRow & Pick<StockOfProduct, "sku" | "name" | "barcode">>({
     name: "list-stock",
     text: `
-      select s.merchant_id, s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at
+      select s.merchant_id, s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at, p.sku, p.name, p.barcode
       from facility_stock s
       join products p on p.merchant_id = s.merchant_id and p.id = s.product_id
       where s.facility_id = $1 and s.product_id > $2
         and ($4::uuid is null or s.merchant_id = $4) and ($5::text is null or p.sku = $5)
         and ($6::boolean is null or $6 = (s.on_hand > s.reserved))
+        and ($7::integer is null or s.on_hand - s.reserved < $7)
+        and ($8::text is null or p.barcode = $8
+             or strpos(lower(p.sku), lower($8)) > 0 or strpos(lower(p.name), lower($8)) > 0)
       order by s.product_id
       limit $3 + 1`,
-    values: [facilityId, afterId, limit, merchantId, sku, available],
+    values: [facilityId, afterId, limit, merchantId, sku, available, availableBelow, search],
   });
-  return rows.map(toStockRecord);
+  return rows.map((row) => ({
+    ...toStockRecord(row),
+    sku: row.sku,
+    name: row.name,
+    barcode: row.barcode,
+  }));
 }
 
 /** Sets the quantity at a facility. The caller has locked the product's stock. */

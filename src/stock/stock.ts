@@ -12,5 +12,13 @@ export type StockRecord = {
   readonly updatedAt: Date;
 };
 
+/** A stock record with what identifies its product to people. */
+export type StockOfProduct = StockRecord & {
+  readonly sku: string;
+  readonly name: string;
+  /** Null if the product has none. */
+  readonly barcode: string | null;
+};
+
 /** Available pieces, by product and then by facility. A product that is missing is made to order. */
 export type Availability = ReadonlyMap<string, ReadonlyMap<string, number>>;

@@ -58,8 +58,15 @@ export const FACILITY_COMMANDS: readonly RequestCommand[] = [
         help: "only products with available units, or only products without",
         read: yesOrNo,
       },
+      {
+        name: "availableBelow",
+        flag: "--available-below <units>",
+        help: "only products with fewer available units",
+        read: wholeNumber,
+      },
+      { name: "q", flag: "--search <text>", help: "a part of the SKU or of the name, or a barcode" },
     ],
-    columns: ["productId", "onHand", "reserved", "available", "updatedAt"],
+    columns: ["productId", "sku", "name", "onHand", "reserved", "available", "updatedAt"],
   },
   { words: "stock show", operationId: "getStock" },
   {
@@ -111,6 +118,6 @@ export const FACILITY_COMMANDS: readonly RequestCommand[] = [
       { name: "productId", flag: "--product <product>", help: "only movements of this product" },
       { name: "kind", flag: "--kind <kind>", help: `only one of ${MOVEMENT_KINDS.join(", ")}` },
     ],
-    columns: ["createdAt", "productId", "kind", "difference", "onHand", "reason", "orderId"],
+    columns: ["createdAt", "productId", "sku", "kind", "difference", "onHand", "reason", "orderId"],
   },
 ];

@@ -102,7 +102,11 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
       expect(status).toBe(200);
       expect(body).toEqual({
         facilityId: facility,
+        merchantId: partner.merchantId,
         productId: product,
+        sku: expect.any(String),
+        name: expect.any(String),
+        barcode: null,
         onHand,
         reserved: 0,
         available: onHand,

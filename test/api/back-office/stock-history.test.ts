@@ -57,6 +57,29 @@ async function placeRouted(productId: string, quantity: number): Promise<string>
   return id;
 }
 
+describe("GET /api/facilities/{id}/stock", () => {
+  const found = async (query: string) =>
+    (await test.backOffice.get(`/api/facilities/${facility}/stock?${query}`)).body.data;
+
+  it("names its products, and finds them by SKU, name, barcode and what is left", async () => {
+    const [few, many] = [await stocked(4), await stocked(5)];
+    const names = { sku: "Löwe-7", name: "Lion, Golden", barcode: "4006381333931" };
+    await test.backOffice.request("PATCH", `/api/products/${few}`, { body: names });
+    const named = [{ productId: few, merchantId: partner.merchantId, ...names, available: 4 }];
+    for (const q of ["löwe-", "GOLDEN", "4006381333931"])
+      expect(await found(`q=${encodeURIComponent(q)}`)).toMatchObject(named);
+    expect(await found("q=400638133393")).toEqual([]); // A part of a barcode is another one.
+    const low = (await found("availableBelow=5")).map(({ productId }: { productId: string }) => productId);
+    expect(low).toContain(few);
+    expect(low).not.toContain(many);
+    expect(await history(`productId=${few}`)).toMatchObject([{ sku: names.sku, name: names.name }]);
+  });
+
+  it.each(["availableBelow=0", "availableBelow=x", "q="])("rejects %s", async (query) => {
+    expect((await test.backOffice.get(`/api/facilities/${facility}/stock?${query}`)).status).toBe(422);
+  });
+});
+
 describe("POST /api/facilities/{id}/stock/{productId}/adjust", () => {
   it("changes the quantity by the difference, and records why and by whom", async () => {
     const product = await stocked(10);

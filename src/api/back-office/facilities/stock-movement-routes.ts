@@ -16,15 +16,15 @@ import {
 import {
   ADJUSTMENT_REASONS,
   MOVEMENT_KINDS,
+  type MovementOfProduct,
   ON_HAND_MAX,
-  type StockMovement,
 } from "../../../stock/stock-movement.ts";
 import { listMovements } from "../../../stock/stock-movements-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
-import { StockParams, StockSchema, toWireStock } from "./stock-wire.ts";
+import { StockParams, StockSchema, toWireStock, withNames } from "./stock-wire.ts";
 
 const ReasonSchema = enumeration(
   "StockAdjustmentReason",
@@ -45,6 +45,8 @@ const MovementSchema = Type.Object(
     merchantId: idField("mer", "Id of the merchant whose product it is."),
     facilityId: idField("fac", "Id of the facility."),
     productId: Type.String({ format: "uuid", description: "Id of the product." }),
+    sku: Type.String({ description: "Present SKU of the product." }),
+    name: Type.String({ description: "Present name of the product." }),
     kind: KindSchema,
     difference: Type.Integer({ description: "Change of `onHand`, in units. Negative if units left." }),
     onHand: Type.Integer({ description: "Units on hand after the movement." }),
@@ -58,10 +60,12 @@ const MovementSchema = Type.Object(
   { title: "StockMovement", description: "A change of the units on hand. It never changes." },
 );
 
-const toWireMovement = (movement: StockMovement): Static<typeof MovementSchema> => ({
+const toWireMovement = (movement: MovementOfProduct): Static<typeof MovementSchema> => ({
   merchantId: toTypeId("mer", movement.merchantId),
   facilityId: toTypeId("fac", movement.facilityId),
   productId: movement.productId,
+  sku: movement.sku,
+  name: movement.name,
   kind: movement.kind,
   difference: movement.difference,
   onHand: movement.onHand,
@@ -128,7 +132,7 @@ export const stockMovementRoutes: readonly BackOfficeRoute[] = [
       const adjusted = await adjustStock(context, facility.id, product, adjustment, by);
       switch (adjusted.outcome) {
         case "adjusted":
-          return { status: 200, body: toWireStock(adjusted.stock) };
+          return { status: 200, body: toWireStock(withNames(adjusted.stock, product)) };
         case "no-record":
           return notFound("stock record");
         case "reference-taken":

@@ -2,13 +2,13 @@ import { Type } from "typebox";
 import { setStock } from "../../../fulfilment/facilities/set-stock.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
-import { cursorField, flagField, limitField, pageOf } from "../../../platform/wire/schemas.ts";
+import { cursorField, flagField, limitField, pageOf, searchField } from "../../../platform/wire/schemas.ts";
 import { ON_HAND_MAX } from "../../../stock/stock-movement.ts";
 import { listStock, readStock } from "../../../stock/stock-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { andMonitoring, type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility, findProduct } from "../lookups.ts";
-import { StockParams, StockSchema, toWireStock } from "./stock-wire.ts";
+import { StockParams, StockSchema, toWireStock, withNames } from "./stock-wire.ts";
 
 export const stockRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -31,6 +31,14 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
         }),
       ),
       available: flagField("True: only products with available units. False: only products without."),
+      availableBelow: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: ON_HAND_MAX,
+          description: "Only products with fewer available units than this.",
+        }),
+      ),
+      q: searchField("A part of the SKU or of the name, in either case, or a whole barcode."),
     }),
     responses: {
       200: {
@@ -46,8 +54,8 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       if (facility === null) return notFound("facility");
       const errors = idErrors("mer", "merchantId", query);
       if (errors.length > 0) return validationFailed(errors);
-      const { sku = null } = query;
-      const filter = { merchantId: idIn("mer", query.merchantId), sku, available: query.available ?? null };
+      const { sku = null, available = null, availableBelow = null, q: search = null } = query;
+      const filter = { merchantId: idIn("mer", query.merchantId), sku, available, availableBelow, search };
       const records = await listStock(context.db, facility.id, filter, position);
       const rows = records.map((stock) => ({ ...stock, id: stock.productId }));
       return { status: 200, body: toPage(rows, position, toWireStock) };
@@ -71,7 +79,8 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
       const stock = await readStock(context.db, facility.id, product);
-      return stock === null ? notFound("stock record") : { status: 200, body: toWireStock(stock) };
+      if (stock === null) return notFound("stock record");
+      return { status: 200, body: toWireStock(withNames(stock, product)) };
     },
   }),
   route({
@@ -112,7 +121,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       const set = await setStock(context, facility.id, product, { onHand, expected }, by);
       switch (set.outcome) {
         case "set":
-          return { status: 200, body: toWireStock(set.stock) };
+          return { status: 200, body: toWireStock(withNames(set.stock, product)) };
         case "below-reserved":
           return belowReserved(set.reserved);
         case "moved":

@@ -1,13 +1,21 @@
 import { type Static, Type } from "typebox";
 import { toTypeId } from "../../../platform/ids.ts";
-import { dateTime, idField } from "../../../platform/wire/schemas.ts";
-import type { StockRecord } from "../../../stock/stock.ts";
+import { dateTime, idField, nullable } from "../../../platform/wire/schemas.ts";
+import type { Product } from "../../../products/product.ts";
+import type { StockOfProduct, StockRecord } from "../../../stock/stock.ts";
 import { FacilityIdParams } from "../lookups.ts";
 
 export const StockSchema = Type.Object(
   {
     facilityId: idField("fac", "Id of the facility."),
+    merchantId: idField("mer", "Id of the merchant whose product it is."),
     productId: Type.String({ format: "uuid", description: "Id of the product." }),
+    sku: Type.String({ description: "Present SKU of the product." }),
+    name: Type.String({ description: "Present name of the product." }),
+    barcode: nullable(
+      Type.String(),
+      "Present barcode of the product, as a scanner reads it. Null if it has none.",
+    ),
     onHand: Type.Integer({
       description: "Units on hand. The warehouse sets it; shipments and returns change it.",
     }),
@@ -25,11 +33,22 @@ export const StockParams = Type.Object({
   productId: Type.String({ description: "Id of the product." }),
 });
 
-export const toWireStock = (stock: StockRecord): Static<typeof StockSchema> => ({
+export const toWireStock = (stock: StockOfProduct): Static<typeof StockSchema> => ({
   facilityId: toTypeId("fac", stock.facilityId),
+  merchantId: toTypeId("mer", stock.merchantId),
   productId: stock.productId,
+  sku: stock.sku,
+  name: stock.name,
+  barcode: stock.barcode,
   onHand: stock.onHand,
   reserved: stock.reserved,
   available: stock.onHand - stock.reserved,
   updatedAt: stock.updatedAt.toISOString(),
+});
+
+export const withNames = (stock: StockRecord, { sku, name, barcode }: Product): StockOfProduct => ({
+  ...stock,
+  sku,
+  name,
+  barcode,
 });
