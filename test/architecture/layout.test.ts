@@ -39,6 +39,8 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/orders/personal-data/personal-data-sql.ts",
     "src/orders/returns/returns-sql.ts",
     "src/ledger/find-charge-sql.ts",
+    "src/ledger/list-charges-sql.ts",
+    "src/ledger/failures/open-failures-sql.ts",
     "src/payments/account/account-entries-sql.ts",
     "src/payments/account/account-sql.ts",
     "src/payments/account/statement-sql.ts",

@@ -65,6 +65,8 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "getStatement",
   "getStatementCsv",
   "getCharge",
+  "listCharges",
+  "listPaymentFailures",
   "getStripeMethod",
 ];
 /** Also for a partner's developers, each for the connections that it is for (decision 0120). */

@@ -13,7 +13,9 @@ import { keyRoutes } from "./merchants/key-routes.ts";
 import { merchantRoutes } from "./merchants/merchant-routes.ts";
 import { usageRoutes } from "./merchants/usage-routes.ts";
 import { accountRoutes } from "./money/account-routes.ts";
+import { chargeListRoutes } from "./money/charge-list-routes.ts";
 import { chargeRoutes } from "./money/charge-routes.ts";
+import { failureRoutes } from "./money/failure-routes.ts";
 import { refundRoutes } from "./money/refund-routes.ts";
 import { statementRoutes } from "./money/statement-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
@@ -42,6 +44,8 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...accountRoutes,
   ...statementRoutes,
   ...chargeRoutes,
+  ...chargeListRoutes,
+  ...failureRoutes,
   ...stripeRoutes,
   ...connectionRoutes,
   ...usageRoutes,

@@ -128,6 +128,23 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
   },
   { words: "charge show", operationId: "getCharge" },
   {
+    words: "charge list",
+    operationId: "listCharges",
+    fields: [
+      { name: "kind", flag: "--kind <kind>", help: "goods, shipping or refund" },
+      { name: "status", flag: "--status <status>", help: "pending, succeeded, failed or canceled" },
+      { name: "since", flag: "--since <time>", help: "only of orders created at or after it", read: time },
+      { name: "until", flag: "--until <time>", help: "only of orders created before it", read: time },
+    ],
+    columns: ["id", "kind", "amount", "status", "attempt", "orderId", "failureReason", "createdAt"],
+  },
+  {
+    words: "charge declined",
+    operationId: "listPaymentFailures",
+    fields: [{ name: "merchantId", flag: "--merchant <merchant>", help: "only of this merchant" }],
+    columns: ["orderId", "merchantName", "amount", "reason", "remedy", "nextAttemptAt", "failedAt"],
+  },
+  {
     words: "account pay",
     argument: "merchant",
     argumentIsAlsoOption: true,

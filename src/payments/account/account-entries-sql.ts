@@ -1,4 +1,5 @@
 import type { EntryKind } from "../../ledger/ledger.ts";
+import type { Actor } from "../../lifecycle/applied-transition.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import type { BookingKind } from "./bookings.ts";
@@ -16,6 +17,8 @@ export type AccountEntry = {
   readonly createdAt: Date;
   /** What a charge or a refund is for. Null for payments. */
   readonly charge: ChargeOfEntry | null;
+  /** Who recorded a payment. Null for charges and refunds, and for payments of before that was stored. */
+  readonly recordedBy: Actor | null;
 };
 
 type ChargeOfEntry = {
@@ -37,6 +40,9 @@ export type AccountEntryRow = {
   external_order_id: string | null;
   charge_kind: EntryKind | null;
   refund_of: string | null;
+  actor_kind: Actor["kind"] | null;
+  actor_name: string | null;
+  actor_id: string | null;
 };
 
 export const toAccountEntry = (row: AccountEntryRow): AccountEntry => ({
@@ -55,11 +61,13 @@ export const toAccountEntry = (row: AccountEntryRow): AccountEntry => ({
           kind: row.charge_kind,
           refundOf: row.refund_of,
         },
+  recordedBy:
+    row.actor_kind === null ? null : { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
 });
 
 /** The columns of the account entry `e` that `toAccountEntry` reads, after `namedBy`. */
 export const ENTRY_COLUMNS = `e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
-             l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of`;
+             e.actor_kind, e.actor_name, e.actor_id, l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of`;
 
 /**
  * Joins the order and the charge of the account entry `e`, which has the charge's id. The first charge for goods has the
@@ -88,7 +96,7 @@ export async function listAccountEntries(
     text: `
       select ${ENTRY_COLUMNS}
       from (
-        select a.id, a.kind, a.amount_minor, a.reference, a.note, a.created_at
+        select a.id, a.kind, a.amount_minor, a.reference, a.note, a.created_at, a.actor_kind, a.actor_name, a.actor_id
         from account_entries a
         where a.merchant_id = $1 and a.id < $2 and ($4::text is null or a.kind = $4)
         order by a.id desc
@@ -134,7 +142,7 @@ export async function readPayment(
   >({
     name: "read-account-payment",
     text: `
-      select id, kind, amount_minor, reference, note, created_at
+      select id, kind, amount_minor, reference, note, created_at, actor_kind, actor_name, actor_id
       from account_entries
       where merchant_id = $1 and reference = $2`,
     values: [merchantId, reference],

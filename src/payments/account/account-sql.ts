@@ -171,8 +171,9 @@ export async function insertPayment(tx: Queryable, merchantId: string, payment: 
     name: "insert-account-payment",
     text: `
       with booked as (
-        insert into account_entries (merchant_id, id, kind, amount_minor, reference, note, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7)
+        insert into account_entries (merchant_id, id, kind, amount_minor, reference, note, created_at, actor_kind,
+          actor_name, actor_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         returning merchant_id, amount_minor
       )
       update merchant_accounts a
@@ -187,6 +188,9 @@ export async function insertPayment(tx: Queryable, merchantId: string, payment: 
       payment.reference,
       payment.note,
       payment.createdAt,
+      payment.recordedBy?.kind ?? null,
+      payment.recordedBy?.name ?? null,
+      payment.recordedBy?.id ?? null,
     ],
   });
 }

@@ -39,6 +39,7 @@ export async function recordPayment(
       kind: "payment" as const,
       createdAt: clock.now(),
       charge: null,
+      recordedBy: by.actor,
     };
     await insertPayment(tx, merchantId, payment);
     const { amountMinor, reference } = fields;

@@ -45,7 +45,8 @@ type PageRow = SumsRow & { [Name in keyof AccountEntryRow]: AccountEntryRow[Name
 
 /** The entries of a period after a position, one more than the page has, if there is one. */
 const PAGE = `
-        select e.merchant_id, e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at
+        select e.merchant_id, e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
+               e.actor_kind, e.actor_name, e.actor_id
         from account_entries e
         where e.merchant_id = $1 and e.created_at >= $2 and e.created_at < $3 and (e.created_at, e.id) > ($4::timestamptz, $5::uuid)
         order by e.created_at, e.id

@@ -5,6 +5,7 @@ import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, describedAs, enumeration, idField, nullable } from "../../../platform/wire/schemas.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { ChargeSchema } from "./charge-wire.ts";
 
 export const AccountEntryKindSchema = enumeration(
@@ -37,6 +38,10 @@ export const AccountEntrySchema = Type.Object(
       "The operator's reference of a payment, such as the bank reference. Null for charges and refunds.",
     ),
     note: nullable(Type.String(), "The operator's note about a payment. Null if there is none."),
+    recordedBy: nullable(
+      ActorSchema,
+      "Who recorded a payment. Null for charges and refunds, and for payments that were recorded before this was stored.",
+    ),
     createdAt: dateTime("When the entry was booked."),
   },
   { title: "AccountEntry", description: "A change of a merchant's balance. Entries are never changed." },
@@ -55,5 +60,6 @@ export const toWireEntry =
     refundOf: charge?.refundOf ? toTypeId("chg", charge.refundOf) : null,
     reference: entry.reference,
     note: entry.note,
+    recordedBy: entry.recordedBy && toWireActor(entry.recordedBy),
     createdAt: entry.createdAt.toISOString(),
   });

@@ -1,12 +1,12 @@
-import { Type } from "typebox";
-import { findCharge } from "../../../ledger/find-charge-sql.ts";
+import { type Static, Type } from "typebox";
+import { type FoundCharge, findCharge } from "../../../ledger/find-charge-sql.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import { idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";
 import { ChargeSchema, toWireCharge } from "./charge-wire.ts";
 
-const ChargeDetailSchema = Type.Object(
+export const ChargeDetailSchema = Type.Object(
   {
     ...ChargeSchema.properties,
     merchantId: idField("mer", "Id of the merchant."),
@@ -19,6 +19,14 @@ const ChargeDetailSchema = Type.Object(
   },
   { title: "ChargeDetail", description: "A charge or a refund, with its order. The service changes it." },
 );
+
+export const toWireChargeDetail = (charge: FoundCharge): Static<typeof ChargeDetailSchema> => ({
+  ...toWireCharge(charge),
+  merchantId: toTypeId("mer", charge.merchantId),
+  orderId: toTypeId("ord", charge.orderId),
+  gatewayReference: charge.gatewayReference,
+  processedAt: charge.processedAt?.toISOString() ?? null,
+});
 
 export const chargeRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -35,16 +43,7 @@ export const chargeRoutes: readonly BackOfficeRoute[] = [
       const id = fromTypeId("chg", params.id);
       const charge = id === null ? null : await findCharge(context.db, id);
       if (charge === null || !maySee(caller, charge.merchantId)) return notFound("charge");
-      return {
-        status: 200,
-        body: {
-          ...toWireCharge(charge),
-          merchantId: toTypeId("mer", charge.merchantId),
-          orderId: toTypeId("ord", charge.orderId),
-          gatewayReference: charge.gatewayReference,
-          processedAt: charge.processedAt?.toISOString() ?? null,
-        },
-      };
+      return { status: 200, body: toWireChargeDetail(charge) };
     },
   }),
 ];
