@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describeBackOffice, describePartnerApi } from "../src/api/descriptions.ts";
 import { readConfig } from "../src/platform/config.ts";
+import { ACCESS_PAGE, describedAccess } from "./describe-access.ts";
 
 const DOCUMENTS = {
   "openapi/partner.json": { describe: describePartnerApi, address: "http://localhost:8080" },
@@ -29,6 +30,7 @@ export const describedFiles = (): { path: string; text: string }[] =>
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const { path, text } of describedFiles()) await writeFile(path, text);
+  await writeFile(ACCESS_PAGE, describedAccess(await readFile(ACCESS_PAGE, "utf8")));
   // The console is checked against what is described. It has a compiler and types of its own.
   await import(new URL("../web/build/write-types.ts", import.meta.url).href);
 }

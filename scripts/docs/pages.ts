@@ -108,6 +108,7 @@ export const SECTIONS: readonly Section[] = [
         "Security",
         "Threats, protections, and the tests that prove them.",
       ),
+      from("access", "operators/access", "Access", "What each role may do and see, request by request."),
       from("audit-log", "operators/audit-log", "Audit log", "Who changed what, and who read personal data."),
       from(
         "personal-data",

@@ -1,0 +1,29 @@
+import { ROLES, type Role } from "../src/access/grant.ts";
+import { type BackOfficeRoute, rolesOf } from "../src/api/back-office/access.ts";
+import { backOfficeRoutes } from "../src/api/back-office/routes.ts";
+
+export const ACCESS_PAGE = "docs/access.md";
+
+/** What follows this line in the page is written from the route table. */
+const MARK = "<!-- `npm run describe` writes the rest of this page. -->";
+
+/** The page about access with the present table. @param page its text, whose beginning people write */
+export function describedAccess(page: string): string {
+  const [written = ""] = page.split(MARK);
+  return `${written}${MARK}\n\n${accessTables()}\n`;
+}
+
+/** A table for each tag of the route table, with a column for each role. */
+function accessTables(): string {
+  const byTag = Map.groupBy(backOfficeRoutes, ({ tag }) => tag);
+  return [...byTag].map(([tag, rows]) => [`### ${tag}`, "", ...tableOf(rows)].join("\n")).join("\n\n");
+}
+
+const tableOf = (rows: readonly BackOfficeRoute[]): string[] => [
+  `| Request | ${ROLES.join(" | ")} |`,
+  `|---|${ROLES.map(() => "---|").join("")}`,
+  ...rows.map((row) => `| \`${row.method} ${row.path}\` | ${marksOf(rolesOf(row)).join(" | ")} |`),
+];
+
+const marksOf = (admitted: readonly Role[]): string[] =>
+  ROLES.map((role) => (admitted.includes(role) ? "yes" : ""));
