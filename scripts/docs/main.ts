@@ -1,25 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { rm } from "node:fs/promises";
-import { compressFiles } from "./compress.ts";
-import { stageSections, writeMarkdown, writeStaged } from "./stage.ts";
+import { buildDocumentation } from "./build.ts";
 
-const STAGED = "dist/docs-source";
-const BUILT = "dist/docs";
-
-/**
- * Builds the documentation as static files (decision 0130). `DOCS_BASE` is the path below which a host serves them: `/docs/`
- * as in the back office, if it is not set.
- */
-const sections = await stageSections();
-await writeStaged(STAGED, sections);
-await rm(BUILT, { recursive: true, force: true });
-const { status, stdout, stderr } = spawnSync(
-  process.execPath,
-  ["node_modules/vitepress/bin/vitepress.js", "build", "docs"],
-  { encoding: "utf8" },
-);
-if (status === 0) {
-  await writeMarkdown(BUILT, sections);
-  await compressFiles(BUILT);
-} else process.stderr.write(`${stdout}${stderr}`); // It prints progress and warnings that are of no use otherwise.
-process.exitCode = status ?? 1;
+/** With `--if-changed`, as `npm ci` and `npm start` call it. A service also starts without its documentation. */
+const onlyIfChanged = process.argv.includes("--if-changed");
+const outcome = await buildDocumentation({ onlyIfChanged });
+if (outcome === "failed" && !onlyIfChanged) process.exitCode = 1;
+if (outcome === "no-packages")
+  process.stderr.write("The documentation is not built: its packages are not installed (npm ci).\n");

@@ -100,6 +100,7 @@ export const SECTIONS: readonly Section[] = [
       from("deployment", "operators/deployment", "Deployment", "Containers, systemd, and a proxy with TLS."),
       from("configuration", "operators/configuration", "Configuration", "Every environment variable."),
       from("operation", "operators/operation", "Operation", "Health, metrics, logs, backups and recovery."),
+      from("people", "operators/people", "People", "Invite people, and let them sign in."),
       from("command-line", "operators/command-line", "Command line", "The back office from a terminal."),
       from("upgrade", "operators/upgrade", "Upgrade", "Install a new version without an interruption."),
       from(

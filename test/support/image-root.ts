@@ -31,7 +31,7 @@ export async function checkOut(target: string): Promise<void> {
   const { stdout } = await run("git", ["ls-files", "-coz", "--exclude-standard"], {
     maxBuffer: 16 * 1_048_576,
   });
-  const left = /^$|^(test|docs|bench)\//; // Large, and no part of an image.
+  const left = /^$|^(test|bench)\//; // Large, and no part of an image.
   for (const file of stdout.split("\0").filter((name) => !left.test(name)))
     await cp(file, join(target, file)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error; // Deleted, and not committed yet.

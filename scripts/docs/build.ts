@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, globSync } from "node:fs";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { compressFiles } from "./compress.ts";
+import { stageSections, writeMarkdown, writeStaged } from "./stage.ts";
+
+const STAGED = "dist/docs-source";
+const BUILT = "dist/docs";
+const STAMP = "sources.sha256";
+const VITEPRESS = "node_modules/vitepress/bin/vitepress.js";
+
+export type BuildOutcome = "built" | "current" | "no-packages" | "failed";
+
+/**
+ * Builds the documentation as static files (decision 0130). `DOCS_BASE` is the path below which a host serves them: `/docs/`
+ * as in the back office, if it is not set.
+ */
+export async function buildDocumentation({
+  onlyIfChanged,
+}: {
+  onlyIfChanged: boolean;
+}): Promise<BuildOutcome> {
+  const sections = await stageSections();
+  const hash = await hashOf(JSON.stringify(sections));
+  const isCurrent = (await readFile(`${BUILT}/${STAMP}`, "utf8").catch(() => "")) === hash;
+  if (onlyIfChanged && isCurrent) return "current";
+  // Packages for development are not installed in production, which serves files.
+  if (!existsSync(VITEPRESS)) return "no-packages";
+  await writeStaged(STAGED, sections);
+  // The finished build takes the place of the old one, so that a service never serves half of it.
+  const fresh = `${BUILT}-${process.pid}`;
+  const args = [VITEPRESS, "build", "docs", "--outDir", `../${fresh}`];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) {
+    process.stderr.write(`${stdout}${stderr}`); // It prints progress and warnings that are of no use otherwise.
+    await rm(fresh, { recursive: true, force: true });
+    return "failed";
+  }
+  await writeMarkdown(fresh, sections);
+  await compressFiles(fresh);
+  await writeFile(`${fresh}/${STAMP}`, hash);
+  await rm(BUILT, { recursive: true, force: true });
+  await rename(fresh, BUILT);
+  return "built";
+}
+
+/** Of all that the build depends on: the text of the pages, how they look, and where they are served. */
+async function hashOf(pages: string): Promise<string> {
+  const hash = createHash("sha256").update(`${process.env["DOCS_BASE"]}\n${pages}`);
+  const files = [
+    ...globSync("docs/.vitepress/**/*.{ts,css,svg}"),
+    ...globSync("docs/{examples/*,*.svg}"),
+    ...globSync("openapi/*.json"),
+    "package-lock.json",
+  ];
+  for (const file of files.sort()) hash.update(await readFile(file).catch(() => ""));
+  return hash.digest("hex");
+}
