@@ -97,6 +97,11 @@ export const SECTIONS: readonly Section[] = [
   {
     title: "Operators",
     pages: [
+      at(
+        "operators/guide",
+        "Operator guide",
+        "Start the service, let people in, watch it, and help partners.",
+      ),
       from("deployment", "operators/deployment", "Deployment", "Containers, systemd, and a proxy with TLS."),
       from("configuration", "operators/configuration", "Configuration", "Every environment variable."),
       from("operation", "operators/operation", "Operation", "Health, metrics, logs, backups and recovery."),

@@ -36,7 +36,10 @@ export async function runShell(blocks: readonly CodeBlock[], demo: Demo): Promis
   const start = `set -eu -o pipefail\nAPI=${demo.api}\nKEY=${demo.testKey}\nPRODUCT=${productOf(demo)}\n${RECORDING_CURL}`;
   const statuses = join(folder, "statuses");
   await writeFile(statuses, "");
-  const output = await run("bash", ["-c", `${start}${script}`], { cwd: folder, env: { STATUSES: statuses } });
+  const output = await run("bash", ["--norc", "-c", `${start}${script}`], {
+    cwd: folder,
+    env: { STATUSES: statuses },
+  });
   const received = await readFile(statuses, "utf8");
   return { statuses: received.trim().split("\n").filter(Boolean).map(Number), output };
 }
