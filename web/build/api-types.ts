@@ -11,7 +11,11 @@ const HEAD = "// Made from openapi/back-office.json by web/build/api-types.ts. D
 
 /** Writes the types of the back office API. Returns whether they have changed. */
 export async function writeApiTypes(): Promise<boolean> {
-  const ast = await openapiTypes(DESCRIPTION, { rootTypes: true, rootTypesNoSchemaPrefix: true });
+  const ast = await openapiTypes(DESCRIPTION, {
+    rootTypes: true,
+    rootTypesNoSchemaPrefix: true,
+    defaultNonNullable: false, // A field with a default may be left out of a request.
+  });
   const text = HEAD + astToString(ast);
   const before = await readFile(TYPES, "utf8").catch(() => null);
   if (before === text) return false;

@@ -1,5 +1,7 @@
 import { createRouter } from "@tanstack/react-router";
 import { auditRoute } from "./pages/audit/routes.ts";
+import { connectionRoute } from "./pages/connections/routes.ts";
+import { merchantRoute, merchantsRoute } from "./pages/merchants/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
 import { settingsRoute } from "./pages/settings/routes.ts";
@@ -14,7 +16,17 @@ import { PageSkeleton } from "./ui/page.tsx";
 /** All pages of the console. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  signedInRoute.addChildren([overviewRoute, ordersRoute, orderRoute, auditRoute, systemRoute, settingsRoute]),
+  signedInRoute.addChildren([
+    overviewRoute,
+    ordersRoute,
+    orderRoute,
+    merchantsRoute,
+    merchantRoute,
+    connectionRoute,
+    auditRoute,
+    systemRoute,
+    settingsRoute,
+  ]),
 ]);
 
 export const router = createRouter({

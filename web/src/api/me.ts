@@ -10,4 +10,8 @@ export const meQuery = () => ({ ...read("/api/me"), staleTime: 60_000 });
 export const useMe = (): Me => useSuspenseQuery(meQuery()).data;
 
 /** The roles of a person, of which navigation depends. What is permitted is decided by the service, request by request. */
-export const rolesOf = (me: Me): readonly Role[] => [me.role];
+export const rolesOf = ({ grants }: Me): readonly Role[] => [...new Set(grants.map(({ role }) => role))];
+
+/** Whether the person has one of these roles, so that a button is worth showing. The service decides what it may do. */
+export const useHasRole = (...roles: readonly Role[]): boolean =>
+  rolesOf(useMe()).some((role) => roles.includes(role));

@@ -1,10 +1,17 @@
-import { type Icon, IconActivity, IconAdjustments, IconHistory, IconListDetails } from "@tabler/icons-react";
+import {
+  type Icon,
+  IconActivity,
+  IconAdjustments,
+  IconBuildingStore,
+  IconHistory,
+  IconListDetails,
+} from "@tabler/icons-react";
 import type { Role } from "../api/me.ts";
 import { paths } from "../paths.ts";
 
 type Item = {
   /** The key of its text under `navigation`. */
-  readonly name: "orders" | "audit" | "system" | "settings";
+  readonly name: "orders" | "merchants" | "audit" | "system" | "settings";
   readonly to: string;
   readonly icon: Icon;
   /** Who finds it in the navigation. What is permitted is decided by the service. */
@@ -25,7 +32,10 @@ const OPERATION: readonly Role[] = ["operator", "support"];
 const NAVIGATION: readonly Group[] = [
   {
     name: "work",
-    items: [{ name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" }],
+    items: [
+      { name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" },
+      { name: "merchants", to: paths.merchants(), icon: IconBuildingStore, roles: STAFF, key: "m" },
+    ],
   },
   {
     name: "operation",

@@ -1,7 +1,8 @@
 import type { en } from "../en/index.ts";
 import type { Translated } from "../texts.ts";
+import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { shell } from "./shell.ts";
 
-export const de: Translated<typeof en> = { ...shell, ...orders, ...operation };
+export const de: Translated<typeof en> = { ...shell, ...orders, ...operation, ...merchants };

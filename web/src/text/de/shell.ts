@@ -17,6 +17,7 @@ export const shell: Translated<typeof en> = {
   navigation: {
     groups: { work: "Arbeit", operation: "Betrieb" },
     orders: "Bestellungen",
+    merchants: "Händler",
     audit: "Protokoll",
     system: "System",
     settings: "Einstellungen",
@@ -43,6 +44,8 @@ export const shell: Translated<typeof en> = {
     back: "Zurück",
     required: "Das wird gebraucht.",
     crumbs: "Weg zu dieser Seite",
+    shownOnce: "Dies wird nur jetzt gezeigt. Speichern Sie es, bevor Sie schließen.",
+    stored: "Ich habe es gespeichert",
     downloadCsv: "CSV herunterladen",
   },
   problem: {

@@ -14,6 +14,7 @@ export const shell = {
   navigation: {
     groups: { work: "Work", operation: "Operation" },
     orders: "Orders",
+    merchants: "Merchants",
     audit: "Audit log",
     system: "System",
     settings: "Settings",
@@ -41,6 +42,8 @@ export const shell = {
     required: "This is needed.",
     crumbs: "Way to this page",
     downloadCsv: "Download CSV",
+    shownOnce: "This is shown only now. Store it before you close this.",
+    stored: "I have stored it",
   },
   problem: {
     title: "That did not work",

@@ -13,7 +13,13 @@ type ListPage<Row> = { readonly data: readonly Row[]; readonly nextCursor: strin
 
 type Props<Row> = {
   readonly title: string;
+  /** What the list contains, if that is not the title. */
+  readonly label?: string;
+  /** The way to this page: `Crumbs`. */
+  readonly crumbs?: ReactNode;
   readonly about?: ReactNode;
+  /** Above the filters, such as facts about what the list belongs to. */
+  readonly above?: ReactNode;
   readonly actions?: ReactNode;
   /** The filters of the list: see `filters.tsx`. They are kept in the address. */
   readonly filters?: ReactNode;
@@ -36,7 +42,10 @@ type Props<Row> = {
  */
 export function ListPage<Row>({
   title,
+  label = title,
+  crumbs,
   about,
+  above,
   actions,
   filters,
   query,
@@ -51,7 +60,8 @@ export function ListPage<Row>({
   });
   useRowKeys();
   return (
-    <Page title={title} about={about} actions={actions}>
+    <Page title={title} crumbs={crumbs} about={about} actions={actions}>
+      {above}
       {filters}
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
       {data === undefined ? (
@@ -60,7 +70,7 @@ export function ListPage<Row>({
         <Empty>{empty}</Empty>
       ) : (
         <DataTable
-          label={title}
+          label={label}
           rows={data.data}
           columns={columns}
           rowKey={rowKey}

@@ -1,0 +1,88 @@
+import { Grid, Stack } from "@mantine/core";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../api/me.ts";
+import type { Connection } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { ButtonLink, TextLink } from "../../ui/link.tsx";
+import { Crumbs, Page } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Time } from "../../ui/time.tsx";
+import { KeysSection } from "./keys-section.tsx";
+import { connectionQuery } from "./queries.ts";
+import { ReviewPolicySection } from "./review-policy.tsx";
+import { UsageSection } from "./usage-section.tsx";
+
+const route = getRouteApi("/signed-in/connections/$connectionId");
+
+/** One connection: the access of a partner to the products of a merchant. */
+export function ConnectionPage() {
+  const { t } = useTranslation();
+  const { connectionId } = route.useParams();
+  const { data: connection } = useSuspenseQuery(connectionQuery(connectionId));
+  const seesKeys = useHasRole("operator", "merchant", "support");
+  return (
+    <Page
+      title={connection.name}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("merchants.title"), paths.merchants()],
+            [connection.merchantName, paths.merchant(connection.merchantId)],
+          ]}
+        />
+      }
+      actions={
+        <ButtonLink to={paths.orders({ connectionId })} size="xs" variant="default">
+          {t("connections.orders")}
+        </ButtonLink>
+      }
+    >
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, md: 8 }}>
+          <Stack gap="md">
+            {seesKeys && <KeysSection connection={connection} />}
+            <UsageSection connectionId={connectionId} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 4 }}>
+          <Stack gap="md">
+            <Section title={t("connections.details")}>
+              <ConnectionFacts connection={connection} />
+            </Section>
+            {connection.reviewPolicy !== null && (
+              <ReviewPolicySection connection={connection} policy={connection.reviewPolicy} />
+            )}
+          </Stack>
+        </Grid.Col>
+      </Grid>
+    </Page>
+  );
+}
+
+function ConnectionFacts({ connection }: { connection: Connection }) {
+  const { t } = useTranslation();
+  const { id, merchantId, merchantName, createdAt } = connection;
+  return (
+    <Facts
+      of={[
+        [
+          t("connections.id"),
+          <span key="id">
+            {id} <CopyButton value={id} of={t("connections.id")} />
+          </span>,
+        ],
+        [
+          t("connections.merchant"),
+          <TextLink key="merchant" to={paths.merchant(merchantId)}>
+            {merchantName}
+          </TextLink>,
+        ],
+        [t("connections.created"), <Time key="created" at={createdAt} />],
+      ]}
+    />
+  );
+}

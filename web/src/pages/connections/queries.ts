@@ -1,0 +1,12 @@
+import { read } from "../../api/read.ts";
+
+const pathOf = (id: string) => ({ path: { id } });
+
+export const connectionQuery = (id: string) => read("/api/connections/{id}", { params: pathOf(id) });
+
+export const connectionUsageQuery = (id: string) =>
+  read("/api/connections/{id}/usage", { params: pathOf(id) });
+
+/** A connection has few keys: those that are valid come first. */
+export const connectionKeysQuery = (id: string) =>
+  read("/api/connections/{id}/keys", { params: { ...pathOf(id), query: { limit: 100 } } });

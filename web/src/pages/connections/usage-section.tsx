@@ -1,0 +1,67 @@
+import { Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import type { ConnectionUsage, UsageOfLimit } from "../../api/schema.d.ts";
+import { formatNumber } from "../../text/format.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Section } from "../../ui/section.tsx";
+import { connectionUsageQuery } from "./queries.ts";
+
+type Limit = keyof ConnectionUsage;
+
+/** From this part of a limit on, the bar warns. */
+const WARN_FROM = 0.8;
+
+/** What the connection has stored of everything that has a limit. */
+export function UsageSection({ connectionId }: { connectionId: string }) {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(connectionUsageQuery(connectionId));
+  return (
+    <Section title={t("usage.title")}>
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data === undefined ? (
+        error === null && <Skeleton height={160} aria-label={t("ui.loading")} />
+      ) : (
+        <DataTable
+          label={t("usage.title")}
+          rows={Object.entries(data) as [Limit, UsageOfLimit][]} // The members of the usage are its limits.
+          rowKey={([limit]) => limit}
+          columns={[
+            { name: t("usage.limit"), cell: ([limit]) => t(`usage.limits.${limit}`) },
+            { name: t("usage.used"), cell: ([limit, usage]) => <Used of={usage} limit={limit} /> },
+            {
+              name: t("usage.maximum"),
+              cell: ([, { maximum }]) => formatNumber(maximum),
+              align: "right",
+            },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Used({ of: { used, maximum }, limit }: { of: UsageOfLimit; limit: Limit }) {
+  const { t } = useTranslation();
+  if (used === null)
+    return (
+      <Text span size="sm" c="dimmed">
+        {t("usage.perThing")}
+      </Text>
+    );
+  const part = maximum === 0 ? 1 : used / maximum;
+  return (
+    <Stack gap={4}>
+      <Text span size="sm">
+        {formatNumber(used)}
+      </Text>
+      <Progress
+        value={Math.min(100, part * 100)}
+        size="xs"
+        color={part >= WARN_FROM ? "orange" : "indigo"}
+        aria-label={t(`usage.limits.${limit}`)}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,71 @@
+import { Stack, TextInput } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../api/client.ts";
+import { paths } from "../../paths.ts";
+import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { filled } from "../../ui/form/use-api-form.ts";
+import { useGo } from "../../ui/link.tsx";
+
+/** A new merchant. Its page follows, where its first connection is made. */
+export function CreateMerchant() {
+  const { t } = useTranslation();
+  const go = useGo();
+  return (
+    <ConfirmAction
+      label={t("merchants.create")}
+      effect={t("merchants.createEffect")}
+      done={t("merchants.createdDone")}
+      icon={<IconPlus size={14} />}
+      isPrimary
+      initialValues={{ name: "", accountEmail: "", currency: "", creditLimit: "" }}
+      validate={({ name, accountEmail, creditLimit, currency }) => ({
+        ...(name.trim() === "" && { name: t("ui.required") }),
+        ...(accountEmail.trim() === "" && { accountEmail: t("ui.required") }),
+        ...(creditLimit.trim() !== "" && currency.trim() === "" && { currency: t("ui.required") }),
+      })}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput label={t("merchants.name")} required data-autofocus {...form.getInputProps("name")} />
+          <TextInput
+            label={t("merchants.email")}
+            description={t("merchants.emailHelp")}
+            type="email"
+            required
+            {...form.getInputProps("accountEmail")}
+          />
+          <TextInput
+            label={t("merchants.currency")}
+            description={t("merchants.currencyHelp")}
+            placeholder="EUR"
+            maxLength={3}
+            {...form.getInputProps("currency")}
+          />
+          <TextInput
+            label={t("merchants.creditLimit")}
+            description={t("merchants.creditLimitHelp")}
+            inputMode="decimal"
+            {...form.getInputProps("creditLimit")}
+            error={form.errors["creditLimit"] ?? form.errors["creditLimit.amount"]}
+          />
+        </Stack>
+      )}
+      run={async ({ name, accountEmail, currency, creditLimit }) => {
+        const code = currency.trim().toUpperCase();
+        const merchant = await dataOf(
+          api.POST("/api/merchants", {
+            body: {
+              name: name.trim(),
+              accountEmail: accountEmail.trim(),
+              ...filled({ currency: code }),
+              ...(creditLimit.trim() !== "" && {
+                creditLimit: { amount: creditLimit.trim(), currency: code },
+              }),
+            },
+          }),
+        );
+        await go(paths.merchant(merchant.id));
+      }}
+    />
+  );
+}

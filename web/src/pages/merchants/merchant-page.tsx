@@ -1,0 +1,131 @@
+import { Stack, TextInput } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../api/client.ts";
+import { useHasRole } from "../../api/me.ts";
+import type { Merchant } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { ButtonLink, useGo } from "../../ui/link.tsx";
+import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
+import { ListPage } from "../../ui/list/list-page.tsx";
+import { Money } from "../../ui/money.tsx";
+import { Crumbs } from "../../ui/page.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Time } from "../../ui/time.tsx";
+import { merchantConnectionsQuery, merchantQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/merchants/$merchantId");
+
+/** One merchant and its connections: the partners who sell its products. */
+export function MerchantPage() {
+  const { t } = useTranslation();
+  const { merchantId } = route.useParams();
+  const search = route.useSearch();
+  const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
+  const mayChange = useHasRole("operator", "merchant");
+  return (
+    <ListPage
+      title={merchant.name}
+      crumbs={<Crumbs of={[[t("merchants.title"), paths.merchants()]]} />}
+      above={
+        <Section title={t("merchants.details")}>
+          <MerchantFacts merchant={merchant} />
+        </Section>
+      }
+      actions={
+        <>
+          <ButtonLink to={paths.orders({ merchantId })} size="xs" variant="default">
+            {t("merchants.orders")}
+          </ButtonLink>
+          {mayChange && <CreateConnection merchantId={merchantId} />}
+        </>
+      }
+      query={merchantConnectionsQuery(merchantId, search)}
+      label={t("connections.title")}
+      filters={
+        <Filters>
+          <SearchFilter label={t("connections.search")} value={search.q} />
+        </Filters>
+      }
+      rowKey={({ id }) => id}
+      rowTo={({ id }) => paths.connection(id)}
+      empty={search.q === undefined ? t("connections.empty") : t("connections.emptyFiltered")}
+      columns={[
+        { name: t("connections.name"), cell: ({ name }) => name },
+        {
+          name: t("connections.created"),
+          cell: ({ createdAt }) => <Time at={createdAt} />,
+          align: "right",
+        },
+      ]}
+    />
+  );
+}
+
+function MerchantFacts({ merchant }: { merchant: Merchant }) {
+  const { t } = useTranslation();
+  const { id, accountEmail, currency, creditLimit, completeWhenShipped } = merchant;
+  return (
+    <Facts
+      of={[
+        [
+          t("merchants.id"),
+          <span key="id">
+            {id} <CopyButton value={id} of={t("merchants.id")} />
+          </span>,
+        ],
+        [t("merchants.email"), accountEmail],
+        [t("merchants.currency"), currency],
+        [
+          t("merchants.creditLimit"),
+          creditLimit === null ? t("merchants.unlimited") : <Money key="limit" of={creditLimit} />,
+        ],
+        [
+          t("merchants.completion"),
+          t(completeWhenShipped ? "merchants.completedByService" : "merchants.completedByWarehouse"),
+        ],
+      ]}
+    />
+  );
+}
+
+function CreateConnection({ merchantId }: { merchantId: string }) {
+  const { t } = useTranslation();
+  const go = useGo();
+  return (
+    <ConfirmAction
+      label={t("connections.create")}
+      effect={t("connections.createEffect")}
+      done={t("connections.createdDone")}
+      icon={<IconPlus size={14} />}
+      isPrimary
+      initialValues={{ name: "" }}
+      validate={({ name }) => (name.trim() === "" ? { name: t("ui.required") } : {})}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput
+            label={t("connections.name")}
+            description={t("connections.nameHelp")}
+            required
+            data-autofocus
+            {...form.getInputProps("name")}
+          />
+        </Stack>
+      )}
+      run={async ({ name }) => {
+        const connection = await dataOf(
+          api.POST("/api/merchants/{id}/connections", {
+            params: { path: { id: merchantId } },
+            body: { name: name.trim() },
+          }),
+        );
+        await go(paths.connection(connection.id));
+      }}
+    />
+  );
+}

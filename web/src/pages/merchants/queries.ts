@@ -1,0 +1,14 @@
+import { read } from "../../api/read.ts";
+
+export const merchantsQuery = (filters: { q?: string | undefined; cursor?: string | undefined }) =>
+  read("/api/merchants", { params: { query: { limit: 50, ...filters } } });
+
+export const merchantQuery = (id: string) => read("/api/merchants/{id}", { params: { path: { id } } });
+
+export const merchantConnectionsQuery = (
+  id: string,
+  filters: { q?: string | undefined; cursor?: string | undefined },
+) =>
+  read("/api/merchants/{id}/connections", {
+    params: { path: { id }, query: { limit: 50, ...filters } },
+  });
