@@ -20,6 +20,7 @@ import type { WebhookContext } from "../webhooks/context.ts";
 import { removeDeletedEndpoints } from "../webhooks/endpoints/remove-deleted-endpoints.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
 import { recoverDeliveries } from "../webhooks/recovery/recover-deliveries.ts";
+import { resendDeliveries } from "../webhooks/resend/resend-deliveries.ts";
 import { resealSecrets } from "../webhooks/secrets/reseal-secrets.ts";
 
 /** Recurring background work of the worker. */
@@ -41,6 +42,7 @@ export const JOBS: readonly Job[] = [
   { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverDeliveries },
+  { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },
   { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },
   { name: "purge-delivery-log", everyMs: HOUR_MS, run: purgeDeliveryLog },

@@ -13,6 +13,7 @@ export const SUBJECT_PREFIXES = [
   "test",
   "whe",
   "dlv",
+  "rsd",
   "tok",
   "per",
 ] as const satisfies readonly IdPrefix[];

@@ -86,6 +86,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   account: "accounts of merchants",
   charge: "charges and refunds of orders",
   connection: "connections of merchants to partners",
+  resend: "deliveries that are sent once more, with progress",
   event: "events that were published to a connection",
   "test-order": "test orders of connections",
   key: "API keys of connections",

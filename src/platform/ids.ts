@@ -24,6 +24,7 @@ export type IdPrefix =
   | "tok"
   | "proc"
   | "per"
+  | "rsd"
   | "ses";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */

@@ -53,6 +53,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/tokens/tokens-sql.ts",
     "src/webhooks/endpoints/all-endpoints-sql.ts",
     "src/webhooks/endpoints/endpoints-sql.ts",
+    "src/webhooks/resend/resends-sql.ts",
   ],
   "Books: the code that processes an order writes them in its own transaction": [
     "src/ledger/claim-payments-sql.ts",

@@ -139,6 +139,8 @@ const moneyChanges = (world: AuditedWorld): ChangeRequests => ({
 
 const endpointChanges = (world: AuditedWorld): ChangeRequests => {
   const path = `/api/connections/${world.partner.connectionId}/webhook-endpoints`;
+  const resends = `/api/connections/${world.partner.connectionId}/resends`;
+  const now = () => world.test.clock.now().toISOString();
   const request = async (operation: string, body?: object): Promise<ChangeRequest> => {
     const { id } = await createEndpoint(world.partner);
     if (operation === "resume") await pauseEndpoint(world.test, id);
@@ -150,6 +152,11 @@ const endpointChanges = (world: AuditedWorld): ChangeRequests => {
     body,
   ];
   return {
+    createResend: () => ["POST", resends, { since: now() }],
+    cancelResend: async () => {
+      const { body } = await world.test.backOffice.post(resends, { since: now() });
+      return ["POST", `${resends}/${body.id}/cancel`];
+    },
     createWebhookEndpoint: () => ["POST", path, { url: "https://1.1.1.1/hook?token=t0ken" }],
     updateWebhookEndpoint: () => onNew("PATCH", { url: "https://1.1.1.1/hook?token=t0ken" }),
     deleteWebhookEndpoint: () => onNew("DELETE"),

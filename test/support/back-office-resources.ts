@@ -30,6 +30,9 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
     test.backOffice.post("/api/facilities", { name: "Depot", countryCode: "GB" }),
   );
   const deliveries = await partner.client.get("/v1/deliveries");
+  const resend = await test.backOffice.post(`/api/connections/${partner.connectionId}/resends`, {
+    since: "2026-03-02T08:00:00Z",
+  });
   const token = await created(
     test.backOffice.post("/api/tokens", { name: "T", role: "merchant", merchantIds: [partner.merchantId] }),
   );
@@ -48,6 +51,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       "pick-lists": "pick_01m7y7np16fe68bxp4h91tdmdn",
       endpointId: endpoint.id,
       deliveryId: deliveries.body.data[0].id,
+      resendId: resend.body.id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
       tokens: token.id,
       "audit-entries": "aud_01m7y7np16fe68bxp4h91tdmdn",
@@ -71,6 +75,7 @@ const BODIES: Record<string, object> = {
   refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },
   setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
   recoverDeliveries: { since: "2026-03-02T08:00:00Z" },
+  createResend: { since: "2026-03-02T08:00:00Z" },
   createWebhookEndpoint: { url: "https://1.1.1.1/hooks" },
   createTestOrder: {
     lines: [{ productId: "019f1f83-aac1-73a5-9745-52489a50b5b6", quantity: 1 }],

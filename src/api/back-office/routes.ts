@@ -34,6 +34,7 @@ import { tokenRoutes } from "./tokens/token-routes.ts";
 import { endpointChangeRoutes } from "./webhooks/endpoint-change-routes.ts";
 import { endpointRoutes } from "./webhooks/endpoint-routes.ts";
 import { eventRoutes } from "./webhooks/event-routes.ts";
+import { resendRoutes } from "./webhooks/resend-routes.ts";
 import { scanRoutes } from "./work-list/scan-routes.ts";
 import { slipRoutes } from "./work-list/slip-routes.ts";
 import { workListRoutes } from "./work-list/work-list-routes.ts";
@@ -57,6 +58,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...endpointRoutes,
   ...endpointChangeRoutes,
   ...deliveryRoutes,
+  ...resendRoutes,
   ...eventRoutes,
   ...testOrderRoutes,
   ...exportRoutes,

@@ -4,6 +4,7 @@ import { FACILITY_COMMANDS } from "./facility-commands.ts";
 import { MERCHANT_COMMANDS } from "./merchant-commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
 import { ENDPOINT_COMMANDS } from "./partners/endpoint-commands.ts";
+import { RESEND_COMMANDS } from "./partners/resend-commands.ts";
 import { SANDBOX_COMMANDS } from "./partners/sandbox-commands.ts";
 import { PRODUCT_COMMANDS } from "./product-commands.ts";
 import { SYSTEM_COMMANDS } from "./system-commands.ts";
@@ -16,6 +17,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...PRODUCT_COMMANDS,
   ...ORDER_COMMANDS,
   ...SANDBOX_COMMANDS,
+  ...RESEND_COMMANDS,
   ...ENDPOINT_COMMANDS,
   ...FACILITY_COMMANDS,
   ...WORK_COMMANDS,

@@ -189,6 +189,7 @@ export const notFound = (
     | "person"
     | "session"
     | "pick list"
+    | "resend"
     | "audit entry",
 ): Problem => ({
   code: "not-found",

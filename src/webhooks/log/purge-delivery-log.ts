@@ -6,6 +6,7 @@ import { EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/retention.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before } from "../../platform/time.ts";
 import { advanceStreams } from "../dispatch/record/complete-sql.ts";
+import { deleteOldResends } from "../resend/resends-sql.ts";
 import {
   deleteExpiredSecrets,
   deleteOldDeliveries,
@@ -52,7 +53,8 @@ async function purgeBatch(context: Context, connection: ConnectionKey, limits: L
     (await failExpiredOutsideStreams(db, connection, limits.eventsFrom, BATCH_SIZE)) +
     (await deleteOldDeliveries(db, connection, limits.logFromId, BATCH_SIZE)) +
     (await deleteExpiredSecrets(db, connection, limits.now)) +
-    (await deleteOldRecoveries(db, connection, limits.logFrom))
+    (await deleteOldRecoveries(db, connection, limits.logFrom)) +
+    (await deleteOldResends(db, connection, limits.logFrom))
   );
 }
 

@@ -32,6 +32,9 @@ export async function listConnectionsWithOldLog(
          or exists (
           select from webhook_recoveries r
           where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.finished_at < $3)
+         or exists (
+          select from webhook_resends r
+          where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.finished_at < $3)
       order by c.id`,
     values: [now, eventsFrom, logFrom, logFromId],
   });

@@ -146,6 +146,7 @@ const MISSING: Record<string, string> = {
   productId: UUID,
   orders: `ord_${ID}`,
   orderId: `test_${ID}`,
+  resendId: `rsd_${ID}`,
   facilities: `fac_${ID}`,
   "pick-lists": `pick_${ID}`,
   charges: `chg_${ID}`,

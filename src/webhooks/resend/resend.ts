@@ -1,0 +1,148 @@
+import { type Static, Type } from "typebox";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { momentOf, toTypeId } from "../../platform/ids.ts";
+import {
+  dateTime,
+  describedAs,
+  enumeration,
+  idField,
+  nullable,
+  nullableTime,
+} from "../../platform/wire/schemas.ts";
+import { wireEndpointId } from "../endpoints/endpoint.ts";
+import { type DeliveryStatus, DeliveryStatusSchema } from "../log/delivery.ts";
+
+export const RESEND_DELIVERIES_MAX = 100;
+/** Resends of a connection that are not finished. */
+export const OPEN_RESENDS_MAX = 10;
+
+export const SKIP_REASONS = [
+  "delivery_erased",
+  "endpoint_deleted",
+  "endpoint_paused",
+  "event_expired",
+  "limit_reached",
+  "not_sent",
+] as const;
+/** Why a delivery was not sent once more. */
+export type SkipReason = (typeof SKIP_REASONS)[number];
+export type Skipped = Readonly<Partial<Record<SkipReason, number>>>;
+
+/** Which deliveries are sent once more: chosen ones, or those of a period that fit. */
+export type ResendScope = {
+  readonly deliveryIds: readonly string[] | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+  readonly endpointId: string | null;
+  readonly eventType: string | null;
+  readonly status: DeliveryStatus | null;
+};
+
+/** A request to send deliveries once more, and how far it is (decision 0142). */
+export type Resend = ConnectionKey &
+  ResendScope & {
+    readonly id: string;
+    /** Deliveries that fitted at the request. Null: too many to count. */
+    readonly total: number | null;
+    /** The delivery up to which the log has been read. */
+    readonly position: string;
+    /** Deliveries that were made due, and whose outcome is not counted yet. */
+    readonly sending: readonly string[];
+    readonly isRead: boolean;
+    readonly succeededCount: number;
+    readonly failedCount: number;
+    readonly skipped: Skipped;
+    readonly createdAt: Date;
+    readonly canceledAt: Date | null;
+    readonly finishedAt: Date | null;
+  };
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const ResendSchema = Type.Object(
+  {
+    id: idField("rsd", "Id of the resend, set by the service."),
+    connectionId: idField("con", "Id of the connection."),
+    status: enumeration(
+      "ResendStatus",
+      ["running", "finished", "canceled"],
+      "`running`: deliveries are read, or outcomes are missing. `finished`: every outcome is counted. `canceled`: no further delivery is sent; those that were due already are still counted.",
+    ),
+    since: nullableTime("Deliveries of events from this time on. Null for chosen deliveries."),
+    until: nullableTime("Deliveries of events before this time. Null for chosen deliveries."),
+    endpointId: nullable(Type.String(), "Only deliveries to this endpoint. Null: to all."),
+    eventType: nullable(Type.String(), "Only deliveries of events of this type. Null: of all."),
+    deliveryStatus: nullable(
+      describedAs(DeliveryStatusSchema, "A status of deliveries."),
+      "Only deliveries that have this status when the service reads them. Null: with any.",
+    ),
+    total: nullable(
+      Type.Integer({ minimum: 0 }),
+      "Deliveries that fitted at the request. Null if there were more than 5,000 deliveries in the period.",
+    ),
+    readUntil: nullableTime(
+      "The service has read the deliveries of events up to this time. Null before the first of them, and for chosen deliveries.",
+    ),
+    sendingCount: count("Deliveries that are due or being sent now."),
+    succeededCount: count("Deliveries that were sent once more, and that the endpoint has accepted."),
+    failedCount: count("Deliveries that were sent once more without success."),
+    skippedCount: count("Deliveries that were not sent."),
+    skipped: Type.Array(
+      Type.Object(
+        {
+          reason: enumeration(
+            "ResendSkipReason",
+            SKIP_REASONS,
+            "`delivery_erased`: its test order was erased. `endpoint_deleted`, `endpoint_paused`: the state of its endpoint. `event_expired`: the event is no longer kept. `limit_reached`: it was sent as often as the limits of the connection allow. `not_sent`: it was due, and its endpoint was paused or deleted before it was sent.",
+          ),
+          count: count("How many."),
+        },
+        { title: "ResendSkip", description: "How many deliveries were not sent for a reason." },
+      ),
+      { description: "Why deliveries were not sent." },
+    ),
+    createdAt: dateTime("When the resend was requested."),
+    finishedAt: nullableTime("When the last outcome was counted. Null before that."),
+  },
+  { title: "Resend", description: "A request to send deliveries once more, and how far it is." },
+);
+
+export function toWireResend(resend: Resend): Static<typeof ResendSchema> {
+  const { since, until, endpointId, skipped } = resend;
+  const reasons = SKIP_REASONS.flatMap((reason) => {
+    const number = skipped[reason] ?? 0;
+    return number === 0 ? [] : [{ reason, count: number }];
+  });
+  const readUntil = since === null || until === null ? null : readTime(resend, since, until);
+  return {
+    id: toTypeId("rsd", resend.id),
+    connectionId: toTypeId("con", resend.connectionId),
+    status: statusOf(resend),
+    since: since?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
+    endpointId: endpointId === null ? null : wireEndpointId(endpointId),
+    eventType: resend.eventType,
+    deliveryStatus: resend.status,
+    total: resend.total,
+    readUntil: readUntil?.toISOString() ?? null,
+    sendingCount: resend.sending.length,
+    succeededCount: resend.succeededCount,
+    failedCount: resend.failedCount,
+    skippedCount: reasons.reduce((sum, { count: number }) => sum + number, 0),
+    skipped: reasons,
+    createdAt: resend.createdAt.toISOString(),
+    finishedAt: resend.finishedAt?.toISOString() ?? null,
+  };
+}
+
+function statusOf({ canceledAt, finishedAt }: Resend): "running" | "finished" | "canceled" {
+  if (canceledAt !== null) return "canceled";
+  return finishedAt === null ? "running" : "finished";
+}
+
+/** Null before the first delivery: the position is then that of the beginning. */
+function readTime({ isRead, position }: Resend, since: Date, until: Date): Date | null {
+  if (isRead) return until;
+  const read = momentOf(position);
+  return read <= since ? null : read;
+}
