@@ -18,5 +18,6 @@ export const paths = {
   auditLog: (search: Search = {}) => `/audit-log${stringifySearch(search)}`,
   system: () => "/system",
   settings: (search: Search = {}) => `/settings${stringifySearch(search)}`,
+  /** The fragment of a link holds its token: no server sees it before the person presses the button. */
   signIn: (search: { next?: string | undefined } = {}) => `/sign-in${stringifySearch(search)}`,
 } as const;

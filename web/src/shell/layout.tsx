@@ -4,6 +4,7 @@ import { Outlet } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../api/me.ts";
 import { paths } from "../paths.ts";
+import { SignInDialog } from "../sign-in/sign-in-dialog.tsx";
 import { NavigationLink, TextLink } from "../ui/link.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
@@ -54,6 +55,7 @@ export function Layout() {
         <Box maw={1280} mx="auto">
           <Outlet />
         </Box>
+        <SignInDialog />
       </AppShell.Main>
     </AppShell>
   );

@@ -1,16 +1,31 @@
-import { Button, Menu, SegmentedControl, Stack, Text, useMantineColorScheme } from "@mantine/core";
-import { IconUserCircle } from "@tabler/icons-react";
+import { Button, Popover, Stack, Text } from "@mantine/core";
+import { IconLogout, IconUserCircle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
-import { useMe } from "../api/me.ts";
-import { changeLanguage, LANGUAGES, type Language } from "../text/i18n.ts";
+import { api, dataOf } from "../api/client.ts";
+import { rolesOf, useMe } from "../api/me.ts";
+import { queryClient } from "../api/query-client.ts";
+import { signInGate } from "../api/sign-in-gate.ts";
+import { useChange } from "../api/use-change.ts";
+import { paths } from "../paths.ts";
+import { useGo } from "../ui/link.tsx";
+import { LanguageChoice, ThemeChoice } from "./preferences.tsx";
 
-/** Who is signed in, and how the console looks to them. */
+/** Who is signed in, how the console looks to them, and the way out. */
 export function PersonMenu() {
   const { t } = useTranslation();
   const me = useMe();
+  const go = useGo();
+  const signOut = useChange({
+    run: () => dataOf(api.POST("/auth/sign-out", {})),
+    onDone: async () => {
+      signInGate.leave();
+      await go(paths.signIn());
+      queryClient.clear(); // Nothing of this person stays in the browser's memory.
+    },
+  });
   return (
-    <Menu position="bottom-end" width={260} withinPortal closeOnItemClick={false}>
-      <Menu.Target>
+    <Popover position="bottom-end" width={260} trapFocus>
+      <Popover.Target>
         <Button
           variant="subtle"
           color="gray"
@@ -19,48 +34,31 @@ export function PersonMenu() {
         >
           {me.name}
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Stack gap="sm" p="xs">
+      </Popover.Target>
+      <Popover.Dropdown aria-label={me.name}>
+        <Stack gap="sm">
+          <Text size="xs" c="dimmed">
+            {t("shell.role", {
+              role: rolesOf(me)
+                .map((role) => t(`roles.${role}`))
+                .join(", "),
+            })}
+          </Text>
           <ThemeChoice />
           <LanguageChoice />
-          <Text size="xs" c="dimmed">
-            {t("shell.role", { role: t(`roles.${me.role}`) })}
-          </Text>
+          {me.type === "person" && (
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconLogout size={14} />}
+              loading={signOut.isPending}
+              onClick={() => signOut.mutate()}
+            >
+              {t("signIn.signOut")}
+            </Button>
+          )}
         </Stack>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function ThemeChoice() {
-  const { t } = useTranslation();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  return (
-    <SegmentedControl
-      size="xs"
-      fullWidth
-      aria-label={t("shell.theme")}
-      value={colorScheme}
-      onChange={(value) => setColorScheme(value as typeof colorScheme)} // One of the values below.
-      data={(["auto", "light", "dark"] as const).map((value) => ({
-        value,
-        label: t(`shell.themes.${value}`),
-      }))}
-    />
-  );
-}
-
-function LanguageChoice() {
-  const { t, i18n } = useTranslation();
-  return (
-    <SegmentedControl
-      size="xs"
-      fullWidth
-      aria-label={t("shell.language")}
-      value={i18n.language}
-      onChange={(value) => void changeLanguage(value as Language)} // One of the values below.
-      data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
-    />
+      </Popover.Dropdown>
+    </Popover>
   );
 }

@@ -1,14 +1,37 @@
-import { Container } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Page } from "../ui/page.tsx";
+import { queryClient } from "../api/query-client.ts";
+import { paths } from "../paths.ts";
+import { useGo } from "../ui/link.tsx";
+import { LinkForm } from "./link-form.tsx";
+import { PasswordForm } from "./password-form.tsx";
+import { SignInFrame } from "./sign-in-frame.tsx";
+import { tokenOfAddress } from "./token-of-address.ts";
 
+const route = getRouteApi("/sign-in");
+
+/** The first page of a person who is not signed in: a link's button, or a password. */
 export function SignInPage() {
   const { t } = useTranslation();
+  const { next } = route.useSearch();
+  const [token, setToken] = useState(tokenOfAddress);
+  const go = useGo();
+  const enter = async () => {
+    queryClient.clear(); // What another person has seen in this browser.
+    await go(ownAddress(next), { replace: true });
+  };
   return (
-    <Container size="xs" py="xl">
-      <Page title={t("signIn.title")} about={t("signIn.about")}>
-        {null}
-      </Page>
-    </Container>
+    <SignInFrame title={t("signIn.title")}>
+      {token === null ? (
+        <PasswordForm onSignedIn={enter} />
+      ) : (
+        <LinkForm token={token} onSignedIn={enter} onGivenUp={() => setToken(null)} />
+      )}
+    </SignInFrame>
   );
 }
+
+/** An address of the console. One of another site would make the sign-in page a way to it. */
+const ownAddress = (next: string | undefined): string =>
+  next !== undefined && /^\/(?![/\\])/.test(next) ? next : paths.overview();

@@ -67,7 +67,23 @@ export const shell: Translated<typeof en> = {
   },
   signIn: {
     title: "Anmelden",
-    about: "Partner Orders",
+    email: "E-Mail-Adresse",
+    password: "Passwort",
+    showPassword: "Passwort zeigen",
+    failed:
+      "Die E-Mail-Adresse oder das Passwort stimmt nicht. Prüfen Sie beides und versuchen Sie es noch einmal.",
+    tooMany:
+      "Es gab zu viele Versuche. Warten Sie einige Minuten, oder nehmen Sie einen Passkey oder einen Link per E-Mail.",
+    byLink: "Dieser Link meldet Sie an.",
+    linkUsedUp:
+      "Dieser Link ist abgelaufen oder wurde schon benutzt. Melden Sie sich anders an, oder bitten Sie um einen neuen.",
+    continue: "Weiter",
+    otherWay: "Anders anmelden",
+    signOut: "Abmelden",
+    expiredTitle: "Ihre Sitzung ist zu Ende",
+    expiredAbout: "Melden Sie sich an, um weiterzumachen. Was Sie geschrieben haben, bleibt auf der Seite.",
+    recentTitle: "Bestätigen Sie, dass Sie es sind",
+    recentAbout: "Es geht um Schlüssel, Geheimnisse oder Geld. Melden Sie sich dafür noch einmal an.",
   },
   status: {
     order: {

@@ -62,7 +62,20 @@ export const shell = {
   },
   signIn: {
     title: "Sign in",
-    about: "Partner Orders",
+    email: "Mail address",
+    password: "Password",
+    showPassword: "Show the password",
+    failed: "The mail address or the password is not right. Check both and try again.",
+    tooMany: "There were too many attempts. Wait a few minutes, or use a passkey or a link by mail.",
+    byLink: "This link signs you in.",
+    linkUsedUp: "This link has expired or was used before. Sign in another way, or ask for a new link.",
+    continue: "Continue",
+    otherWay: "Sign in another way",
+    signOut: "Sign out",
+    expiredTitle: "Your session has ended",
+    expiredAbout: "Sign in to continue. What you have typed stays on the page.",
+    recentTitle: "Confirm that it is you",
+    recentAbout: "This concerns keys, secrets or money. Sign in once more to continue.",
   },
   status: {
     order: {

@@ -1,0 +1,43 @@
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../api/client.ts";
+import { useApiForm } from "../ui/form/use-api-form.ts";
+import { SignInProblem } from "./sign-in-problem.tsx";
+
+/** Mail address and password. */
+export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm({
+    initialValues: { email: "", password: "" },
+    validate: ({ email, password }) => ({
+      ...(email.trim() === "" && { email: t("ui.required") }),
+      ...(password === "" && { password: t("ui.required") }),
+    }),
+    run: (body) => dataOf(api.POST("/auth/sign-in/password", { body })),
+    onDone: onSignedIn,
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <TextInput
+          label={t("signIn.email")}
+          type="email"
+          autoComplete="username webauthn"
+          data-autofocus
+          autoFocus
+          {...form.getInputProps("email")}
+        />
+        <PasswordInput
+          label={t("signIn.password")}
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ "aria-label": t("signIn.showPassword") }}
+          {...form.getInputProps("password")}
+        />
+        {problem !== null && <SignInProblem problem={problem} />}
+        <Button type="submit" loading={isPending} fullWidth>
+          {t("signIn.title")}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
