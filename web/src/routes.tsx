@@ -6,7 +6,7 @@ import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
 import { settingsRoute } from "./pages/settings/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
-import { rootRoute, signedInRoute } from "./routing/root.tsx";
+import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
 import { parseSearch, stringifySearch } from "./routing/search.ts";
 import { ErrorPage } from "./shell/error-page.tsx";
 import { MissingPage } from "./shell/missing-page.tsx";
@@ -26,6 +26,7 @@ const routeTree = rootRoute.addChildren([
     auditRoute,
     systemRoute,
     settingsRoute,
+    missingRoute,
   ]),
 ]);
 

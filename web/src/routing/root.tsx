@@ -22,3 +22,10 @@ export const signedInRoute = createRoute({
     }
   },
 });
+
+/** Every other address, so that a mistyped one still has the navigation around it. */
+export const missingRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "$",
+  component: lazyRouteComponent(() => import("../shell/missing-page.tsx"), "MissingPage"),
+});

@@ -34,7 +34,7 @@ export function Layout() {
               size="sm"
               aria-label={t("shell.navigation")}
             />
-            <TextLink to={paths.overview()} underline="never" c="inherit">
+            <TextLink to={paths.overview()} underline="never" c="inherit" aria-label={t("shell.product")}>
               <Group gap={8} wrap="nowrap">
                 <img src={icon} width={22} height={22} alt="" />
                 <Text fw={600} size="sm" visibleFrom="xs">

@@ -40,6 +40,10 @@ export const cssVariablesResolver: CSSVariablesResolver = () => ({
     "--mantine-color-placeholder": "#667080",
     "--mantine-color-error": "#c21f26",
     "--mantine-color-red-light-color": "#a3161f",
+    "--mantine-color-orange-light-color": "#8a3300",
+    "--mantine-color-yellow-light-color": "#7a4b00",
+    "--mantine-color-green-light-color": "#13633a",
+    "--mantine-color-blue-light-color": "#1453a5",
     "--mantine-color-anchor": "var(--mantine-color-brand-7)",
   },
   dark: {

@@ -28,7 +28,10 @@ function linkTo(address: string): Followed {
 
 type To = { readonly to: string; readonly children?: ReactNode };
 
-export const TextLink = ({ to, ...rest }: To & AnchorProps & { "data-row-link"?: boolean }) => (
+export const TextLink = ({
+  to,
+  ...rest
+}: To & AnchorProps & { "data-row-link"?: boolean; "aria-label"?: string }) => (
   <Anchor component={RouterLink} {...linkTo(to)} {...rest} />
 );
 

@@ -1,0 +1,44 @@
+import type { PersonName, World } from "./world.ts";
+
+/** A page of the console as its test opens it. */
+type TestedPage = {
+  /** Names its screenshots. */
+  readonly name: string;
+  readonly path: (world: World) => string;
+  /** Who opens it. Null: nobody has signed in. */
+  readonly person: PersonName | null;
+  /** The heading of the page. */
+  readonly heading: string | RegExp;
+};
+
+/** Every page of the console. The pages are checked, and drawn by `npm run screenshots`. */
+export const PAGES: readonly TestedPage[] = [
+  { name: "sign-in", path: () => "/sign-in", person: null, heading: "Sign in" },
+  { name: "sign-in-link", path: () => "/sign-in#token=of-a-link", person: null, heading: "Sign in" },
+  { name: "orders", path: () => "/orders", person: "operator", heading: "Orders" },
+  { name: "orders-empty", path: () => "/orders?status=RETURNED", person: "operator", heading: "Orders" },
+  {
+    name: "order-new",
+    path: ({ orders }) => `/orders/${orders.fresh}`,
+    person: "operator",
+    heading: "shop-1003",
+  },
+  {
+    name: "order-shipped",
+    path: ({ orders }) => `/orders/${orders.shipped}`,
+    person: "merchant",
+    heading: "shop-1001",
+  },
+  {
+    name: "order-held",
+    path: ({ orders }) => `/orders/${orders.held}`,
+    person: "warehouse",
+    heading: "shop-1002",
+  },
+  {
+    name: "missing-page",
+    path: () => "/no-such-page",
+    person: "operator",
+    heading: "This page does not exist",
+  },
+];

@@ -1,0 +1,134 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import chromium from "@sparticuz/chromium";
+import { type Browser, type Page, chromium as playwright } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { createBackOffice } from "../../src/api/back-office/app.ts";
+import { tokenAuthentication } from "../../src/api/back-office/authentication.ts";
+import { sessionAuthentication } from "../../src/api/back-office/people/session-authentication.ts";
+import type { Person } from "../../src/people/person.ts";
+import { createMetrics } from "../../src/platform/metrics.ts";
+import { linkToken } from "./people.ts";
+import { OPERATOR_TOKEN, startTestService, type TestService } from "./test-service.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** The console of a service with a database of its own, in a real browser. */
+export type Console = {
+  readonly service: TestService;
+  /** The address of the back office. */
+  readonly url: string;
+  /** A tab of a new browser profile. With a person, it has signed in. Closed with the test, which fails if it complained. */
+  open(person: Person | null, look?: Look): Promise<Page>;
+  close(): Promise<void>;
+};
+
+export type Look = {
+  readonly scheme?: "light" | "dark";
+  readonly width?: number;
+  readonly language?: "en-GB" | "de-DE";
+};
+
+/** Builds the console if its sources changed, and starts one browser for a test file. */
+export async function startConsole(): Promise<Console> {
+  await promisify(execFile)(process.execPath, ["web/build/prepare.ts"], { cwd: fileURLToPath(ROOT) });
+  const [service, browser] = await Promise.all([startTestService(), launch()]);
+  const { context } = service;
+  const authenticate = sessionAuthentication(context, tokenAuthentication(OPERATOR_TOKEN, context));
+  const app = createBackOffice(context, authenticate, createMetrics(), context, {
+    console: fileURLToPath(new URL("web/dist", ROOT)),
+  });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    service,
+    url,
+    open: (person, look) => openPage(browser, { service, url }, person, look),
+    close: async () => {
+      await browser.close();
+      await app.close();
+      await service.close();
+    },
+  };
+}
+
+/** These weaken the isolation of a page, or keep the browser in one process, which ends with its first page. */
+const UNWANTED = /single-process|no-zygote|disable-web-security|site-isolation|in-process-gpu/;
+
+async function launch(): Promise<Browser> {
+  return playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args.filter((flag) => !UNWANTED.test(flag)),
+  });
+}
+
+async function openPage(
+  browser: Browser,
+  { service, url }: Pick<Console, "service" | "url">,
+  person: Person | null,
+  { scheme = "light", width = 1440, language = "en-GB" }: Look = {},
+): Promise<Page> {
+  const profile = await browser.newContext({
+    baseURL: url,
+    colorScheme: scheme,
+    locale: language,
+    timezoneId: "Europe/Berlin",
+    viewport: { width, height: 900 },
+    reducedMotion: "reduce",
+  });
+  const complaints: string[] = [];
+  await profile.route(
+    (address) => address.origin !== url,
+    (route) => {
+      complaints.push(`request to another host: ${route.request().url()}`);
+      return route.abort();
+    },
+  );
+  const page = await profile.newPage();
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    // The browser reports each response of 4xx and 5xx so; the tests that cause them look at the page.
+    if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
+      complaints.push(message.text());
+  });
+  onTestFinished(async () => {
+    await profile.close();
+    expect(complaints, "errors, violations of the policy, requests to other hosts").toEqual([]);
+  });
+  if (person !== null) {
+    const token = await linkToken(service, person, "sign-in");
+    const signedIn = await profile.request.post("/auth/sign-in/link", {
+      data: { token },
+      headers: { origin: url },
+    });
+    expect(signedIn.status(), await signedIn.text()).toBe(200);
+  }
+  return page;
+}
+
+/** Opens an address of the console, and waits until the page shows its data. */
+export async function visit(page: Page, path: string, heading: string | RegExp): Promise<void> {
+  // A change of the fragment alone would not load the page.
+  if (path.includes("#")) await page.goto("about:blank");
+  await page.goto(path);
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+  await expect
+    .poll(() => page.getByRole("status", { name: /Loading|geladen/ }).count(), { timeout: 10_000 })
+    .toBe(0);
+}
+
+let axe: string | undefined;
+
+/** Findings of axe for WCAG 2.2 AA, as sentences. */
+export async function findingsOf(page: Page): Promise<string[]> {
+  axe ??= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  await page.evaluate(axe);
+  const run = `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`;
+  type Results = { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
+  const { violations }: Results = await page.evaluate(run);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
+}
