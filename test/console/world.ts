@@ -1,6 +1,7 @@
 import type { Person } from "../../src/people/person.ts";
 import { type Console, startConsole } from "../support/browser.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { routeAll } from "../support/facilities.ts";
 import { createPerson } from "../support/people.ts";
 import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
 import { uuidIn } from "../support/webhooks.ts";
@@ -20,6 +21,7 @@ export async function startWorld(): Promise<World> {
   const { service } = console;
   const partner = await createPartner(service);
   const shipped = await placeAcceptedOrder(service, partner, { externalOrderId: "shop-1001" });
+  await routeAll(service);
   await operationApplied(service, shipped.id, "ship", { carrier: "DHL", trackingNumber: "JD014600003RS" });
   const held = await placeAcceptedOrder(service, partner, { externalOrderId: "shop-1002" });
   await operationApplied(service, held.id, "hold", { reasons: ["merchant_request"] });

@@ -1,7 +1,7 @@
 /** Why a person must sign in while a page is open: the session ended, or an operation asks for a recent sign-in. */
-export type SignInNeed = "expired" | "recent";
+type SignInNeed = "expired" | "recent";
 
-type Open = { readonly need: SignInNeed; resolve(signedIn: boolean): void };
+export type OpenGate = { readonly need: SignInNeed; resolve(signedIn: boolean): void };
 
 /**
  * Requests wait here while a dialog over the page asks the person to sign in. Several requests share one dialog. Before
@@ -9,7 +9,7 @@ type Open = { readonly need: SignInNeed; resolve(signedIn: boolean): void };
  */
 class SignInGate {
   #isSignedIn = false;
-  #open: (Open & { readonly done: Promise<boolean> }) | null = null;
+  #open: (OpenGate & { readonly done: Promise<boolean> }) | null = null;
   readonly #listeners = new Set<() => void>();
 
   /** The person was seen to be signed in. */
@@ -61,7 +61,7 @@ class SignInGate {
     return () => this.#listeners.delete(listener);
   };
 
-  readonly current = (): Open | null => this.#open;
+  readonly current = (): OpenGate | null => this.#open;
 
   #notify(): void {
     for (const listener of this.#listeners) listener();

@@ -9,7 +9,9 @@ export function stringifySearch(search: Record<string, unknown>): string {
   const kept = Object.entries(search).filter(
     ([, value]) => value !== undefined && value !== null && value !== "",
   );
-  const text = new URLSearchParams(kept.map(([name, value]) => [name, String(value)])).toString();
+  const text = new URLSearchParams(
+    Object.fromEntries(kept.map(([name, value]) => [name, String(value)])),
+  ).toString();
   return text === "" ? "" : `?${text}`;
 }
 

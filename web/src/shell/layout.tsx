@@ -1,10 +1,11 @@
 import { AppShell, Box, Burger, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet } from "@tanstack/react-router";
+import { lazy, Suspense, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../api/me.ts";
+import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
-import { SignInDialog } from "../sign-in/sign-in-dialog.tsx";
 import { NavigationLink, TextLink } from "../ui/link.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
@@ -55,9 +56,25 @@ export function Layout() {
         <Box maw={1280} mx="auto">
           <Outlet />
         </Box>
-        <SignInDialog />
+        <SignInAgain />
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+const SignInDialog = lazy(async () => ({
+  default: (await import("../sign-in/sign-in-dialog.tsx")).SignInDialog,
+}));
+
+/** Loaded when a request needs it. */
+function SignInAgain() {
+  const open = useSyncExternalStore(signInGate.subscribe, signInGate.current);
+  return (
+    open !== null && (
+      <Suspense>
+        <SignInDialog open={open} />
+      </Suspense>
+    )
   );
 }
 

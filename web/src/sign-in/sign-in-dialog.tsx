@@ -1,21 +1,18 @@
 import { Modal, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { meQuery, useMe } from "../api/me.ts";
-import { signInGate } from "../api/sign-in-gate.ts";
+import type { OpenGate } from "../api/sign-in-gate.ts";
 import { PasswordForm } from "./password-form.tsx";
 
 /**
  * Asks for a sign-in over the page when a request needs one. What the person has typed stays, and the requests that wait
  * are sent afterwards.
  */
-export function SignInDialog() {
+export function SignInDialog({ open }: { open: OpenGate }) {
   const { t } = useTranslation();
-  const open = useSyncExternalStore(signInGate.subscribe, signInGate.current);
   const queryClient = useQueryClient();
   const before = useMe();
-  if (open === null) return null;
   const proceed = async () => {
     const me = await queryClient.fetchQuery({ ...meQuery(), staleTime: 0 });
     // The page shows what the other person was allowed to see.

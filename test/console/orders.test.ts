@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { routeAll } from "../support/facilities.ts";
+import { operationsOf, placeAcceptedOrder, readDetail, requestOperation } from "../support/real-orders.ts";
+import { startWorld, type World } from "./world.ts";
+
+const FIRST_LOAD_BYTES_MAX = 300 * 1_024;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+/** An order that the warehouse can ship. */
+async function placeReadyOrder(externalOrderId: string) {
+  const order = await placeAcceptedOrder(world.service, world.partner, { externalOrderId });
+  await routeAll(world.service);
+  return order;
+}
+
+describe("the list of orders", () => {
+  it("loads less than 300 KiB at first, compressed", async () => {
+    const page = await world.open(world.people.operator);
+    await page.goto("/orders");
+    await page.getByRole("link", { name: "shop-1003" }).waitFor();
+    const sizes: number[] = await page.evaluate(
+      `performance.getEntries().flatMap(({ entryType, encodedBodySize }) =>
+        entryType === "resource" || entryType === "navigation" ? [encodedBodySize] : [])`,
+    );
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+  });
+
+  it("keeps its filters in the address, and moves by j, k and Enter", async () => {
+    const page = await world.open(world.people.operator);
+    await page.goto("/orders?onHold=true");
+    await page.getByRole("link", { name: "shop-1002" }).waitFor();
+    expect(await page.getByRole("row").count(), "the head and one order").toBe(2);
+    await page.getByLabel("Id, name, company or tracking number").fill("nothing of this name");
+    await page.getByText("No order matches these filters.").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("link", { name: "shop-1002" }).waitFor();
+    expect(page.url()).toBe(`${world.url}/orders?onHold=true`);
+
+    await page.goto("/orders");
+    await page.getByRole("link", { name: "shop-1003" }).waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "shop-1002" }).waitFor();
+  });
+
+  it("is in German for a browser that asks for it, and stays in the chosen language", async () => {
+    const page = await world.open(world.people.operator, { language: "de-DE" });
+    await page.goto("/orders");
+    await page.getByRole("heading", { level: 1, name: "Bestellungen" }).waitFor();
+    await page.getByRole("button", { name: "Olivia" }).click();
+    await page.getByText("English").click();
+    await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+    expect(await page.getAttribute("html", "lang")).toBe("en");
+  });
+});
+
+describe("an order", () => {
+  it("ships: the page shows the shipment, and the actions that are possible then", async () => {
+    const { id } = await placeReadyOrder("to-ship");
+    const page = await world.open(world.people.warehouse);
+    await page.goto(`/orders/${id}`);
+    await page.getByRole("button", { name: "Ship", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Ship" });
+    await dialog.getByText("All lines ship, and the order is in progress.").waitFor();
+    await dialog.getByLabel("Carrier").fill("DHL");
+    await dialog.getByLabel("Tracking number").fill("JD01");
+    await dialog.getByRole("button", { name: "Ship" }).click();
+    await page.getByText("The shipment is recorded.").waitFor();
+    await page.getByRole("link", { name: "JD01" }).waitFor();
+    expect(await page.getByRole("button", { name: "Ship", exact: true }).count()).toBe(0);
+    await page.getByRole("button", { name: "Record return" }).waitFor();
+    const detail = await readDetail(world.service, id);
+    expect(operationsOf(detail)).toContain("ship by warehouse");
+  });
+
+  it("that changed meanwhile: the rule is shown with the request's id, and the order is as it was", async () => {
+    const { id } = await placeReadyOrder("changed");
+    const page = await world.open(world.people.operator);
+    await page.goto(`/orders/${id}`);
+    await page.getByRole("button", { name: "Ship", exact: true }).click();
+    await requestOperation(world.service, id, "hold");
+    const dialog = page.getByRole("dialog", { name: "Ship" });
+    await dialog.getByRole("button", { name: "Ship" }).click();
+    await dialog.getByText("Request id for support:").waitFor();
+    expect(await readDetail(world.service, id)).toMatchObject({ shipments: [], onHold: true });
+  });
+
+  it("shows the fields that the service rejects", async () => {
+    const page = await world.open(world.people.operator);
+    await page.goto(`/orders/${world.orders.fresh}`);
+    await page.getByRole("button", { name: "Correct address" }).click();
+    const dialog = page.getByRole("dialog", { name: "Correct address" });
+    await dialog.getByLabel("Country code").fill("UK");
+    await dialog.getByRole("button", { name: "Correct address" }).click();
+    await dialog.getByRole("alert").waitFor();
+    expect(await dialog.getByLabel("Country code").getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it("of another merchant is as missing, and staff who only read find no actions", async () => {
+    const merchant = await world.open(world.people.merchant);
+    await merchant.goto("/orders/ord_01m7y7np16fe68bxp4h91tdmdn");
+    await merchant.getByText("There is nothing at this address, or it is not yours to see.").waitFor();
+    const support = await world.open(world.people.support);
+    await support.goto(`/orders/${world.orders.fresh}`);
+    await support.getByRole("heading", { level: 1, name: "shop-1003" }).waitFor();
+    expect(await support.getByRole("button", { name: /^(Hold|Ship|Cancel order|Refund)$/ }).count()).toBe(0);
+  });
+});

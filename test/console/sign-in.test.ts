@@ -1,0 +1,94 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPersonWithPassword, linkToken, PASSWORD } from "../support/people.ts";
+import { readDetail } from "../support/real-orders.ts";
+import { startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const orders = (page: Page) => page.getByRole("heading", { level: 1, name: "Orders" });
+
+/** Fills in the form of the page or of the dialog. */
+async function enterPassword(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel("Mail address").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+describe("signing in", () => {
+  it("with a link needs a button, removes the token from the address, and works once", async () => {
+    const token = await linkToken(world.service, world.people.operator, "sign-in");
+    const page = await world.open(null);
+    await page.goto(`/sign-in#token=${token}`);
+    await page.getByRole("button", { name: "Continue" }).waitFor();
+    expect(page.url()).toBe(`${world.url}/sign-in`);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await orders(page).waitFor();
+
+    const again = await world.open(null);
+    await again.goto(`/sign-in#token=${token}`);
+    await again.getByRole("button", { name: "Continue" }).click();
+    await again.getByText("This link has expired or was used before.").waitFor();
+    await again.getByRole("button", { name: "Sign in another way" }).click();
+    await again.getByLabel("Mail address").waitFor();
+  });
+
+  it("with a password says that it is wrong, and then opens the page that was asked for", async () => {
+    const { person } = await createPersonWithPassword(world.service);
+    const page = await world.open(null);
+    await page.goto(`/orders/${world.orders.fresh}`);
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    expect(await page.getByText("This is needed.").count()).toBe(2);
+    await enterPassword(page, person.email, "not the password");
+    await page.getByText("The mail address or the password is not right.").waitFor();
+    await enterPassword(page, person.email, PASSWORD);
+    await page.getByRole("heading", { level: 1, name: "shop-1003" }).waitFor();
+    expect(page.url()).toBe(`${world.url}/orders/${world.orders.fresh}`);
+  });
+
+  it("leads to no address of another site", async () => {
+    const { person } = await createPersonWithPassword(world.service);
+    const page = await world.open(null);
+    await page.goto("/sign-in?next=//elsewhere.example/orders");
+    await enterPassword(page, person.email, PASSWORD);
+    await orders(page).waitFor();
+    expect(new URL(page.url()).origin).toBe(world.url);
+  });
+});
+
+describe("a session", () => {
+  it("that ends in the middle of a form: the person signs in over the page, and nothing typed is lost", async () => {
+    const { person } = await createPersonWithPassword(world.service);
+    const page = await world.open(person);
+    await page.goto(`/orders/${world.orders.fresh}`);
+    await page.getByRole("button", { name: "Hold", exact: true }).click();
+    await page.getByLabel("Reason", { exact: true }).fill("check_address");
+    await page.context().clearCookies();
+    await page.getByRole("dialog", { name: "Hold" }).getByRole("button", { name: "Hold" }).click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.waitFor();
+    await enterPassword(page, person.email, "not the password");
+    await dialog.getByText("The mail address or the password is not right.").waitFor();
+    await enterPassword(page, person.email, PASSWORD);
+    await page.getByText("The order is on hold.").waitFor();
+    const { onHoldReasons } = await readDetail(world.service, world.orders.fresh);
+    expect(onHoldReasons).toEqual(["check_address"]);
+  });
+
+  it("that its person ends is gone, also for the back button", async () => {
+    const page = await world.open(world.people.support);
+    await page.goto("/orders");
+    await orders(page).waitFor();
+    await page.getByRole("button", { name: "Sam" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.getByText("shop-1001").count()).toBe(0);
+  });
+});
