@@ -84,7 +84,7 @@ describe("an order", () => {
     expect(operationsOf(detail)).toContain("ship by warehouse");
   });
 
-  it("that changed meanwhile: the rule is shown with the request's id, and the order is as it was", async () => {
+  it("that changed while its page was open: the rule is shown with the request's id, and the order is as it was", async () => {
     const { id } = await placeReadyOrder("changed");
     const page = await world.open(world.people.operator);
     await page.goto(`/orders/${id}`);

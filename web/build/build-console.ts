@@ -19,7 +19,7 @@ export async function buildConsole(): Promise<BuildOutcome> {
   const tools = await importTools();
   if (tools === null) return "no-packages";
   await tools.writeApiTypes();
-  // The finished build takes the place of the old one at once: a service that starts meanwhile never sees half of it.
+  // The finished build takes the place of the old one at once: a service that starts during a build never sees half of it.
   const fresh = join(ROOT, `web/.build-${process.pid}`);
   const old = `${fresh}-old`;
   await tools.build({
