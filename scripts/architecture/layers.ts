@@ -16,7 +16,10 @@ export const LAYERS: readonly Layer[] = [
   [{ folder: "lifecycle", purpose: "the pure rules of an order: state, transition, time in; new state out" }],
   [{ folder: "audit", purpose: "the record of changes and of reads of personal data" }],
   [{ folder: "merchants", purpose: "merchants, connections, API keys, review policies" }],
-  [{ folder: "tokens", purpose: "named tokens of the back office" }],
+  [
+    { folder: "tokens", purpose: "named tokens of the back office" },
+    { folder: "views", purpose: "saved views of lists" },
+  ],
   [{ folder: "events", purpose: "event types, event bodies, the event feed" }],
   [{ folder: "mail", purpose: "the queue of mails and its sender" }],
   [{ folder: "people", purpose: "people of the back office: sign-in, sessions, invitations" }],

@@ -15,6 +15,7 @@ export const SUBJECT_PREFIXES = [
   "dlv",
   "rsd",
   "tok",
+  "view",
   "per",
 ] as const satisfies readonly IdPrefix[];
 

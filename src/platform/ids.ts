@@ -22,6 +22,7 @@ export type IdPrefix =
   | "rfd"
   | "aud"
   | "tok"
+  | "view"
   | "proc"
   | "per"
   | "rsd"

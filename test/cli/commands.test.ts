@@ -14,6 +14,7 @@ const WITHOUT_COMMAND = {
   exportOrders: "`order export` writes a file",
   getStatementCsv: "`account statement --format csv`",
   findOrders: "commands look up the partner's own ids with it",
+  search: "for the command palette of the console; commands have `--search`",
   getStripeMethod: "set up together with Stripe, not at a terminal",
   setStripeMethod: "as above",
   deleteStripeMethod: "as above",

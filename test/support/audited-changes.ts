@@ -53,6 +53,10 @@ async function facilityOfWork({ test }: AuditedWorld): Promise<string | undefine
   return data[0].facilityId ?? undefined;
 }
 
+const aView = { name: "Held", page: "orders", query: "onHold=true" };
+const viewOf = async ({ test }: AuditedWorld): Promise<string> =>
+  (await test.backOffice.post("/api/views", aView)).body.id;
+
 const aToken = async ({ test }: AuditedWorld): Promise<string> =>
   (await test.backOffice.post("/api/tokens", { name: "New", role: "support" })).body.id;
 
@@ -81,6 +85,9 @@ export const backOfficeChanges = (world: AuditedWorld): ChangeRequests => ({
 const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
   createMerchant: () => ["POST", "/api/merchants", { name: "New", accountEmail: "new@example.com" }],
   updateMerchant: () => ["PATCH", `/api/merchants/${world.partner.merchantId}`, { creditLimit: price }],
+  createView: () => ["POST", "/api/views", aView],
+  updateView: async () => ["PATCH", `/api/views/${await viewOf(world)}`, { name: "Other" }],
+  deleteView: async () => ["DELETE", `/api/views/${await viewOf(world)}`],
   createToken: () => ["POST", "/api/tokens", { name: "New", role: "support" }],
   revokeToken: async () => ["POST", `/api/tokens/${await aToken(world)}/revoke`],
   rotateToken: async () => ["POST", `/api/tokens/${await aToken(world)}/rotate`, {}],
@@ -197,6 +204,7 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
     return ["PATCH", path, { zip: "N1" }];
   },
   holdOrder: async () => orderRequest(await placed(world), "hold"),
+  addOrderNote: async () => orderRequest(await placed(world), "notes", { text: "Call first" }),
   releaseOrderHold: async () => {
     const id = await placed(world);
     await operationApplied(world.test, id, "hold");

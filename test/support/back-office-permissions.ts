@@ -1,5 +1,7 @@
 /** Decisions 0038 and 0077, as their tables say it. The operator may do everything. */
 export const EVERYBODY = ["getMe"];
+/** Each sees and changes its own. */
+export const OWN_VIEWS = ["listViews", "createView", "updateView", "deleteView"];
 export const MERCHANTS_TOO = [
   "listMerchants",
   "getMerchant",
@@ -14,6 +16,9 @@ export const MERCHANTS_TOO = [
   "listOrders",
   "findOrders",
   "getOrder",
+  "addOrderNote",
+  "search",
+  ...OWN_VIEWS,
   "getShipment",
   "holdOrder",
   "releaseOrderHold",
@@ -57,6 +62,7 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "listResends",
   "getResend",
   "cancelResend",
+  "listOrderEvents",
   "createTestOrder",
   "listTestOrders",
   "getTestOrder",
@@ -75,6 +81,9 @@ export const MERCHANTS_NOT_WAREHOUSE = [
 ];
 /** Also for a partner's developers, each for the connections that it is for (decision 0120). */
 export const PARTNERS_TOO = [
+  "search",
+  "listOrderEvents",
+  ...OWN_VIEWS,
   "listExposedProducts",
   "listWebhookEndpoints",
   "getWebhookEndpoint",

@@ -54,6 +54,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       resendId: resend.body.id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
       tokens: token.id,
+      views: "view_01m7y7np16fe68bxp4h91tdmdn",
       "audit-entries": "aud_01m7y7np16fe68bxp4h91tdmdn",
     },
   };
@@ -64,6 +65,8 @@ const price = { amount: "1.00", currency: "EUR" };
 const BODIES: Record<string, object> = {
   createMerchant: { name: "New", accountEmail: "new@example.com" },
   createConnection: { name: "New" },
+  createView: { name: "New", page: "orders", query: "" },
+  addOrderNote: { text: "Call first" },
   createFacility: { name: "New", countryCode: "DE" },
   setStock: { onHand: 5 },
   takePickList: { takenBy: "Wilma" },

@@ -23,14 +23,18 @@ import { addressRoutes } from "./orders/address-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
 import { exportRoutes } from "./orders/export-routes.ts";
 import { findRoutes } from "./orders/find-routes.ts";
+import { noteRoutes } from "./orders/history/note-routes.ts";
+import { orderEventRoutes } from "./orders/history/order-event-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
 import { testOrderRoutes } from "./sandbox/test-order-routes.ts";
+import { searchRoutes } from "./search/search-routes.ts";
 import { settingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/system-routes.ts";
 import { meRoutes } from "./tokens/me-routes.ts";
 import { tokenRoutes } from "./tokens/token-routes.ts";
+import { viewRoutes } from "./views/view-routes.ts";
 import { endpointChangeRoutes } from "./webhooks/endpoint-change-routes.ts";
 import { endpointRoutes } from "./webhooks/endpoint-routes.ts";
 import { eventRoutes } from "./webhooks/event-routes.ts";
@@ -65,6 +69,8 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...findRoutes,
   ...orderRoutes,
   ...orderOperationRoutes,
+  ...noteRoutes,
+  ...orderEventRoutes,
   ...addressRoutes,
   ...refundRoutes,
   ...shippingRoutes,
@@ -79,5 +85,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...systemRoutes,
   ...settingsRoutes,
   ...tokenRoutes,
+  ...viewRoutes,
+  ...searchRoutes,
   ...meRoutes,
 ].map(admittingSupport);

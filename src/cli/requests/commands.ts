@@ -9,6 +9,7 @@ import { SANDBOX_COMMANDS } from "./partners/sandbox-commands.ts";
 import { PRODUCT_COMMANDS } from "./product-commands.ts";
 import { SYSTEM_COMMANDS } from "./system-commands.ts";
 import { TOKEN_COMMANDS } from "./token-commands.ts";
+import { VIEW_COMMANDS } from "./view-commands.ts";
 import { WORK_COMMANDS } from "./work-commands.ts";
 
 /** The commands that are one request each. */
@@ -23,5 +24,6 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...WORK_COMMANDS,
   ...AUDIT_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...VIEW_COMMANDS,
   ...SYSTEM_COMMANDS,
 ];

@@ -129,6 +129,17 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
     ],
   },
   { words: "order show", operationId: "getOrder" },
+  {
+    words: "order note",
+    operationId: "addOrderNote",
+    outcome: done("The note is in the timeline of the order."),
+    fields: [{ name: "text", flag: "--text <text>", help: "the note; partners do not see it" }],
+  },
+  {
+    words: "order events",
+    operationId: "listOrderEvents",
+    columns: ["id", "type", "sequence", "createdAt"],
+  },
   { words: "order approve", operationId: "approveOrder", outcome: nowHasStatus("Approved"), fields: REASON },
   { words: "order reject", operationId: "rejectOrder", outcome: canceled("Rejected"), fields: REASON },
   { words: "order cancel", operationId: "cancelOrder", outcome: canceled("Canceled"), fields: REASON },

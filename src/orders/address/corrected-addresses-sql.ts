@@ -36,24 +36,3 @@ const toInput = ({ merchantId, id, shippingAddress, routedAt, facilityId }: Orde
   routed_at: routedAt,
   facility_id: facilityId,
 });
-
-/** How often the address of an order was corrected, at most `countMax`. */
-export async function countCorrections(
-  tx: Queryable,
-  { merchantId, id }: Pick<Order, "merchantId" | "id">,
-  operation: string,
-  countMax: number,
-): Promise<number> {
-  const [row] = await tx.query<{ count: number }>({
-    name: "count-corrections",
-    text: `
-      select count(*)::integer as count
-      from (
-        select
-        from timeline_entries
-        where merchant_id = $1 and order_id = $2 and operation = $3
-        limit $4) as counted`,
-    values: [merchantId, id, operation, countMax],
-  });
-  return row?.count ?? 0;
-}

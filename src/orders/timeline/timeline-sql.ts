@@ -117,3 +117,24 @@ export async function countTimelineEntries(
   });
   return row?.count ?? 0;
 }
+
+/** How many entries of an operation an order's timeline has, at most `countMax`. */
+export async function countEntriesOf(
+  tx: Queryable,
+  { merchantId, id }: Pick<OrderState, "merchantId" | "id">,
+  operation: string,
+  countMax: number,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-entries-of-operation",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from timeline_entries
+        where merchant_id = $1 and order_id = $2 and operation = $3
+        limit $4) as counted`,
+    values: [merchantId, id, operation, countMax],
+  });
+  return row?.count ?? 0;
+}

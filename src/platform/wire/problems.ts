@@ -178,6 +178,7 @@ export const notFound = (
     | "Stripe method"
     | "key"
     | "token"
+    | "view"
     | "webhook endpoint"
     | "event"
     | "delivery"

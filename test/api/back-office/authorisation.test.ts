@@ -9,6 +9,7 @@ import {
   MERCHANTS_NOT_WAREHOUSE,
   MERCHANTS_TOO,
   OPERATOR_ONLY,
+  OWN_VIEWS,
   PARTNERS_TOO,
   WAREHOUSE_NOT_MERCHANTS,
 } from "../../support/back-office-permissions.ts";
@@ -33,7 +34,7 @@ const ADMITTED: Record<Exclude<Role, "operator">, readonly string[]> = {
   warehouse: [...EVERYBODY, ...MERCHANTS_TOO, ...WAREHOUSE_NOT_MERCHANTS],
   merchant: [...EVERYBODY, ...MERCHANTS_TOO, ...MERCHANTS_NOT_WAREHOUSE],
   partner: [...EVERYBODY, ...PARTNERS_TOO],
-  support: READS,
+  support: [...READS, ...OWN_VIEWS],
   monitoring: FOR_MONITORING,
 };
 

@@ -1,9 +1,8 @@
 import { roleOnOrder } from "../../../access/scope.ts";
-import { asOf } from "../../../lifecycle/lifecycle.ts";
+import type { Order } from "../../../lifecycle/order.ts";
+import { readWithOwners } from "../../../orders/lists/find-orders.ts";
 import { readListedOrders } from "../../../orders/lists/list-orders.ts";
 import type { ListedOrder } from "../../../orders/lists/list-orders-sql.ts";
-import { readOrders } from "../../../orders/orders-sql.ts";
-import type { Context } from "../../../platform/context.ts";
 import { pagePosition, toPage, UUID_MAX, UUID_MIN } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import { pageOf } from "../../../platform/wire/schemas.ts";
@@ -41,7 +40,8 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       const page = toPage(orders, position, (row) => row, readTo);
       const details = detailsOf(query);
       await recordReads(context, by, { orders: page.data, testMode: filter.testMode, details });
-      return { status: 200, body: { ...page, data: await readListed(context, caller, page.data, now) } };
+      const shown = await readWithOwners(context.db, page.data, now);
+      return { status: 200, body: { ...page, data: shown.map((order) => summaryFor(caller, order)) } };
     },
   }),
   route({
@@ -65,28 +65,8 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
-/** The orders of a page, without those that were erased in the meantime. */
-async function readListed(
-  { db }: Context,
-  { grants }: BackOfficeCaller,
-  listed: readonly ListedOrder[],
-  now: Date,
-) {
-  const byConnection = Map.groupBy(listed, ({ connectionId }) => connectionId);
-  const read = [...byConnection.values()].flatMap((group) =>
-    group.slice(0, 1).map((connection) =>
-      readOrders(
-        db,
-        connection,
-        group.map(({ id }) => id),
-      ),
-    ),
-  );
-  const orders = new Map((await Promise.all(read)).flat().map((order) => [order.id, asOf(order, now)]));
-  return listed.flatMap((row) => {
-    const order = orders.get(row.id);
-    if (order === undefined) return [];
-    const summary = toOrderSummary(order, row, row.goods);
-    return [roleOnOrder(grants, order) === "partner" ? summaryForPartner(summary) : summary];
-  });
+/** An order of a list, as the role in which the caller sees it allows. */
+function summaryFor({ grants }: BackOfficeCaller, order: Order & ListedOrder) {
+  const summary = toOrderSummary(order, order, order.goods);
+  return roleOnOrder(grants, order) === "partner" ? summaryForPartner(summary) : summary;
 }
