@@ -4,7 +4,7 @@ import type { LinkKind } from "../../src/people/links/link.ts";
 import { makeLink } from "../../src/people/links/make-link.ts";
 import { insertPerson } from "../../src/people/people-sql.ts";
 import type { Person } from "../../src/people/person.ts";
-import type { Answer, TestService } from "./test-service.ts";
+import type { Answer, Client, TestService } from "./test-service.ts";
 
 /** A browser: it keeps cookies, and names the page that it is on. */
 export type Browser = {
@@ -43,6 +43,26 @@ export function openBrowser(service: TestService, address = "192.0.2.1"): Browse
     get: (path) => request("GET", path),
     post: (path, body, headers) => request("POST", path, body, headers),
     request,
+  };
+}
+
+/** A client that acts as a person who has just signed in. */
+export async function signedInAs(
+  service: TestService,
+  grants: readonly Grant[],
+  name?: string,
+): Promise<Client> {
+  const person = await createPerson(service, { grants, ...(name !== undefined && { name }) });
+  const browser = await signIn(service, person);
+  const cookie = [...browser.cookies].map(([key, value]) => `${key}=${value}`).join("; ");
+  const client = service.backOfficeFrom("192.0.2.1");
+  const page = { host: HOST, origin: `http://${HOST}`, cookie };
+  const request: Client["request"] = (method, path, options = {}) =>
+    client.request(method, path, { ...options, headers: { ...page, ...options.headers } });
+  return {
+    request,
+    get: (path, options) => request("GET", path, options),
+    post: (path, body, options) => request("POST", path, { ...options, body }),
   };
 }
 

@@ -167,6 +167,15 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     fields: [search("part of the name")],
     columns: ["id", "name", "createdAt"],
   },
+  {
+    words: "connection list-all",
+    operationId: "listAllConnections",
+    fields: [
+      { name: "merchantId", flag: "--merchant <merchant>", help: "only connections of this merchant" },
+      search("part of the name"),
+    ],
+    columns: ["id", "name", "merchantName", "createdAt"],
+  },
   { words: "connection show", operationId: "getConnection" },
   {
     words: "connection change",
