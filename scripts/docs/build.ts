@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { compressFiles } from "./compress.ts";
 import { stageSections, writeMarkdown, writeStaged } from "./stage.ts";
 
@@ -30,7 +31,7 @@ export async function buildDocumentation({
   await writeStaged(STAGED, sections);
   // The finished build takes the place of the old one, so that a service never serves half of it.
   const fresh = `${BUILT}-${process.pid}`;
-  const args = [VITEPRESS, "build", "docs", "--outDir", `../${fresh}`];
+  const args = [VITEPRESS, "build", "docs", "--outDir", resolve(fresh)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   if (status !== 0) {
     process.stderr.write(`${stdout}${stderr}`); // It prints progress and warnings that are of no use otherwise.
@@ -50,6 +51,7 @@ async function hashOf(pages: string): Promise<string> {
   const hash = createHash("sha256").update(`${process.env["DOCS_BASE"]}\n${pages}`);
   const files = [
     ...globSync("docs/.vitepress/**/*.{ts,css,svg}"),
+    ...globSync("scripts/docs/**/*.ts"),
     ...globSync("docs/{examples/*,*.svg}"),
     ...globSync("openapi/*.json"),
     "package-lock.json",

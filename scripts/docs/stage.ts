@@ -41,7 +41,9 @@ export async function stageSections(): Promise<StagedSection[]> {
 }
 
 async function publishedFiles(pages: readonly { source: string; path: string }[]): Promise<FindPublished> {
-  const examples = (await readdir(EXAMPLES)).map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
+  // VitePress takes a link to a file of an unknown kind, such as Python, for one to a page.
+  const linked = (await readdir(EXAMPLES)).filter((name) => name.endsWith(".mjs"));
+  const examples = linked.map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
   const published = new Map<string, string>([
     ...Object.entries(FILES).map(([from, to]): [string, string] => [from, to.replace(/^public\//, "")]),
     ...examples.map(([from = "", to = ""]): [string, string] => [from, to]),
@@ -61,6 +63,8 @@ export async function writeStaged(folder: string, sections: readonly StagedSecti
     );
   await cp(EXAMPLES, join(folder, "public/examples"), { recursive: true });
   for (const [from, to] of Object.entries(FILES)) await writeInto(folder, to, await readFile(from, "utf8"));
+  // A page shows a copy whose name has a hash. Its Markdown names the picture itself.
+  await cp("docs/order-states.svg", join(folder, "public/order-states.svg"));
   await writeInto(folder, "sidebar.json", JSON.stringify(sidebarOf(sections)));
 }
 

@@ -6,8 +6,8 @@ import { buildImage, checkOut, readDockerfile } from "../support/image-root.ts";
 import { freePort, temporaryFolder } from "../support/main-process.ts";
 import { makePartner, send, startService } from "../support/running-service.ts";
 
-/** npm installs a hundred packages, which takes long on a busy machine. */
-const BUILD_MS = 180_000;
+/** npm installs all packages, and both sites are built, which takes long on a busy machine. */
+const BUILD_MS = 480_000;
 
 it(
   "the image's steps, done in an empty folder, make a service that takes orders and stops by SIGTERM",
