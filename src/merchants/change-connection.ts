@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
@@ -30,6 +31,7 @@ export async function changeConnection(
       reviewPolicy,
       limits: changedOverrides(connection.limits, limits),
     };
+    if (isDeepStrictEqual(changed, connection)) return connection; // It leaves no entry in the audit log either.
     await updateConnection(tx, changed);
     const fact = { ...key, subject: "con", ids: [key.connectionId] } as const;
     await recordAudit(tx, context, by, { ...fact, details: { ...change, ...limits } });

@@ -110,14 +110,14 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
   });
 }
 
-/** Revokes a key. A repeated revocation keeps the first time. Returns null if there is no such key. */
+/** Revokes a key. Returns null if there is no such key, or it was revoked before: the first time stays. */
 export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
   const [row] = await db.query<KeyRow>({
     name: "revoke-key",
     text: `
       update api_keys
-      set revoked_at = coalesce(revoked_at, $2)
-      where id = $1
+      set revoked_at = $2
+      where id = $1 and revoked_at is null
       returning key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at`,
     values: [keyId, now],
   });

@@ -3,7 +3,7 @@ import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Availability, ProductKey, StockOfProduct, StockRecord } from "./stock.ts";
 
-type StockRow = {
+export type StockRow = {
   merchant_id: string;
   facility_id: string;
   product_id: string;
@@ -256,7 +256,7 @@ const toMoveInput = (move: RecordedStockMove) => ({
   actor_id: move.actor.id ?? null,
 });
 
-const toStockRecord = (row: StockRow): StockRecord => ({
+export const toStockRecord = (row: StockRow): StockRecord => ({
   merchantId: row.merchant_id,
   facilityId: row.facility_id,
   productId: row.product_id,

@@ -68,6 +68,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/stock/supply-changes-sql.ts",
     "src/stock/reservations-sql.ts",
     "src/stock/stock-movements-sql.ts",
+    "src/stock/stock-of-product-sql.ts",
     "src/stock/stock-sql.ts",
   ],
   "Locks, timeline and route of an order: payments and routing change orders in their own transactions": [

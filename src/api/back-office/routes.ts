@@ -5,6 +5,7 @@ import { exposureRoutes } from "./catalog/exposure-routes.ts";
 import { importRoutes } from "./catalog/import-routes.ts";
 import { productRoutes } from "./catalog/product-routes.ts";
 import { facilityRoutes } from "./facilities/facility-routes.ts";
+import { productStockRoutes } from "./facilities/product-stock-routes.ts";
 import { rateRoutes } from "./facilities/rate-routes.ts";
 import { stockMovementRoutes } from "./facilities/stock-movement-routes.ts";
 import { stockRoutes } from "./facilities/stock-routes.ts";
@@ -76,6 +77,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...shippingRoutes,
   ...facilityRoutes,
   ...stockRoutes,
+  ...productStockRoutes,
   ...stockMovementRoutes,
   ...rateRoutes,
   ...workListRoutes,

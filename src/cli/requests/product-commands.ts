@@ -47,6 +47,11 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
     columns: ["id", "sku", "name", "price", "status"],
   },
   { words: "product show", operationId: "getProduct" },
+  {
+    words: "product stock",
+    operationId: "listStockOfProduct",
+    columns: ["facilityId", "facilityName", "onHand", "reserved", "available", "updatedAt"],
+  },
   { words: "product export", operationId: "exportProducts", isFile: true },
   { words: "product change", operationId: "updateProduct", fields: [...PRODUCT, STATUS] },
 ];

@@ -27,6 +27,16 @@ export async function readFacility(db: Queryable, facilityId: string): Promise<F
   return row === undefined ? null : toFacility(row);
 }
 
+/** Reads a facility and locks it until the transaction ends. Null if there is none. */
+export async function lockFacility(tx: Queryable, facilityId: string): Promise<Facility | null> {
+  const [row] = await tx.query<FacilityRow>({
+    name: "lock-facility",
+    text: "select id, name, country_code, created_at, closed_at from facilities where id = $1 for no key update",
+    values: [facilityId],
+  });
+  return row === undefined ? null : toFacility(row);
+}
+
 /** Which of these facilities exist. */
 export async function findFacilityIds(db: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await db.query<{ id: string }>({

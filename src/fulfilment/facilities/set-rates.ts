@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { deleteRates, insertRates } from "./facilities-sql.ts";
+import { deleteRates, insertRates, lockFacility, readRates } from "./facilities-sql.ts";
 import type { Rate } from "./facility.ts";
 import { markRatesChanged } from "./rate-changes-sql.ts";
 
@@ -17,8 +18,10 @@ export async function setRates(
   by: Initiator,
 ): Promise<boolean> {
   return inTransaction(context, async (tx) => {
-    // This comes first because it locks the facility: two replacements do not mix.
-    if (!(await markRatesChanged(tx, facilityId, context.newId()))) return false;
+    // This comes first: two replacements do not mix.
+    if ((await lockFacility(tx, facilityId)) === null) return false;
+    if (areSame(await readRates(tx, facilityId), rates)) return true;
+    await markRatesChanged(tx, facilityId, context.newId());
     await deleteRates(tx, facilityId);
     await insertRates(tx, facilityId, rates);
     const countries = [...new Set(rates.map(({ countryCode }) => countryCode))];
@@ -26,4 +29,15 @@ export async function setRates(
     await recordAudit(tx, context, by, { merchantId: null, subject: "fac", ids: [facilityId], details });
     return true;
   });
+}
+
+/** Whether two lists have the same rates, in any order. */
+function areSame(some: readonly Rate[], others: readonly Rate[]): boolean {
+  const texts = (rates: readonly Rate[]): string[] =>
+    rates
+      .map(({ countryCode, currency, maxWeightGrams, priceMinor }) =>
+        [countryCode, currency, maxWeightGrams, priceMinor].join(" "),
+      )
+      .sort();
+  return isDeepStrictEqual(texts(some), texts(others));
 }

@@ -23,7 +23,8 @@ export type SetStock =
 
 /**
  * Sets the quantity of a product at a facility. A product with a stock record at any facility is no longer made to
- * order. If more is available than before, waiting orders are evaluated again. A rejected count changes nothing.
+ * order. If more is available than before, waiting orders are evaluated again. A rejected count changes nothing,
+ * and neither does one that finds what is recorded.
  */
 export async function setStock(
   context: Context,
@@ -43,6 +44,7 @@ export async function setStock(
     if (expected !== undefined && expected !== onHandBefore)
       return { outcome: "moved", onHand: onHandBefore };
     if (onHand < reserved) return { outcome: "below-reserved", reserved };
+    if (before !== null && onHand === onHandBefore) return { outcome: "set", stock: before };
     const { merchantId, id: productId } = product;
     const now = context.clock.now();
     const stock = { merchantId, facilityId, productId, onHand, reserved, updatedAt: now };

@@ -1,10 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant, updateMerchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { lockAccounts } from "./account-sql.ts";
 
-/** Changes the given fields. Returns null if there is no such merchant. The currency never changes. */
+/**
+ * Changes the given fields. Returns null if there is no such merchant. The currency never changes. A change to what it is
+ * already writes nothing.
+ */
 export async function changeMerchant(
   context: Context,
   merchantId: string,
@@ -14,11 +18,12 @@ export async function changeMerchant(
   return inTransaction(context, async (tx) => {
     const merchant = await lockMerchant(tx, merchantId);
     if (merchant === null) return null;
+    const { name, accountEmail, creditLimitMinor, completeWhenShipped } = { ...merchant, ...change };
+    const changed: Merchant = { ...merchant, name, accountEmail, creditLimitMinor, completeWhenShipped };
+    if (isDeepStrictEqual(changed, merchant)) return merchant;
     // Locked, so that a transaction that decides about charges, or records a decline, sees the limit either before or
     // after this change.
     if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
-    const { name, accountEmail, creditLimitMinor, completeWhenShipped } = { ...merchant, ...change };
-    const changed: Merchant = { ...merchant, name, accountEmail, creditLimitMinor, completeWhenShipped };
     await updateMerchant(tx, changed);
     await recordAudit(tx, context, by, { merchantId, subject: "mer", ids: [merchantId], details: change });
     return changed;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
@@ -15,7 +16,9 @@ export async function changeEndpoint(
   const changed = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
-    const after: Endpoint = { ...endpoint, ...change, updatedAt: context.clock.now() };
+    const wanted: Endpoint = { ...endpoint, ...change };
+    if (isDeepStrictEqual(wanted, endpoint)) return endpoint; // It leaves no entry in the audit log either.
+    const after: Endpoint = { ...wanted, updatedAt: context.clock.now() };
     await updateEndpointSettings(tx, after, after, after.updatedAt);
     await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(change)));
     return after;

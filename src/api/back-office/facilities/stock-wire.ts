@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { toTypeId } from "../../../platform/ids.ts";
-import { dateTime, idField, nullable } from "../../../platform/wire/schemas.ts";
+import { dateTime, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 import type { Product } from "../../../products/product.ts";
 import type { StockOfProduct, StockRecord } from "../../../stock/stock.ts";
+import type { StockAtFacility } from "../../../stock/stock-of-product-sql.ts";
 import { FacilityIdParams } from "../lookups.ts";
 
 export const StockSchema = Type.Object(
@@ -28,6 +29,15 @@ export const StockSchema = Type.Object(
   { title: "Stock", description: "The stock of a product at a facility." },
 );
 
+export const StockAtFacilitySchema = Type.Object(
+  {
+    ...StockSchema.properties,
+    facilityName: Type.String({ description: "Name of the facility." }),
+    facilityClosedAt: nullableTime("Since when no order is routed to the facility. Null while it is open."),
+  },
+  { title: "StockAtFacility", description: "The stock of a product at one of the facilities that have it." },
+);
+
 export const StockParams = Type.Object({
   ...FacilityIdParams.properties,
   productId: Type.String({ description: "Id of the product." }),
@@ -51,4 +61,13 @@ export const withNames = (stock: StockRecord, { sku, name, barcode }: Product): 
   sku,
   name,
   barcode,
+});
+
+export const toWireStockAt = (
+  stock: StockAtFacility,
+  product: Product,
+): Static<typeof StockAtFacilitySchema> => ({
+  ...toWireStock(withNames(stock, product)),
+  facilityName: stock.facilityName,
+  facilityClosedAt: stock.facilityClosedAt?.toISOString() ?? null,
 });
