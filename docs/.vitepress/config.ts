@@ -29,7 +29,7 @@ export default defineConfig({
   markdown: {
     codeTransformers: [codeColors],
     anchor: { slugify: anchorOf },
-    theme: { light: "github-light-high-contrast", dark: "github-dark" },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   vite: { build: { assetsInlineLimit: 0 } },
   transformHtml: (html, _file, { siteConfig }) => withoutInline(html, { outDir: siteConfig.outDir, base }),
@@ -42,13 +42,18 @@ export default defineConfig({
       { text: "Errors", link: "/errors/index", activeMatch: "^/errors/" },
       {
         text: "Back office",
-        link: "/operators/back-office",
+        link: "/merchants/guide",
         activeMatch: "^/(merchants|warehouse|operators)/",
       },
     ],
     sidebar: JSON.parse(readFileSync(`${import.meta.dirname}/../${STAGED}/sidebar.json`, "utf8")),
     outline: { level: [2, 3], label: "On this page" },
-    socialLinks: [],
     externalLinkIcon: true,
+    notFound: {
+      title: "There is no such page",
+      quote: "Search for it, or start on the home page.",
+      linkLabel: "Go to the home page",
+      linkText: "Go to the home page",
+    },
   },
 });

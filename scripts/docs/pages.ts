@@ -86,6 +86,8 @@ export const SECTIONS: readonly Section[] = [
   {
     title: "Merchants and warehouse",
     pages: [
+      at("merchants/guide", "Merchant guide", "Open products to partners, follow orders, and check money."),
+      at("warehouse/guide", "Warehouse guide", "Review, pack and ship orders, and take returns."),
       from(
         "back-office",
         "operators/back-office",

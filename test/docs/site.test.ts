@@ -55,6 +55,12 @@ describe("the built documentation", () => {
     expect(broken).toEqual([]);
   });
 
+  it("has every page of the folders for readers", () => {
+    const sources = globSync("docs/{partners,merchants,warehouse,operators}/*.md");
+    expect(sources.length).toBeGreaterThan(10);
+    expect(sources.filter((source) => !pages.has(source.slice(5).replace(/md$/, "html")))).toEqual([]);
+  });
+
   it("has the Markdown of each page, and lists it for programs", () => {
     const markdown = globSync("**/*.md", { cwd: BUILT });
     const expected = [...pages.keys()]
