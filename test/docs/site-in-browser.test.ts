@@ -1,15 +1,13 @@
-import { readFileSync } from "node:fs";
 import Fastify, { type FastifyInstance } from "fastify";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDocumentation } from "../../scripts/docs/build.ts";
 import { addStaticSite } from "../../src/api/back-office/static-site.ts";
-import { startChromium } from "../support/chromium.ts";
+import { findingsOf, launchBrowser } from "../support/browser.ts";
 
 /** On a busy machine; it takes seconds if something has changed, and nothing otherwise. */
 const BUILD_MS = 300_000;
 const PAGE_MS = 90_000;
-const AXE = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 
 let app: FastifyInstance;
 let browser: Browser;
@@ -20,7 +18,7 @@ beforeAll(async () => {
   app = Fastify();
   addStaticSite(app, { folder: `${process.cwd()}/dist/docs`, path: "/docs/" });
   origin = await app.listen({ port: 0, host: "127.0.0.1" });
-  browser = await startChromium();
+  browser = await launchBrowser();
 }, BUILD_MS);
 afterAll(async () => {
   await browser.close();
@@ -39,19 +37,6 @@ async function openPage(options: Parameters<Browser["newContext"]>[0] = {}) {
       faults.push(request.url());
   });
   return { page, faults, close: () => context.close() };
-}
-
-/** What axe finds by WCAG 2.2 AA. It is run as the browser's own tools are, which no policy of the page forbids. */
-async function findingsOf(page: Page): Promise<string[]> {
-  const tools = await page.context().newCDPSession(page);
-  await tools.send("Runtime.evaluate", { expression: AXE });
-  const { result } = await tools.send("Runtime.evaluate", {
-    expression: `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })
-      .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))`,
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  return result.value as string[]; // The expression makes a list of texts.
 }
 
 describe("the documentation in a browser", () => {

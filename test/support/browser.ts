@@ -35,7 +35,7 @@ export type Look = {
 /** Builds the console if its sources changed, and starts one browser for a test file. */
 export async function startConsole(): Promise<Console> {
   await promisify(execFile)(process.execPath, ["web/build/prepare.ts"], { cwd: fileURLToPath(ROOT) });
-  const [service, browser] = await Promise.all([startTestService(), launch()]);
+  const [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
   const { context } = service;
   const authenticate = sessionAuthentication(context, tokenAuthentication(OPERATOR_TOKEN, context));
   const app = createBackOffice(context, authenticate, createMetrics(), context, {
@@ -57,7 +57,7 @@ export async function startConsole(): Promise<Console> {
 /** These weaken the isolation of a page, or keep the browser in one process, which ends with its first page. */
 const UNWANTED = /single-process|no-zygote|disable-web-security|site-isolation|in-process-gpu/;
 
-async function launch(): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   return playwright.launch({
     executablePath: await chromium.executablePath(),
     args: chromium.args.filter((flag) => !UNWANTED.test(flag)),
