@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Grant } from "../../../src/access/grant.ts";
 import { fromTypeId } from "../../../src/platform/ids.ts";
+import { untilBlocked } from "../../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { acceptAll, createFacility, routeAll, ship } from "../../support/facilities.ts";
 import { withoutItsOwn } from "../../support/orders.ts";
@@ -196,5 +197,27 @@ describe("several grants at once", () => {
     const held = await both.post(`/api/orders/${nearOrder}/hold`, { reasons: ["damaged"] });
     expect(held.body.holds).toMatchObject([{ placedBy: { kind: "warehouse" } }]);
     expect((await both.post(`/api/orders/${nearOrder}/release-hold`)).body.holds).toEqual([]);
+  });
+});
+
+// Last: it lets the other orders be routed too.
+describe("an order that moves to another facility", () => {
+  it("is no longer changed by the staff of the first one, even if they saw it just before", async () => {
+    const moved = await placeRouted({ externalOrderId: "moved-1" });
+    const staff = staffOf(warehouseAt(far));
+    const hold = await test.db.transaction(async (tx) => {
+      await tx.query({
+        name: "test-move-order",
+        text: "update orders set facility_id = $2 where merchant_id is not null and id = $1",
+        values: [fromTypeId("ord", moved), fromTypeId("fac", near)],
+      });
+      const request = staff.post(`/api/orders/${moved}/hold`, { reasons: ["damaged"] });
+      await untilBlocked(test, 1);
+      return { request };
+    });
+    expect((await hold.request).status).toBe(404);
+    expect(await readDetail(test, moved)).toMatchObject({ facilityId: near, holds: [] });
+    expect((await staff.get(`/api/orders/${moved}`)).status).toBe(404);
+    expect((await person.get(`/api/orders/${moved}`)).status).toBe(200);
   });
 });
