@@ -37,6 +37,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/orders/order-owners-sql.ts",
     "src/orders/order-prices-sql.ts",
     "src/orders/orders-sql.ts",
+    "src/orders/overview/overview-sql.ts",
     "src/orders/personal-data/personal-data-sql.ts",
     "src/orders/returns/returns-sql.ts",
     "src/ledger/find-charge-sql.ts",
@@ -57,6 +58,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/webhooks/endpoints/all-endpoints-sql.ts",
     "src/webhooks/endpoints/endpoints-sql.ts",
     "src/webhooks/resend/resends-sql.ts",
+    "src/webhooks/health/delivery-figures-sql.ts",
     "src/webhooks/log/order-events-sql.ts",
   ],
   "Books: the code that processes an order writes them in its own transaction": [

@@ -63,6 +63,7 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "getResend",
   "cancelResend",
   "listOrderEvents",
+  "getOverview",
   "createTestOrder",
   "listTestOrders",
   "getTestOrder",

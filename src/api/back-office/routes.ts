@@ -29,6 +29,7 @@ import { orderEventRoutes } from "./orders/history/order-event-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
+import { overviewRoutes } from "./overview/overview-routes.ts";
 import { testOrderRoutes } from "./sandbox/test-order-routes.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { settingsRoutes } from "./system/settings-routes.ts";
@@ -87,6 +88,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...systemRoutes,
   ...settingsRoutes,
   ...tokenRoutes,
+  ...overviewRoutes,
   ...viewRoutes,
   ...searchRoutes,
   ...meRoutes,

@@ -1,4 +1,5 @@
 import type { RequestCommand } from "./command.ts";
+import { wholeNumber } from "./values.ts";
 
 const NAME = { name: "name", flag: "--name <name>", help: "name of the view" };
 const PAGE = { name: "page", flag: "--page <page>", help: "page of the console, such as orders" };
@@ -8,7 +9,7 @@ const QUERY = {
   help: "query string with the filters, such as status=PROCESSING",
 };
 
-/** Saved views, and the search of the command palette. */
+/** The overview, and saved views. */
 export const VIEW_COMMANDS: readonly RequestCommand[] = [
   {
     words: "view list",
@@ -17,5 +18,13 @@ export const VIEW_COMMANDS: readonly RequestCommand[] = [
   },
   { words: "view create", operationId: "createView", fields: [NAME, PAGE, QUERY] },
   { words: "view change", operationId: "updateView", fields: [NAME, PAGE, QUERY] },
+  {
+    words: "overview",
+    operationId: "getOverview",
+    fields: [
+      { name: "merchantId", flag: "--merchant <merchant>", help: "only this merchant" },
+      { name: "days", flag: "--days <days>", help: "how many days; 30 by default", read: wholeNumber },
+    ],
+  },
   { words: "view delete", operationId: "deleteView" },
 ];

@@ -1,0 +1,167 @@
+import { type Static, Type } from "typebox";
+import { OrderStatusSchema } from "../../../orders/order-wire.ts";
+import type { OrdersByDay } from "../../../orders/overview/orders-by-day.ts";
+import type { DayCount, Durations } from "../../../orders/overview/overview-sql.ts";
+import { toTypeId } from "../../../platform/ids.ts";
+import { dateTime, describedAs, enumeration, nullable } from "../../../platform/wire/schemas.ts";
+import type { DeliveryFigures } from "../../../webhooks/health/delivery-figures-sql.ts";
+
+const ATTENTION_KINDS = ["review", "hold", "not_routed", "endpoint_paused", "endpoint_failing"] as const;
+
+const count = Type.Integer({
+  minimum: 0,
+  description: "How many there are. At most 1 000 of a connection count.",
+});
+const query = Type.String({
+  description: "The query string of the list behind the figure, without the question mark.",
+  examples: ["onHold=true&holdReason=out_of_stock"],
+});
+const seconds = (description: string) => nullable(Type.Integer(), `${description} Null if there is none.`);
+
+const DurationsSchema = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, description: "Orders that the figures are of." }),
+    medianSeconds: seconds("Half of the orders took no longer, in seconds."),
+    p90Seconds: seconds("Nine of ten orders took no longer, in seconds."),
+  },
+  { title: "OrderDurations", description: "How long the newest shipped orders took, about 2 000 at most." },
+);
+
+export const OverviewSchema = Type.Object(
+  {
+    attention: Type.Array(
+      Type.Object(
+        {
+          kind: enumeration(
+            "AttentionKind",
+            ATTENTION_KINDS,
+            "`review`: orders wait for a review. `hold`: orders are on hold for a reason that somebody must resolve. `not_routed`: accepted orders that were not routed within an hour. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. More values may be added.",
+          ),
+          reason: nullable(Type.String(), "The reason of a hold. Null for other kinds."),
+          count,
+          list: enumeration("AttentionList", ["orders", "webhook-endpoints"], "The list behind it."),
+          query,
+        },
+        { title: "Attention", description: "Something that needs attention now." },
+      ),
+      { description: "What needs attention now. Empty if nothing does." },
+    ),
+    holds: Type.Array(
+      Type.Object(
+        { reason: Type.String({ description: "The reason of the hold." }), count, query },
+        { title: "HeldOrders", description: "Orders on hold for a reason." },
+      ),
+      {
+        description:
+          "Orders on hold by reason, the most frequent first. An order counts for each of its reasons.",
+      },
+    ),
+    ordersByDay: Type.Array(
+      Type.Object(
+        {
+          day: Type.String({ description: "The day of their creation, in UTC.", examples: ["2026-03-02"] }),
+          counts: Type.Array(
+            Type.Object(
+              {
+                status: describedAs(OrderStatusSchema, "Their present status."),
+                count: Type.Integer({ minimum: 1, description: "How many orders have it." }),
+              },
+              { title: "OrdersOfStatus", description: "Orders of a day with the same status." },
+            ),
+            { description: "Number of orders by present status. A status that none has is left out." },
+          ),
+        },
+        { title: "OrdersOfDay", description: "The orders that were created on a day." },
+      ),
+      { description: "Orders by the day of their creation, oldest first. Days without orders are left out." },
+    ),
+    completeSince: dateTime(
+      "The start of the first day that `ordersByDay` counts. Later than requested if there are very many orders.",
+    ),
+    acceptance: describedAs(DurationsSchema, "From the creation to the acceptance."),
+    shipping: describedAs(DurationsSchema, "From the creation to the first shipment."),
+    deliveries: Type.Object(
+      {
+        succeeded: Type.Integer({ minimum: 0, description: "Deliveries that succeeded." }),
+        failed: Type.Integer({ minimum: 0, description: "Deliveries that failed." }),
+        pending: Type.Integer({ minimum: 0, description: "Deliveries that are not finished." }),
+        medianDelayMs: nullable(
+          Type.Integer(),
+          "Half of the deliveries that succeeded took no longer from the event, in milliseconds. Null if there is none.",
+        ),
+        p90DelayMs: nullable(
+          Type.Integer(),
+          "Nine of ten took no longer, in milliseconds. Null if there is none.",
+        ),
+      },
+      {
+        title: "DeliveryFigures",
+        description: "The newest deliveries of the last 24 hours, about 3 000 at most.",
+      },
+    ),
+  },
+  { title: "Overview", description: "Figures about the orders that the caller sees." },
+);
+
+type Figures = {
+  readonly holds: readonly { reason: string; count: number }[];
+  readonly waiting: { readonly inReview: number; readonly unrouted: number };
+  readonly endpoints: { readonly paused: number; readonly failing: number };
+  readonly deliveries: DeliveryFigures;
+  readonly durations: { readonly acceptance: Durations; readonly shipping: Durations };
+  readonly orders: OrdersByDay;
+};
+
+type Attention = Static<typeof OverviewSchema>["attention"][number];
+
+/** @param reasons the reasons of holds that the service knows: somebody must resolve these */
+export function toWireOverview(
+  { holds, waiting, endpoints, deliveries, durations, orders }: Figures,
+  merchantId: string | null,
+  reasons: readonly string[],
+): Static<typeof OverviewSchema> {
+  const narrowed = merchantId === null ? {} : { merchantId: toTypeId("mer", merchantId) };
+  const queryOf = (filters: Record<string, string>) =>
+    new URLSearchParams({ ...filters, ...narrowed }).toString();
+  const held = holds.map((hold) => ({
+    ...hold,
+    query: queryOf({ onHold: "true", holdReason: hold.reason }),
+  }));
+  const ofOrders = (kind: Attention["kind"], number: number, filters: Record<string, string>): Attention => ({
+    kind,
+    reason: null,
+    count: number,
+    list: "orders",
+    query: queryOf(filters),
+  });
+  const ofEndpoints = (kind: Attention["kind"], number: number, health: string): Attention => ({
+    kind,
+    reason: null,
+    count: number,
+    list: "webhook-endpoints",
+    query: queryOf({ health }),
+  });
+  const attention: Attention[] = [
+    ofOrders("review", waiting.inReview, { status: "PROCESSING", sort: "oldest" }),
+    ...held
+      .filter(({ reason }) => reasons.includes(reason))
+      .map((hold): Attention => ({ ...hold, kind: "hold", list: "orders" })),
+    ofOrders("not_routed", waiting.unrouted, { status: "ACCEPTED", ready: "false", sort: "oldest" }),
+    ofEndpoints("endpoint_paused", endpoints.paused, "paused"),
+    ofEndpoints("endpoint_failing", endpoints.failing, "failing"),
+  ];
+  return {
+    attention: attention.filter((each) => each.count > 0),
+    holds: held,
+    ordersByDay: byDay(orders.counts),
+    completeSince: orders.completeSince.toISOString(),
+    ...durations,
+    deliveries,
+  };
+}
+
+const byDay = (counts: readonly DayCount[]) =>
+  [...Map.groupBy(counts, ({ day }) => day)].map(([day, ofDay]) => ({
+    day,
+    counts: ofDay.map(({ status, count: number }) => ({ status, count: number })),
+  }));

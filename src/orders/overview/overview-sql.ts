@@ -1,0 +1,164 @@
+import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { acceptanceDue, UNROUTED } from "../conditions-sql.ts";
+
+// The figures of the overview. Each statement reads a bounded number of rows of the merchants $1 (null: all), by indexes
+// that exist (decision 0139).
+
+type Merchants = readonly string[] | null;
+
+const CONNECTIONS = `
+      from connections c
+      where $1::uuid[] is null or c.merchant_id = any($1)`;
+
+/** Orders of a connection that are counted. */
+const COUNTED_MAX = 1_000;
+
+/** Real orders on hold, by reason, up to COUNTED_MAX of each connection. By orders_held_idx. */
+export async function countHolds(
+  db: Queryable,
+  merchantIds: Merchants,
+): Promise<{ reason: string; count: number }[]> {
+  return db.query({
+    name: "count-holds-of-overview",
+    text: `
+      select reason, count(*)::integer as count
+      from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+      cross join lateral (
+        select o.hold_reasons
+        from orders o
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.hold_reasons <> '{}' and not o.test_mode
+        limit ${COUNTED_MAX}) as held
+      cross join lateral unnest(held.hold_reasons) as reason
+      group by reason
+      order by count(*) desc, reason
+      limit 50`,
+    values: [merchantIds],
+  });
+}
+
+/** Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to COUNTED_MAX of a connection. */
+export async function countWaiting(
+  db: Queryable,
+  merchantIds: Merchants,
+  unroutedSince: Date,
+): Promise<{ inReview: number; unrouted: number }> {
+  const [row] = await db.query<{ inReview: number; unrouted: number }>({
+    name: "count-waiting-of-overview",
+    text: `
+      select coalesce(sum(review.count), 0)::integer as "inReview", coalesce(sum(unrouted.count), 0)::integer as unrouted
+      from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+      cross join lateral (
+        select count(*) as count
+        from (
+          select
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode
+          limit ${COUNTED_MAX}) as counted) as review
+      cross join lateral (
+        select count(*) as count
+        from (
+          select
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED} and o.updated_at < $2
+          limit ${COUNTED_MAX}) as counted) as unrouted`,
+    values: [merchantIds, unroutedSince],
+  });
+  return row ?? { inReview: 0, unrouted: 0 };
+}
+
+export type DayCount = { readonly day: string; readonly status: OrderStatus; readonly count: number };
+
+/**
+ * Real orders by the day of their creation in UTC and by their present status, of a range of ids. `isCut`: there may be
+ * more orders in it than were read. By the primary key.
+ */
+export async function countByDay(
+  db: Queryable,
+  merchantIds: Merchants,
+  { fromId, untilId, rowsMax }: { fromId: string; untilId: string; rowsMax: number },
+  now: Date,
+): Promise<{ counts: DayCount[]; rowsRead: number; isCut: boolean }> {
+  const counts = await db.query<DayCount>({
+    name: "count-orders-by-day",
+    text: `
+      with read as materialized (
+        select o.created_at, o.status
+        from merchants m
+        cross join lateral (
+          select o.created_at, case when ${acceptanceDue("$5")} then 'ACCEPTED' else o.status end as status
+          from orders o
+          where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode) as o
+        where $1::uuid[] is null or m.id = any($1)
+        limit $4)
+      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
+      from read
+      group by 1, 2
+      order by 1, 2`,
+    values: [merchantIds, fromId, untilId, rowsMax, now],
+  });
+  const rowsRead = counts.reduce((sum, { count }) => sum + count, 0);
+  return { counts, rowsRead, isCut: rowsRead === rowsMax };
+}
+
+export type Durations = {
+  readonly count: number;
+  readonly medianSeconds: number | null;
+  readonly p90Seconds: number | null;
+};
+
+/** Shipped orders whose times are read, of all connections together, or SHIPPED_OF_CONNECTION of each. */
+const SHIPPED_READ_MAX = 2_000;
+const SHIPPED_OF_CONNECTION = 5;
+
+/**
+ * How long the newest shipped orders took from their creation to their acceptance and to their first shipment, by
+ * orders_status_idx and their timelines.
+ * @param fromId only orders with this id or a later one
+ */
+export async function readDurations(
+  db: Queryable,
+  merchantIds: Merchants,
+  fromId: string,
+): Promise<{ acceptance: Durations; shipping: Durations }> {
+  const [row] = await db.query<
+    Record<"a50" | "a90" | "s50" | "s90", number | null> & { a: number; s: number }
+  >({
+    name: "read-durations-of-overview",
+    text: `
+      select count(accepted)::integer as a, count(shipped)::integer as s,
+             percentile_cont(0.5) within group (order by accepted) as a50,
+             percentile_cont(0.9) within group (order by accepted) as a90,
+             percentile_cont(0.5) within group (order by shipped) as s50,
+             percentile_cont(0.9) within group (order by shipped) as s90
+      from (
+        select c.merchant_id, c.id, greatest(${SHIPPED_OF_CONNECTION}, ${SHIPPED_READ_MAX} / count(*) over ()) as rows_max
+        ${CONNECTIONS}) as c
+      cross join lateral (
+        (select o.merchant_id, o.id, o.created_at
+         from orders o
+         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'COMPLETED' and not o.test_mode
+           and o.id >= $2
+         order by o.status desc, o.id desc
+         limit c.rows_max)
+        union all
+        (select o.merchant_id, o.id, o.created_at
+         from orders o
+         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'IN_PROGRESS' and not o.test_mode
+           and o.id >= $2
+         order by o.status desc, o.id desc
+         limit c.rows_max)) as o
+      cross join lateral (
+        select extract(epoch from min(t.created_at) filter (where t.operation in ('accept', 'approve')) - o.created_at)::float8
+                 as accepted,
+               extract(epoch from min(t.created_at) filter (where t.operation = 'ship') - o.created_at)::float8 as shipped
+        from timeline_entries t
+        where t.merchant_id = o.merchant_id and t.order_id = o.id) as times`,
+    values: [merchantIds, fromId],
+  });
+  const rounded = (seconds: number | null | undefined) => (seconds == null ? null : Math.round(seconds));
+  return {
+    acceptance: { count: row?.a ?? 0, medianSeconds: rounded(row?.a50), p90Seconds: rounded(row?.a90) },
+    shipping: { count: row?.s ?? 0, medianSeconds: rounded(row?.s50), p90Seconds: rounded(row?.s90) },
+  };
+}

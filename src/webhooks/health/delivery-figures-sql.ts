@@ -1,0 +1,86 @@
+import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { before, DAY_MS } from "../../platform/time.ts";
+
+/** Deliveries whose outcomes are read, of all connections together, or DELIVERIES_OF_CONNECTION of each. */
+const DELIVERIES_READ_MAX = 3_000;
+const DELIVERIES_OF_CONNECTION = 5;
+
+export type DeliveryFigures = {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly pending: number;
+  /** From the event to the end of the attempt that succeeded. Null without one. */
+  readonly medianDelayMs: number | null;
+  readonly p90DelayMs: number | null;
+};
+
+/**
+ * The newest deliveries of the last 24 hours of the merchants' connections (null: all), by their ids. An id begins with the time of the
+ * event in milliseconds.
+ */
+export async function readDeliveryFigures(
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+  now: Date,
+): Promise<DeliveryFigures> {
+  const [row] = await db.query<{
+    succeeded: number;
+    failed: number;
+    pending: number;
+    p50: number | null;
+    p90: number | null;
+  }>({
+    name: "read-delivery-figures",
+    text: `
+      select count(*) filter (where d.status = 'succeeded')::integer as succeeded,
+             count(*) filter (where d.status = 'failed')::integer as failed,
+             count(*) filter (where d.status = 'pending')::integer as pending,
+             percentile_cont(0.5) within group (order by sent.delay_ms) as p50,
+             percentile_cont(0.9) within group (order by sent.delay_ms) as p90
+      from (
+        select c.merchant_id, c.id,
+               greatest(${DELIVERIES_OF_CONNECTION}, ${DELIVERIES_READ_MAX} / count(*) over ()) as rows_max
+        from connections c
+        where $1::uuid[] is null or c.merchant_id = any($1)) as c
+      cross join lateral (
+        select d.merchant_id, d.id, d.status
+        from deliveries d
+        where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id >= $2
+        order by d.id desc
+        limit c.rows_max) as d
+      left join lateral (
+        select extract(epoch from min(a.started_at))::float8 * 1000 + min(a.duration_ms)
+                 - ('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint as delay_ms
+        from attempts a
+        where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $2
+          and a.response_status between 200 and 299) as sent on d.status = 'succeeded'`,
+    values: [merchantIds, uuidAt(before(now, DAY_MS))],
+  });
+  const rounded = (ms: number | null | undefined) => (ms == null ? null : Math.max(0, Math.round(ms)));
+  return {
+    succeeded: row?.succeeded ?? 0,
+    failed: row?.failed ?? 0,
+    pending: row?.pending ?? 0,
+    medianDelayMs: rounded(row?.p50),
+    p90DelayMs: rounded(row?.p90),
+  };
+}
+
+/** Active endpoints whose last attempt failed, and paused ones, of the merchants (null: all). Small tables. */
+export async function countUnhealthyEndpoints(
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+): Promise<{ paused: number; failing: number }> {
+  const [row] = await db.query<{ paused: number; failing: number }>({
+    name: "count-unhealthy-endpoints",
+    text: `
+      select count(*) filter (where w.status = 'paused')::integer as paused,
+             count(*) filter (where w.status = 'active' and s.consecutive_failures > 0)::integer as failing
+      from webhook_endpoints w
+      join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
+      where w.status <> 'deleted' and ($1::uuid[] is null or w.merchant_id = any($1))`,
+    values: [merchantIds],
+  });
+  return row ?? { paused: 0, failing: 0 };
+}
