@@ -180,7 +180,11 @@ export async function findOrdersByLabel(
       select o.id, o.test_mode, o.facility_id, f.matched_by, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
       from found f
-      join orders o on o.merchant_id = f.merchant_id and o.id = f.id
+      cross join lateral (
+        select named.id, named.connection_id, named.test_mode, named.facility_id
+        from orders named
+        where named.merchant_id = f.merchant_id and named.id = f.id
+        offset 0) as o
       join connections c on c.merchant_id = f.merchant_id and c.id = o.connection_id
       join merchants m on m.id = f.merchant_id
       where not o.test_mode

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readKeys } from "../../src/merchants/keys-sql.ts";
 import { readEarlierOrders } from "../../src/orders/creation/place-orders-sql.ts";
+import { findOrdersByLabel } from "../../src/orders/order-owners-sql.ts";
 import { readOrders, readOrdersByExternalId } from "../../src/orders/orders-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
@@ -68,6 +69,13 @@ const READS: LookUp[] = [
     (db) => readOrdersByExternalId(db, connectionKey(partner), ["copy-1"]),
     /external_order_id = listed/,
   ],
+  ["by a scanned label", (db) => findOrdersByLabel(db, "copy-1", 10), /external_order_id = \$1/],
+  [
+    "by a scanned tracking number",
+    (db) => findOrdersByLabel(db, "T", 10),
+    /lower\(tracking_number\) = lower\(\$1\)/,
+  ],
+  ["by a scanned return", (db) => findOrdersByLabel(db, "R", 10), /Cond: \(reference = \$1\)/],
 ];
 
 // The plans of reads are kept (decision 0110), so they must be right for a table that is still small, too.
