@@ -65,6 +65,32 @@ describe("the list of orders", () => {
   });
 });
 
+describe("the keyboard", () => {
+  it("opens the palette, which finds pages, orders and merchants, and lists the shortcuts", async () => {
+    const page = await world.open(world.people.operator);
+    await page.goto("/system");
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("Control+k");
+    const search = page.getByLabel("Search pages, orders and merchants");
+    await search.fill("shop-1001");
+    await page
+      .getByRole("option", { name: /shop-1001/ })
+      .or(page.getByRole("button", { name: /shop-1001/ }))
+      .first()
+      .waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "shop-1001" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Shortcuts" }).waitFor({ state: "hidden" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("o");
+    await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+  });
+});
+
 describe("an order", () => {
   it("ships: the page shows the shipment, and the actions that are possible then", async () => {
     const { id } = await placeReadyOrder("to-ship");

@@ -15,6 +15,15 @@ type TestedPage = {
 export const PAGES: readonly TestedPage[] = [
   { name: "sign-in", path: () => "/sign-in", person: null, heading: "Sign in" },
   { name: "sign-in-link", path: () => "/sign-in#token=of-a-link", person: null, heading: "Sign in" },
+  { name: "sign-in-failed", path: () => "/sign-in?error=sign-in-failed", person: null, heading: "Sign in" },
+  { name: "welcome", path: () => "/welcome#token=of-a-link", person: null, heading: "Welcome" },
+  {
+    name: "reset-password",
+    path: () => "/reset-password#token=of-a-link",
+    person: null,
+    heading: "Set a new password",
+  },
+  { name: "account", path: () => "/account", person: "operator", heading: "Your account" },
   { name: "orders", path: () => "/orders", person: "operator", heading: "Orders" },
   { name: "orders-empty", path: () => "/orders?status=RETURNED", person: "operator", heading: "Orders" },
   {

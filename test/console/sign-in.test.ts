@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPersonWithPassword, linkToken, PASSWORD } from "../support/people.ts";
+import { createPerson, createPersonWithPassword, linkToken, PASSWORD } from "../support/people.ts";
 import { readDetail } from "../support/real-orders.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -58,6 +58,56 @@ describe("signing in", () => {
     await enterPassword(page, person.email, PASSWORD);
     await orders(page).waitFor();
     expect(new URL(page.url()).origin).toBe(world.url);
+  });
+});
+
+describe("an invitation", () => {
+  it("signs in with a button, and sets a password that works from then on", async () => {
+    const person = await createPerson(world.service);
+    const token = await linkToken(world.service, person, "invitation");
+    const page = await world.open(null);
+    await page.goto(`/welcome#token=${token}`);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByLabel("New password").fill("too short");
+    await page.getByRole("button", { name: "Set the password" }).click();
+    await page.getByText("Use 12 characters or more.").waitFor();
+    await page.getByLabel("New password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Set the password" }).click();
+    await orders(page).waitFor();
+    const other = await world.open(null);
+    await other.goto("/sign-in");
+    await enterPassword(other, person.email, PASSWORD);
+    await orders(other).waitFor();
+  });
+});
+
+describe("a passkey", () => {
+  it("is added by the person, and signs in without a password", async () => {
+    const page = await world.open(await createPerson(world.service));
+    // A key that the browser plays, with the user's consent.
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("WebAuthn.enable");
+    await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.goto("/account");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add a passkey" });
+    await dialog.getByLabel("Name").fill("Laptop");
+    await dialog.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByText("The passkey is added.").waitFor();
+    await page.getByRole("cell", { name: "Laptop" }).waitFor();
+    await page.context().clearCookies();
+    await page.goto("/sign-in");
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await orders(page).waitFor();
   });
 });
 

@@ -11,6 +11,7 @@ import { tokenAuthentication } from "../../src/api/back-office/authentication.ts
 import { sessionAuthentication } from "../../src/api/back-office/people/session-authentication.ts";
 import type { Person } from "../../src/people/person.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
+import { freePort } from "./main-process.ts";
 import { linkToken } from "./people.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "./test-service.ts";
 
@@ -35,13 +36,19 @@ export type Look = {
 /** Builds the console if its sources changed, and starts one browser for a test file. */
 export async function startConsole(): Promise<Console> {
   await promisify(execFile)(process.execPath, ["web/build/prepare.ts"], { cwd: fileURLToPath(ROOT) });
-  const [service, browser] = await Promise.all([startTestService(), launchBrowser()]);
+  // Passkeys belong to the name of a host, so the address has a name and is known before the service starts.
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const [service, browser] = await Promise.all([
+    startTestService({ config: { backOfficeUrl: url } }),
+    launchBrowser(),
+  ]);
   const { context } = service;
   const authenticate = sessionAuthentication(context, tokenAuthentication(OPERATOR_TOKEN, context));
   const app = createBackOffice(context, authenticate, createMetrics(), context, {
     console: fileURLToPath(new URL("web/dist", ROOT)),
   });
-  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  await app.listen({ host: "127.0.0.1", port });
   return {
     service,
     url,

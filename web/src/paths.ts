@@ -20,4 +20,8 @@ export const paths = {
   settings: (search: Search = {}) => `/settings${stringifySearch(search)}`,
   /** The fragment of a link holds its token: no server sees it before the person presses the button. */
   signIn: (search: { next?: string | undefined } = {}) => `/sign-in${stringifySearch(search)}`,
+  /** Links of mails lead to these two. */
+  welcome: () => "/welcome",
+  resetPassword: () => "/reset-password",
+  account: () => "/account",
 } as const;

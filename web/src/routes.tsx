@@ -1,4 +1,5 @@
 import { createRouter } from "@tanstack/react-router";
+import { accountRoute } from "./pages/account/routes.ts";
 import { auditRoute } from "./pages/audit/routes.ts";
 import { connectionRoute } from "./pages/connections/routes.ts";
 import { merchantRoute, merchantsRoute } from "./pages/merchants/routes.ts";
@@ -10,12 +11,14 @@ import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
 import { parseSearch, stringifySearch } from "./routing/search.ts";
 import { ErrorPage } from "./shell/error-page.tsx";
 import { MissingPage } from "./shell/missing-page.tsx";
-import { signInRoute } from "./sign-in/routes.ts";
+import { resetPasswordRoute, signInRoute, welcomeRoute } from "./sign-in/routes.ts";
 import { PageSkeleton } from "./ui/page.tsx";
 
 /** All pages of the console. */
 const routeTree = rootRoute.addChildren([
   signInRoute,
+  welcomeRoute,
+  resetPasswordRoute,
   signedInRoute.addChildren([
     overviewRoute,
     ordersRoute,
@@ -26,6 +29,7 @@ const routeTree = rootRoute.addChildren([
     auditRoute,
     systemRoute,
     settingsRoute,
+    accountRoute,
     missingRoute,
   ]),
 ]);

@@ -10,7 +10,9 @@ import { NavigationLink, TextLink } from "../ui/link.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
 import { navigationOf } from "./navigation.ts";
+import { PaletteButton } from "./palette-button.tsx";
 import { PersonMenu } from "./person-menu.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 
 /** The frame of all pages of a person who is signed in. */
 export function Layout() {
@@ -45,6 +47,7 @@ export function Layout() {
             </TextLink>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <PaletteButton />
             <PersonMenu />
           </Group>
         </Group>
@@ -57,6 +60,7 @@ export function Layout() {
           <Outlet />
         </Box>
         <SignInAgain />
+        <Shortcuts />
       </AppShell.Main>
     </AppShell>
   );

@@ -7,7 +7,7 @@ import { queryClient } from "../api/query-client.ts";
 import { signInGate } from "../api/sign-in-gate.ts";
 import { useChange } from "../api/use-change.ts";
 import { paths } from "../paths.ts";
-import { useGo } from "../ui/link.tsx";
+import { ButtonLink, useGo } from "../ui/link.tsx";
 import { LanguageChoice, ThemeChoice } from "./preferences.tsx";
 
 /** Who is signed in, how the console looks to them, and the way out. */
@@ -46,6 +46,11 @@ export function PersonMenu() {
           </Text>
           <ThemeChoice />
           <LanguageChoice />
+          {me.type === "person" && (
+            <ButtonLink to={paths.account()} size="xs" variant="default">
+              {t("account.title")}
+            </ButtonLink>
+          )}
           {me.type === "person" && (
             <Button
               size="xs"

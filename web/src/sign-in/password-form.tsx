@@ -4,8 +4,10 @@ import { api, dataOf } from "../api/client.ts";
 import { useApiForm } from "../ui/form/use-api-form.ts";
 import { SignInProblem } from "./sign-in-problem.tsx";
 
+type Props = { readonly onSignedIn: () => void; readonly onCodeRequired: () => void };
+
 /** Mail address and password. */
-export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
+export function PasswordForm({ onSignedIn, onCodeRequired }: Props) {
   const { t } = useTranslation();
   const { form, submit, problem, isPending } = useApiForm({
     initialValues: { email: "", password: "" },
@@ -14,7 +16,7 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
       ...(password === "" && { password: t("ui.required") }),
     }),
     run: (body) => dataOf(api.POST("/auth/sign-in/password", { body })),
-    onDone: onSignedIn,
+    onDone: ({ status }) => (status === "code-required" ? onCodeRequired() : onSignedIn()),
   });
   return (
     <form onSubmit={submit} noValidate>

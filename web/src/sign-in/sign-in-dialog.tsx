@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { meQuery, useMe } from "../api/me.ts";
 import type { OpenGate } from "../api/sign-in-gate.ts";
-import { PasswordForm } from "./password-form.tsx";
+import { SignInWays } from "./sign-in-ways.tsx";
 
 /**
  * Asks for a sign-in over the page when a request needs one. What the person has typed stays, and the requests that wait
@@ -26,12 +26,13 @@ export function SignInDialog({ open }: { open: OpenGate }) {
       onClose={() => open.resolve(false)}
       title={t(`signIn.${open.need}Title`)}
       closeOnClickOutside={false}
+      closeButtonProps={{ "aria-label": t("ui.close") }}
       zIndex={1_000}
       centered
     >
       <Stack gap="sm">
         <Text size="sm">{t(`signIn.${open.need}About`)}</Text>
-        <PasswordForm onSignedIn={() => void proceed()} />
+        <SignInWays onSignedIn={() => void proceed()} />
       </Stack>
     </Modal>
   );

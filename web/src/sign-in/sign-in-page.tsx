@@ -1,3 +1,4 @@
+import { Alert } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -5,8 +6,8 @@ import { queryClient } from "../api/query-client.ts";
 import { paths } from "../paths.ts";
 import { useGo } from "../ui/link.tsx";
 import { LinkForm } from "./link-form.tsx";
-import { PasswordForm } from "./password-form.tsx";
 import { SignInFrame } from "./sign-in-frame.tsx";
+import { SignInWays } from "./sign-in-ways.tsx";
 import { tokenOfAddress } from "./token-of-address.ts";
 
 const route = getRouteApi("/sign-in");
@@ -14,7 +15,7 @@ const route = getRouteApi("/sign-in");
 /** The first page of a person who is not signed in: a link's button, or a password. */
 export function SignInPage() {
   const { t } = useTranslation();
-  const { next } = route.useSearch();
+  const { next, error } = route.useSearch();
   const [token, setToken] = useState(tokenOfAddress);
   const go = useGo();
   const enter = async () => {
@@ -23,8 +24,13 @@ export function SignInPage() {
   };
   return (
     <SignInFrame title={t("signIn.title")}>
+      {error !== undefined && (
+        <Alert color="red" variant="light" role="alert">
+          {t("signIn.providerFailed")}
+        </Alert>
+      )}
       {token === null ? (
-        <PasswordForm onSignedIn={enter} />
+        <SignInWays onSignedIn={enter} returnTo={ownAddress(next)} />
       ) : (
         <LinkForm token={token} onSignedIn={enter} onGivenUp={() => setToken(null)} />
       )}

@@ -29,6 +29,7 @@ type Props<Values extends object> = {
 /** A button that says what it will do before it does it. */
 export function ConfirmAction<Values extends object = object>(props: Props<Values>) {
   const { label, icon, isDanger = false, isPrimary = false } = props;
+  const { t } = useTranslation();
   const [isOpen, { open, close }] = useDisclosure(false);
   return (
     <>
@@ -41,7 +42,14 @@ export function ConfirmAction<Values extends object = object>(props: Props<Value
       >
         {label}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={label} size="md" centered>
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title={label}
+        size="md"
+        centered
+        closeButtonProps={{ "aria-label": t("ui.close") }}
+      >
         {isOpen && <Question {...props} close={close} />}
       </Modal>
     </>

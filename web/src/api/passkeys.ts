@@ -1,0 +1,36 @@
+import { api, dataOf } from "./client.ts";
+
+type Json = Record<string, unknown>;
+
+/** Whether this browser has passkeys, and reads their options as the service writes them. */
+export const hasPasskeys = (): boolean =>
+  typeof PublicKeyCredential !== "undefined" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
+
+/** Signs in with a passkey of this device or of a key that is plugged in. Throws what the browser throws if it is given up. */
+export async function signInWithPasskey() {
+  const { options } = await dataOf(api.POST("/auth/sign-in/passkey-options", {}));
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as unknown as PublicKeyCredentialRequestOptionsJSON, // WebAuthn defines their form.
+  );
+  const response = jsonOf(await navigator.credentials.get({ publicKey }));
+  return dataOf(api.POST("/auth/sign-in/passkey", { body: { response } }));
+}
+
+/** Makes a passkey for the person who is signed in. */
+export async function createPasskey(name: string) {
+  const { options } = await dataOf(api.POST("/auth/passkeys/options", {}));
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as unknown as PublicKeyCredentialCreationOptionsJSON, // WebAuthn defines their form.
+  );
+  const response = jsonOf(await navigator.credentials.create({ publicKey }));
+  return dataOf(api.POST("/auth/passkeys", { body: { name, response } }));
+}
+
+function jsonOf(credential: Credential | null): Json {
+  if (!(credential instanceof PublicKeyCredential)) throw new Error("The browser returned no passkey.");
+  return { ...credential.toJSON() };
+}
+
+/** The person closed the browser's dialog, or let its time pass. */
+export const isGivenUp = (error: unknown): boolean =>
+  error instanceof DOMException && ["NotAllowedError", "AbortError"].includes(error.name);
