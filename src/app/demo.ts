@@ -172,6 +172,7 @@ Partner Orders is running.
 
   Partner API    ${partnerApiUrl}/v1
   Back office    ${backOfficeUrl}/api          (operator token: ${operatorToken})
+  Documentation  ${backOfficeUrl}/docs/
   API reference  ${partnerApiUrl}/v1/openapi.json (with the key), ${backOfficeUrl}/openapi.json
   Webhooks       ${webhooks}
   Demo key       ${demo.key}
