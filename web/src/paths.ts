@@ -15,6 +15,13 @@ export const paths = {
   merchants: (search: Search = {}) => `/merchants${stringifySearch(search)}`,
   merchant: (merchantId: string) => `/merchants/${part(merchantId)}`,
   connection: (connectionId: string) => `/connections/${part(connectionId)}`,
+  endpoints: (search: Search = {}) => `/webhook-endpoints${stringifySearch(search)}`,
+  endpoint: (connectionId: string, endpointId: string) =>
+    `/connections/${part(connectionId)}/webhook-endpoints/${part(endpointId)}`,
+  deliveries: (connectionId: string, search: Search = {}) =>
+    `/connections/${part(connectionId)}/deliveries${stringifySearch(search)}`,
+  delivery: (connectionId: string, deliveryId: string) =>
+    `/connections/${part(connectionId)}/deliveries/${part(deliveryId)}`,
   auditLog: (search: Search = {}) => `/audit-log${stringifySearch(search)}`,
   system: () => "/system",
   settings: (search: Search = {}) => `/settings${stringifySearch(search)}`,

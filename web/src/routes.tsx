@@ -7,6 +7,7 @@ import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
 import { settingsRoute } from "./pages/settings/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
+import { deliveriesRoute, deliveryRoute, endpointRoute, endpointsRoute } from "./pages/webhooks/routes.ts";
 import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
 import { parseSearch, stringifySearch } from "./routing/search.ts";
 import { ErrorPage } from "./shell/error-page.tsx";
@@ -26,6 +27,10 @@ const routeTree = rootRoute.addChildren([
     merchantsRoute,
     merchantRoute,
     connectionRoute,
+    endpointsRoute,
+    endpointRoute,
+    deliveriesRoute,
+    deliveryRoute,
     auditRoute,
     systemRoute,
     settingsRoute,

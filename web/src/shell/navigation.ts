@@ -5,13 +5,14 @@ import {
   IconBuildingStore,
   IconHistory,
   IconListDetails,
+  IconWebhook,
 } from "@tabler/icons-react";
 import type { Role } from "../api/me.ts";
 import { paths } from "../paths.ts";
 
 type Item = {
   /** The key of its text under `navigation`. */
-  readonly name: "orders" | "merchants" | "audit" | "system" | "settings";
+  readonly name: "orders" | "merchants" | "endpoints" | "audit" | "system" | "settings";
   readonly to: string;
   readonly icon: Icon;
   /** Who finds it in the navigation. What is permitted is decided by the service. */
@@ -35,6 +36,13 @@ const NAVIGATION: readonly Group[] = [
     items: [
       { name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" },
       { name: "merchants", to: paths.merchants(), icon: IconBuildingStore, roles: STAFF, key: "m" },
+      {
+        name: "endpoints",
+        to: paths.endpoints(),
+        icon: IconWebhook,
+        roles: ["operator", "merchant", "support"],
+        key: "w",
+      },
     ],
   },
   {

@@ -11,6 +11,7 @@ import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
+import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { connectionQuery } from "./queries.ts";
 import { ReviewPolicySection } from "./review-policy.tsx";
@@ -36,15 +37,21 @@ export function ConnectionPage() {
         />
       }
       actions={
-        <ButtonLink to={paths.orders({ connectionId })} size="xs" variant="default">
-          {t("connections.orders")}
-        </ButtonLink>
+        <>
+          <ButtonLink to={paths.orders({ connectionId })} size="xs" variant="default">
+            {t("connections.orders")}
+          </ButtonLink>
+          <ButtonLink to={paths.deliveries(connectionId)} size="xs" variant="default">
+            {t("deliveries.title")}
+          </ButtonLink>
+        </>
       }
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
             {seesKeys && <KeysSection connection={connection} />}
+            <EndpointsSection connectionId={connectionId} />
             <UsageSection connectionId={connectionId} />
           </Stack>
         </Grid.Col>

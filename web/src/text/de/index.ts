@@ -4,5 +4,6 @@ import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { shell } from "./shell.ts";
+import { webhooks } from "./webhooks.ts";
 
-export const de: Translated<typeof en> = { ...shell, ...orders, ...operation, ...merchants };
+export const de: Translated<typeof en> = { ...shell, ...orders, ...operation, ...merchants, ...webhooks };

@@ -18,6 +18,7 @@ export const shell: Translated<typeof en> = {
     groups: { work: "Arbeit", operation: "Betrieb" },
     orders: "Bestellungen",
     merchants: "Händler",
+    endpoints: "Webhooks",
     audit: "Protokoll",
     system: "System",
     settings: "Einstellungen",

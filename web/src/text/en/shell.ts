@@ -15,6 +15,7 @@ export const shell = {
     groups: { work: "Work", operation: "Operation" },
     orders: "Orders",
     merchants: "Merchants",
+    endpoints: "Webhooks",
     audit: "Audit log",
     system: "System",
     settings: "Settings",

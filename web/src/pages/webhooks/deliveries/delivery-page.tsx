@@ -1,0 +1,116 @@
+import { Stack, Text } from "@mantine/core";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
+import { useHasRole } from "../../../api/me.ts";
+import type { DeliveryDetails } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { Facts } from "../../../ui/facts.tsx";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { TextLink } from "../../../ui/link.tsx";
+import { Crumbs, Page } from "../../../ui/page.tsx";
+import { Section } from "../../../ui/section.tsx";
+import { StatusBadge } from "../../../ui/status-badge.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { deliveryQuery } from "../queries.ts";
+import { AttemptSection } from "./attempt-section.tsx";
+
+const route = getRouteApi("/signed-in/connections/$connectionId/deliveries/$deliveryId");
+
+/** A pending delivery is read again until its attempt has ended. */
+const REFRESH_MS = 2_000;
+
+/** One delivery: its attempts, the newest first, each with its request beside the response. */
+export function DeliveryPage() {
+  const { t } = useTranslation();
+  const { connectionId, deliveryId } = route.useParams();
+  const { data: delivery } = useSuspenseQuery({
+    ...deliveryQuery(connectionId, deliveryId),
+    refetchInterval: ({ state }) => (state.data?.status === "pending" ? REFRESH_MS : false),
+  });
+  const mayChange = useHasRole("operator", "merchant", "partner");
+  return (
+    <Page
+      title={delivery.eventType}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("endpoints.connection"), paths.connection(connectionId)],
+            [t("deliveries.title"), paths.deliveries(connectionId)],
+          ]}
+        />
+      }
+      beside={<StatusBadge of="delivery" status={delivery.status} />}
+      actions={mayChange && <RedeliverAction connectionId={connectionId} deliveryId={deliveryId} />}
+    >
+      <Stack gap="md">
+        <Section title={t("deliveries.details")}>
+          <DeliveryFacts delivery={delivery} connectionId={connectionId} />
+        </Section>
+        {delivery.attempts.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {t("deliveries.noAttempts")}
+          </Text>
+        )}
+        {delivery.attempts.toReversed().map((attempt) => (
+          <AttemptSection key={attempt.number} attempt={attempt} />
+        ))}
+      </Stack>
+    </Page>
+  );
+}
+
+function DeliveryFacts({ delivery, connectionId }: { delivery: DeliveryDetails; connectionId: string }) {
+  const { t } = useTranslation();
+  const { eventId, endpointId, orderId, attemptCount, nextAttemptAt, createdAt } = delivery;
+  return (
+    <Facts
+      of={[
+        [
+          t("deliveries.eventId"),
+          <span key="event">
+            {eventId} <CopyButton value={eventId} of={t("deliveries.eventId")} />
+          </span>,
+        ],
+        [
+          t("deliveries.endpoint"),
+          <TextLink key="endpoint" to={paths.endpoint(connectionId, endpointId)}>
+            {endpointId}
+          </TextLink>,
+        ],
+        [
+          t("deliveries.order"),
+          orderId && (
+            <TextLink key="order" to={paths.order(orderId)}>
+              {orderId}
+            </TextLink>
+          ),
+        ],
+        [t("deliveries.created"), <Time key="created" at={createdAt} as="exact" />],
+        [t("deliveries.attempts"), String(attemptCount)],
+        [t("deliveries.nextAttempt"), nextAttemptAt && <Time key="next" at={nextAttemptAt} as="relative" />],
+      ]}
+    />
+  );
+}
+
+function RedeliverAction({ connectionId, deliveryId }: { connectionId: string; deliveryId: string }) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("deliveries.redeliver")}
+      effect={t("deliveries.redeliverEffect")}
+      done={t("deliveries.redelivered")}
+      isPrimary
+      run={() =>
+        dataOf(
+          api.POST("/api/connections/{id}/deliveries/{deliveryId}/redeliver", {
+            params: { path: { id: connectionId, deliveryId } },
+          }),
+        )
+      }
+    />
+  );
+}

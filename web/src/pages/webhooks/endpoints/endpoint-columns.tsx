@@ -1,0 +1,34 @@
+import { useTranslation } from "react-i18next";
+import type { BackOfficeWebhookEndpoint } from "../../../api/schema.d.ts";
+import { formatNumber } from "../../../text/format.ts";
+import type { Column } from "../../../ui/list/data-table.tsx";
+import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
+import { Time } from "../../../ui/time.tsx";
+
+/** The columns of every list of endpoints. */
+export function useEndpointColumns(): readonly Column<BackOfficeWebhookEndpoint>[] {
+  const { t } = useTranslation();
+  return [
+    { name: t("endpoints.url"), cell: ({ url }) => url },
+    { name: t("endpoints.health"), cell: ({ health }) => <StatusBadge of="health" status={health} /> },
+    {
+      name: t("endpoints.mode"),
+      cell: ({ mode }) => <Pill tone={mode === "live" ? "info" : "neutral"}>{t(`keys.modes.${mode}`)}</Pill>,
+      isMinor: true,
+    },
+    {
+      name: t("endpoints.pending"),
+      cell: ({ pendingDeliveries }) => countOf(pendingDeliveries),
+      align: "right",
+    },
+    {
+      name: t("endpoints.lastSuccess"),
+      cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} as="relative" />,
+      align: "right",
+    },
+  ];
+}
+
+/** The service counts up to a thousand. */
+export const countOf = (count: number | null): string =>
+  count === null ? "–" : count >= 1_000 ? `${formatNumber(1_000)}+` : formatNumber(count);
