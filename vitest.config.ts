@@ -25,7 +25,8 @@ export default defineConfig({
           // modules; each has its own database.
           isolate: false,
           testTimeout: 30_000,
-          hookTimeout: 60_000,
+          // Longer than anything takes on a busy machine, also the build of the console.
+          hookTimeout: 180_000,
         },
       },
     ],

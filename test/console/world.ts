@@ -4,7 +4,7 @@ import { createPartner, type Partner, placeOrder } from "../support/builders.ts"
 import { routeAll } from "../support/facilities.ts";
 import { createPerson } from "../support/people.ts";
 import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
-import { uuidIn } from "../support/webhooks.ts";
+import { createEndpoint, deliveryOf, uuidIn } from "../support/webhooks.ts";
 
 export type PersonName = "operator" | "merchant" | "warehouse" | "partner" | "support";
 
@@ -12,6 +12,9 @@ export type PersonName = "operator" | "merchant" | "warehouse" | "partner" | "su
 export type World = Console & {
   readonly partner: Partner;
   readonly people: Readonly<Record<PersonName, Person>>;
+  /** An endpoint, and its delivery of the event of an order, which nothing sends. */
+  readonly endpointId: string;
+  readonly deliveryId: string;
   /** Ids of orders by what is special about them. */
   readonly orders: { readonly fresh: string; readonly shipped: string; readonly held: string };
 };
@@ -20,17 +23,21 @@ export async function startWorld(): Promise<World> {
   const console = await startConsole();
   const { service } = console;
   const partner = await createPartner(service);
+  const endpoint = await createEndpoint(partner);
   const shipped = await placeAcceptedOrder(service, partner, { externalOrderId: "shop-1001" });
   await routeAll(service);
   await operationApplied(service, shipped.id, "ship", { carrier: "DHL", trackingNumber: "JD014600003RS" });
   const held = await placeAcceptedOrder(service, partner, { externalOrderId: "shop-1002" });
   await operationApplied(service, held.id, "hold", { reasons: ["merchant_request"] });
   const fresh = await placeOrder(partner, { externalOrderId: "shop-1003" });
+  const deliveryId = await deliveryOf(partner, endpoint.id, fresh.id);
   const person = (name: string, grants: Person["grants"]) =>
     createPerson(service, { name, email: `${name.toLowerCase()}@example.com`, grants });
   return {
     ...console,
     partner,
+    endpointId: endpoint.id,
+    deliveryId,
     people: {
       operator: await person("Olivia", [{ role: "operator" }]),
       merchant: await person("Mia", [{ role: "merchant", merchantIds: [uuidIn("mer", partner.merchantId)] }]),

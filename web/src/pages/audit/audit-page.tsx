@@ -56,7 +56,11 @@ function AuditFilters() {
 /** A name leads to everything that this person or program did. */
 const Who = ({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) => (
   <Stack gap={0}>
-    {name !== "" && <TextLink to={paths.auditLog({ actor: id ?? name })}>{name}</TextLink>}
+    {name !== "" && (
+      <TextLink to={paths.auditLog({ actor: id ?? name })} lh="24px">
+        {name}
+      </TextLink>
+    )}
     <Text span size="xs" c="dimmed">
       {kind}
     </Text>
@@ -66,7 +70,7 @@ const Who = ({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) => (
 const Subjects = ({ ids }: { ids: readonly string[] }) => (
   <Stack gap={0}>
     {ids.slice(0, SUBJECTS_SHOWN).map((id) => (
-      <TextLink key={id} to={paths.auditLog({ subjectId: id })} ff="monospace" size="xs">
+      <TextLink key={id} to={paths.auditLog({ subjectId: id })} ff="monospace" size="xs" lh="24px">
         {id}
       </TextLink>
     ))}

@@ -27,7 +27,9 @@ export function KeysSection({ connection }: Props) {
   return (
     <Section title={t("keys.title")} actions={mayChange && <CreateKey connection={connection} />}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={80} aria-label={t("ui.loading")} />}
+      {data === undefined && error === null && (
+        <Skeleton height={80} role="status" aria-label={t("ui.loading")} />
+      )}
       {data?.data.length === 0 && (
         <Text size="sm" c="dimmed">
           {t("keys.empty")}

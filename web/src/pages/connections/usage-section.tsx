@@ -21,7 +21,7 @@ export function UsageSection({ connectionId }: { connectionId: string }) {
     <Section title={t("usage.title")}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
       {data === undefined ? (
-        error === null && <Skeleton height={160} aria-label={t("ui.loading")} />
+        error === null && <Skeleton height={160} role="status" aria-label={t("ui.loading")} />
       ) : (
         <DataTable
           label={t("usage.title")}

@@ -31,7 +31,9 @@ export function ChecksSection() {
       }
     >
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={80} aria-label={t("ui.loading")} />}
+      {data === undefined && error === null && (
+        <Skeleton height={80} role="status" aria-label={t("ui.loading")} />
+      )}
       {data !== undefined && <Results checks={data.checks} />}
     </Section>
   );

@@ -3,10 +3,8 @@ import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
 import { day } from "../../text/days.ts";
-import { EVENT_TYPES } from "./event-types.ts";
+import { EVENT_TYPES, HEALTHS } from "./filter-values.ts";
 import { deliveriesQuery, deliveryQuery, endpointQuery, endpointsQuery } from "./queries.ts";
-
-export const HEALTHS = ["unhealthy", "failing", "backing_off", "paused", "healthy"] as const;
 
 const endpointsSearch = searchParams({
   health: oneOf(HEALTHS),

@@ -9,7 +9,7 @@ import { ListPage } from "../../../ui/list/list-page.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { EVENT_TYPES } from "../event-types.ts";
+import { EVENT_TYPES } from "../filter-values.ts";
 import { deliveriesQuery } from "../queries.ts";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/deliveries");

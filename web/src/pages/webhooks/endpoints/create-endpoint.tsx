@@ -7,7 +7,7 @@ import type { EventType } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
-import { EVENT_TYPES } from "../event-types.ts";
+import { EVENT_TYPES } from "../filter-values.ts";
 
 type Values = { url: string; description: string; mode: "live" | "test"; eventTypes: EventType[] };
 

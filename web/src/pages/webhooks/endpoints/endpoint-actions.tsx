@@ -8,7 +8,7 @@ import { startOf } from "../../../text/days.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { useGo } from "../../../ui/link.tsx";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
-import { EVENT_TYPES } from "../event-types.ts";
+import { EVENT_TYPES } from "../filter-values.ts";
 
 type Props = { readonly endpoint: BackOfficeWebhookEndpoint };
 

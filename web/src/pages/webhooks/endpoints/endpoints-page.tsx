@@ -3,8 +3,8 @@ import { useTranslation } from "react-i18next";
 import { paths } from "../../../paths.ts";
 import { Filters, SelectFilter } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
+import { HEALTHS } from "../filter-values.ts";
 import { endpointsQuery } from "../queries.ts";
-import { HEALTHS } from "../routes.ts";
 import { useEndpointColumns } from "./endpoint-columns.tsx";
 
 const route = getRouteApi("/signed-in/webhook-endpoints");

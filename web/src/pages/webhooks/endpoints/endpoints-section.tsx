@@ -22,7 +22,9 @@ export function EndpointsSection({ connectionId }: { connectionId: string }) {
       actions={mayChange && <CreateEndpoint connectionId={connectionId} />}
     >
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={80} aria-label={t("ui.loading")} />}
+      {data === undefined && error === null && (
+        <Skeleton height={80} role="status" aria-label={t("ui.loading")} />
+      )}
       {data?.data.length === 0 && (
         <Text size="sm" c="dimmed">
           {t("endpoints.empty")}

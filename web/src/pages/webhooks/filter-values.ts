@@ -15,3 +15,6 @@ export const EVENT_TYPES = [
   "order.shipmentUpdated",
   "order.paymentFailed",
 ] as const satisfies readonly EventType[];
+
+/** The filters of endpoints by health, those that need attention first. */
+export const HEALTHS = ["unhealthy", "failing", "backing_off", "paused", "healthy"] as const;

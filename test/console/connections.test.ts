@@ -1,0 +1,122 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createEndpoint } from "../support/webhooks.ts";
+import { startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const openConnection = async (page: Page): Promise<void> => {
+  await page.goto(`/connections/${world.partner.connectionId}`);
+  await page.getByRole("heading", { level: 1, name: "Partner" }).waitFor();
+};
+
+/** The text of a dialog that shows a key or secret, which is then closed. */
+async function shownOnce(page: Page, title: string): Promise<string> {
+  const dialog = page.getByRole("dialog", { name: title });
+  const text = (await dialog.locator("pre").textContent()) ?? "";
+  await page.keyboard.press("Escape");
+  expect(await dialog.isVisible(), "only its own button closes it").toBe(true);
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  return text;
+}
+
+describe("the keys of a connection", () => {
+  it("are shown once, work at once, and are revoked", async () => {
+    const page = await world.open(world.people.merchant);
+    await openConnection(page);
+    await page.getByRole("button", { name: "Create key" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create key" });
+    await dialog.getByLabel("Name").fill("web shop");
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    const key = await shownOnce(page, "New key");
+    const me = () => world.service.partner(key).get("/v1/me");
+    expect((await me()).status).toBe(200);
+    const row = page.getByRole("row").filter({ hasText: "web shop" });
+    expect(await row.textContent(), "the key is nowhere on the page").not.toContain(key);
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await row.getByText("Revoked").waitFor();
+    expect((await me()).status).toBe(401);
+  });
+
+  it("of an impossible day are rejected at the field, and what was typed stays", async () => {
+    const page = await world.open(world.people.merchant);
+    await openConnection(page);
+    await page.getByRole("button", { name: "Create key" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create key" });
+    await dialog.getByLabel("Name").fill("from the past");
+    await dialog.getByLabel("Last day").fill("2001-01-01");
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    await dialog.getByText("Some fields are not right.").waitFor();
+    expect(await dialog.getByLabel("Last day").getAttribute("aria-invalid")).toBe("true");
+    expect(await dialog.getByLabel("Name").inputValue()).toBe("from the past");
+  });
+
+  it("are not shown to the warehouse, which has no right to them", async () => {
+    const page = await world.open(world.people.warehouse);
+    await openConnection(page);
+    expect(await page.getByRole("heading", { name: "API keys" }).count()).toBe(0);
+    const { connectionId } = world.partner;
+    expect((await page.request.get(`/api/connections/${connectionId}/keys`)).status()).toBe(403);
+  });
+});
+
+describe("the review policy of a connection", () => {
+  it("is replaced, and an invalid country is rejected at its field", async () => {
+    const page = await world.open(world.people.merchant);
+    await openConnection(page);
+    const section = page.getByRole("region", { name: "Review policy" });
+    await section.getByRole("button", { name: "Change" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change" });
+    await dialog.getByLabel("Units in an order").fill("50");
+    await dialog.getByLabel("Countries").fill("de, QQ");
+    await dialog.getByRole("button", { name: "Change" }).click();
+    await dialog.getByText("Some fields are not right.").waitFor();
+    expect(await dialog.getByLabel("Countries").getAttribute("aria-invalid")).toBe("true");
+    await dialog.getByLabel("Countries").fill("de; at");
+    await dialog.getByRole("button", { name: "Change" }).click();
+    await section.getByText("DE, AT").waitFor();
+    await section.getByText("50", { exact: true }).waitFor();
+  });
+});
+
+describe("the endpoints of a connection", () => {
+  it("a partner's developer creates one, rotates its secret, pauses and resumes it", async () => {
+    const page = await world.open(world.people.partner);
+    await openConnection(page);
+    await page.getByRole("button", { name: "Create endpoint" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create endpoint" });
+    await dialog.getByLabel("Address").fill("https://example.com/new-hooks");
+    await dialog.getByRole("button", { name: "Create endpoint" }).click();
+    const first = await shownOnce(page, "Signing secret");
+    expect(first).toMatch(/^whsec_/);
+    await page.getByRole("link", { name: "https://example.com/new-hooks" }).click();
+    await page.getByRole("button", { name: "Rotate secret" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate secret" }).click();
+    expect(await shownOnce(page, "Signing secret")).not.toBe(first);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+    await page.getByText("A person or a program paused it.").waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
+    await page.getByText("A person or a program paused it.").waitFor({ state: "hidden" });
+  });
+
+  it("sends a sample of an event, whose delivery opens", async () => {
+    const endpoint = await createEndpoint(world.partner);
+    const page = await world.open(world.people.partner);
+    await page.goto(`/connections/${world.partner.connectionId}/webhook-endpoints/${endpoint.id}`);
+    await page.getByRole("button", { name: "Send a test event" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send a test event" });
+    await dialog.getByLabel("Sample of").click();
+    await page.getByRole("option", { name: "order.completed" }).click();
+    await dialog.getByRole("button", { name: "Send a test event" }).click();
+    await page.getByRole("heading", { level: 1, name: "order.completed" }).waitFor();
+    await page.getByText("No attempt has been made yet.").waitFor();
+  });
+});
