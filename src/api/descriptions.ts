@@ -93,6 +93,7 @@ export const describeBackOffice = (
       "Test orders": "The sandbox of a connection, for people: its test orders and their transitions.",
       Orders: "Orders from review to return, with charges and timeline.",
       "Sign-in": "How people sign in and out, on the pages of the console.",
+      People: "People who sign in to the back office, and what they may do.",
       "Own account": "What people do with their own sign-in.",
       Tokens: "Tokens of programs that use the back office.",
       "Audit log": "Who changed what, and who read the addresses of buyers.",

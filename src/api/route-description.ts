@@ -25,6 +25,8 @@ export type RouteDescription = {
   readonly isOpen?: boolean;
   /** The roles that may use it. Absent: the listener has no roles. */
   readonly roles?: readonly string[];
+  /** A person must have proved within 15 minutes who it is: it concerns keys, secrets or money. Tokens never need it. */
+  readonly needsRecentAuthentication?: true;
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   /** Unknown parameters of the query are ignored, as the specification's routes do. Default: they are rejected. */

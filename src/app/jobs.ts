@@ -14,6 +14,7 @@ import { eraseOldPersonalData } from "../orders/personal-data/erase-personal-dat
 import { processAccountPayments } from "../payments/account/process-account-payments.ts";
 import { mailPaymentFailures } from "../payments/failure-mails/mail-payment-failures.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
+import { purgePeopleRecords } from "../people/purge-people-records.ts";
 import { HOUR_MS } from "../platform/time.ts";
 import { purgeStockMovements } from "../stock/purge-stock-movements.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
@@ -53,6 +54,7 @@ export const JOBS: readonly Job[] = [
   { name: "erase-personal-data", everyMs: HOUR_MS, run: eraseOldPersonalData },
   { name: "purge-pick-lists", everyMs: HOUR_MS, run: purgePickLists },
   { name: "purge-stock-movements", everyMs: HOUR_MS, run: purgeStockMovements },
+  { name: "purge-people-records", everyMs: HOUR_MS, run: purgePeopleRecords },
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
   { name: "purge-processes", everyMs: HOUR_MS, run: purgeProcesses },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },

@@ -45,17 +45,27 @@ export async function readPersonByEmail(db: Queryable, email: string): Promise<P
   return row === undefined ? null : toPerson(row);
 }
 
-/** Oldest first. Returns one row more than the page if there is one. There are at most PEOPLE_MAX. */
-export async function listPeople(db: Queryable, { afterId, limit }: PagePosition): Promise<Person[]> {
+/**
+ * Oldest first. Returns one row more than the page if there is one. There are at most PEOPLE_MAX.
+ * @param withinMerchantIds only people all of whose grants are for these merchants; null: all
+ */
+export async function listPeople(
+  db: Queryable,
+  withinMerchantIds: readonly string[] | null,
+  { afterId, limit }: PagePosition,
+): Promise<Person[]> {
   const rows = await db.query<PersonRow>({
     name: "list-people",
     text: `
       select ${PERSON_COLUMNS}
       from people p
       where p.id > $1
+        and ($3::uuid[] is null or not exists (
+          select from person_grants g
+          where g.person_id = p.id and (g.role not in ('merchant', 'partner') or not g.merchant_ids <@ $3)))
       order by p.id
       limit $2 + 1`,
-    values: [afterId, limit],
+    values: [afterId, limit, withinMerchantIds],
   });
   return rows.map(toPerson);
 }

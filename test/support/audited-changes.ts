@@ -1,3 +1,4 @@
+import { peopleChanges } from "./audited-people.ts";
 import {
   createExposedProduct,
   createKey,
@@ -89,6 +90,7 @@ const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
   updateView: async () => ["PATCH", `/api/views/${await viewOf(world)}`, { name: "Other" }],
   deleteView: async () => ["DELETE", `/api/views/${await viewOf(world)}`],
   createToken: () => ["POST", "/api/tokens", { name: "New", role: "support" }],
+  ...peopleChanges(world),
   revokeToken: async () => ["POST", `/api/tokens/${await aToken(world)}/revoke`],
   rotateToken: async () => ["POST", `/api/tokens/${await aToken(world)}/rotate`, {}],
   createConnection: () => ["POST", `/api/merchants/${world.partner.merchantId}/connections`, { name: "New" }],

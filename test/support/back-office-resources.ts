@@ -36,9 +36,17 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
   const token = await created(
     test.backOffice.post("/api/tokens", { name: "T", role: "merchant", merchantIds: [partner.merchantId] }),
   );
+  const person = await created(
+    test.backOffice.post("/api/people", {
+      name: "P",
+      email: `${partner.merchantId}@example.com`,
+      grants: [{ role: "merchant", merchantIds: [partner.merchantId] }],
+    }),
+  );
   return {
     partner,
     ids: {
+      people: person.id,
       merchants: partner.merchantId,
       connections: partner.connectionId,
       keys: keyId,
@@ -86,6 +94,8 @@ const BODIES: Record<string, object> = {
   },
   transitionTestOrder: { transition: "hold" },
   createToken: { name: "New", role: "monitoring" },
+  invitePerson: { name: "New", email: "new@example.com", grants: [{ role: "support" }] },
+  setGrants: { grants: [{ role: "support" }] },
   createProduct: { sku: "NEW", name: "New", price },
 };
 

@@ -44,6 +44,12 @@ export const admittingSupport = (row: BackOfficeRoute): BackOfficeRoute =>
     ? { ...row, admits: [...(row.admits ?? ROLES), "support"] }
     : row;
 
+/** A row that needs recent authentication can return the problem that asks for it. */
+export const namingRecentAuthentication = (row: BackOfficeRoute): BackOfficeRoute =>
+  row.needsRecentAuthentication
+    ? { ...row, problems: [...row.problems, "recent-authentication-required"] }
+    : row;
+
 /** The roles that a row admits, each once. */
 export const rolesOf = ({ admits = ROLES }: BackOfficeRoute): Role[] =>
   ROLES.filter((role) => admits.includes(role));

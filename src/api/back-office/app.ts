@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { isRecent } from "../../people/sessions/session.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
@@ -6,13 +7,14 @@ import { PROBLEMS } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
 import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
-import { actorOf, admitted, membersOf } from "./access.ts";
+import { actorOf, admitted, type BackOfficeCaller, membersOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addConsole } from "./console/add-console.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { backOfficeOperations } from "./operations.ts";
 import { addSignIn } from "./people/add-sign-in.ts";
+import { recentAuthenticationRequired } from "./people/sign-in-wire.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 import { addStaticSite } from "./static-site.ts";
@@ -45,6 +47,8 @@ export function createBackOffice(
     operationsFor: () => operations,
     authenticate,
     admit: admitted,
+    notRecent: ({ session }: BackOfficeCaller) =>
+      session === undefined || isRecent(session, context.clock.now()) ? null : recentAuthenticationRequired,
     actorOf,
     // Who signs in is no caller yet.
     callerMembers: (caller) => ("grants" in caller ? membersOf(caller) : ""),

@@ -1,4 +1,4 @@
-import { admittingSupport, type BackOfficeRoute } from "./access.ts";
+import { admittingSupport, type BackOfficeRoute, namingRecentAuthentication } from "./access.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { exposedProductRoutes } from "./catalog/exposed-product-routes.ts";
 import { exposureRoutes } from "./catalog/exposure-routes.ts";
@@ -30,6 +30,7 @@ import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
 import { overviewRoutes } from "./overview/overview-routes.ts";
+import { personRoutes } from "./people/manage/person-routes.ts";
 import { testOrderRoutes } from "./sandbox/test-order-routes.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { settingsRoutes } from "./system/settings-routes.ts";
@@ -91,5 +92,8 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...overviewRoutes,
   ...viewRoutes,
   ...searchRoutes,
+  ...personRoutes,
   ...meRoutes,
-].map(admittingSupport);
+]
+  .map(admittingSupport)
+  .map(namingRecentAuthentication);

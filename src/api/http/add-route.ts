@@ -31,6 +31,8 @@ export type RouteOptions<Operations, Caller> = {
   authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
   /** The caller as a row that names roles sees it. Null: the row does not admit it. Absent: the listener has no roles. */
   admit?(caller: Caller, row: { readonly admits?: readonly string[] }): Caller | null;
+  /** The problem of a caller who must prove again who it is before it uses a route that needs that. Absent: nobody must. */
+  notRecent?(caller: Caller): Problem | null;
   /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
   notAdmitted?: Problem;
   metrics: RequestMetrics;
@@ -90,7 +92,12 @@ function addInScope<Operations, Caller extends object>(
 /** Admits a request to a row: its exact path, its form, its key and the role of its caller. */
 function admission<Operations, Caller extends object>(
   route: Route<Operations>,
-  { authenticate, admit = (caller) => caller, notAdmitted = forbidden }: RouteOptions<Operations, Caller>,
+  {
+    authenticate,
+    admit = (caller) => caller,
+    notRecent = () => null,
+    notAdmitted = forbidden,
+  }: RouteOptions<Operations, Caller>,
 ) {
   // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
   const exactPath = new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`);
@@ -104,6 +111,8 @@ function admission<Operations, Caller extends object>(
     if (isProblem(caller)) throw new ProblemError(caller);
     const admitted = admit(caller, route);
     if (admitted === null) throw new ProblemError(notAdmitted);
+    const stale = route.needsRecentAuthentication ? notRecent(admitted) : null;
+    if (stale !== null) throw new ProblemError(stale);
     request.caller = admitted;
   };
 }

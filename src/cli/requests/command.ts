@@ -105,7 +105,8 @@ const namedIn = (path: string): { resource: string; parameter: string }[] =>
     resource: parameter === "id" ? singular(collection) : parameter.replace(/Id$/, ""),
   }));
 
-const singular = (plural: string): string => plural.replace(/ies$/, "y").replace(/s$/, "");
+const singular = (plural: string): string =>
+  plural === "people" ? "person" : plural.replace(/ies$/, "y").replace(/s$/, "");
 
 export type BackOfficeRequest = {
   readonly method: Operation["method"];

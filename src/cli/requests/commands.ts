@@ -1,3 +1,5 @@
+import { PERSON_COMMANDS } from "./access/person-commands.ts";
+import { TOKEN_COMMANDS } from "./access/token-commands.ts";
 import { AUDIT_COMMANDS } from "./audit-commands.ts";
 import type { RequestCommand } from "./command.ts";
 import { FACILITY_COMMANDS } from "./facility-commands.ts";
@@ -8,7 +10,6 @@ import { RESEND_COMMANDS } from "./partners/resend-commands.ts";
 import { SANDBOX_COMMANDS } from "./partners/sandbox-commands.ts";
 import { PRODUCT_COMMANDS } from "./product-commands.ts";
 import { SYSTEM_COMMANDS } from "./system-commands.ts";
-import { TOKEN_COMMANDS } from "./token-commands.ts";
 import { VIEW_COMMANDS } from "./view-commands.ts";
 import { WORK_COMMANDS } from "./work-commands.ts";
 
@@ -25,5 +26,6 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...AUDIT_COMMANDS,
   ...TOKEN_COMMANDS,
   ...VIEW_COMMANDS,
+  ...PERSON_COMMANDS,
   ...SYSTEM_COMMANDS,
 ];

@@ -53,6 +53,25 @@ export function orderedProducts(text: string): { productId: string; quantity: nu
   });
 }
 
+const GRANT_FIELDS: Readonly<Record<string, string>> = {
+  merchant: "merchantIds",
+  warehouse: "facilityIds",
+  partner: "connectionIds",
+};
+
+/** Roles separated by semicolons, each with the ids that it is for: `operator; merchant mer_...,mer_...`. */
+export function grants(text: string): Record<string, unknown>[] {
+  return text.split(";").map((grant) => {
+    const [, role, ids] = /^([a-z]+)(?: +(\S.*))?$/.exec(grant.trim()) ?? [];
+    const field = role === undefined ? undefined : GRANT_FIELDS[role];
+    if (role === undefined || (ids !== undefined && field === undefined))
+      throw new InvalidValue(
+        'must be roles such as "operator" or "merchant mer_...", separated by semicolons.',
+      );
+    return field === undefined || ids === undefined ? { role } : { role, [field]: list(ids) };
+  });
+}
+
 /** Texts by name separated by commas: `color=red`. */
 export function textsByName(text: string): Record<string, string> {
   return Object.fromEntries(

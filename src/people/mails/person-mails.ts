@@ -9,10 +9,10 @@ export const invitationMail = (
   inviter: string | null,
   { url, expiresAt }: MadeLink,
 ): PersonMail => ({
-  subject: subjectWith(
-    "You are invited to Partner Orders",
-    inviter === null ? "" : ` by ${oneLine(inviter)}`,
-  ),
+  subject:
+    inviter === null
+      ? "You are invited to Partner Orders"
+      : subjectWith("You are invited to Partner Orders by ", inviter),
   body: paragraphs(
     `Hello ${oneLine(name)},`,
     `${inviter === null ? "you are invited" : `${oneLine(inviter)} has invited you`} to the console of Partner Orders, as ${email}.`,

@@ -1,7 +1,11 @@
-import { attemptSucceeded, takeAttempt } from "../attempts/limit-sign-ins.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
+import { before } from "../../platform/time.ts";
+import { countAttempts } from "../attempts/attempts-sql.ts";
+import { attemptSucceeded, takeAttempt, WINDOW_MS } from "../attempts/limit-sign-ins.ts";
 import { readAnswer } from "../auth/answers.ts";
+import { readPersonByEmail } from "../people-sql.ts";
 import { normalEmail } from "../person.ts";
-import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
+import { byPerson, finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import { knownDevice } from "./known-device.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -27,8 +31,31 @@ export async function signInWithPassword(
       asResponse: true,
     }),
   );
-  if (answer.error !== null) return { outcome: "failed", cookies: [] };
+  if (answer.error !== null) {
+    // After the response: its time does not show whether a person has the address.
+    recordFailure(people, account, visitor).catch((err: unknown) =>
+      people.log.warn({ err }, "failed sign-in not recorded"),
+    );
+    return { outcome: "failed", cookies: [] };
+  }
   await attemptSucceeded(people, attempt);
   if (answer.body["twoFactorRedirect"] === true) return { outcome: "code-required", cookies: answer.cookies };
   return finishSignIn(people, answer, visitor, "password");
+}
+
+/** Entries about failed sign-ins of a person within WINDOW_MS. */
+const FAILURES_RECORDED_MAX = 5;
+
+async function recordFailure(people: People, account: string, visitor: Visitor): Promise<void> {
+  const person = await readPersonByEmail(people.db, account);
+  if (person === null) return;
+  const now = people.clock.now();
+  const [counted] = await countAttempts(people.db, [`failures ${person.id}`], now, before(now, WINDOW_MS));
+  if (counted === undefined || counted.count > FAILURES_RECORDED_MAX) return;
+  await recordAudit(people.db, people, byPerson({ person }, visitor, "signInFailed"), {
+    merchantId: null,
+    subject: "per",
+    ids: [person.id],
+    details: { method: "password", ipAddress: visitor.ipAddress },
+  });
 }

@@ -89,6 +89,19 @@ export const PROBLEMS = {
       "The connection has stored as much of something as it may; limit is the name of the limit and maximum its value.",
     retry: "After deleting something, or when the limit allows it again, as detail says.",
   },
+  "person-exists": {
+    status: 409,
+    title: "Person already exists",
+    meaning: "Another person has this mail address.",
+    retry: "Do not retry. Change the grants of that person, or ask the operator to do it.",
+  },
+  "person-state": {
+    status: 409,
+    title: "Person does not allow this",
+    meaning:
+      "The person is disabled, has accepted its invitation, or is the last operator; state says which: disabled, active or last-operator.",
+    retry: "After the state of the person has changed.",
+  },
   "token-not-rotatable": {
     status: 409,
     title: "Token cannot be rotated",

@@ -163,6 +163,7 @@ const MISSING: Record<string, string> = {
   deliveryId: `dlv_${ID}`,
   shipments: `shp_${ID}`,
   tokens: `tok_${ID}`,
+  people: `per_${ID}`,
 };
 
 /** A client with a token of a role. It was used before, so that its next use is not recorded. */

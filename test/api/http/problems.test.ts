@@ -10,7 +10,7 @@ import { openDatabase } from "../../../src/platform/database/database.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
 import { PROBLEMS, type ProblemCode } from "../../../src/platform/wire/problems.ts";
 import { anOrder, createPartner, placeOrder, placeTestOrder } from "../../support/builders.ts";
-import { createPerson, openBrowser, PASSWORD, signIn } from "../../support/people.ts";
+import { peopleProblems } from "../../support/people-problems.ts";
 import {
   ERRORS_BASE_URL,
   expectRejection,
@@ -50,20 +50,6 @@ describe("every code of the table", () => {
       return [{ ...answer, document: body }, "/api/merchants"];
     },
     unauthorized: async () => [await wire.send("GET /v1/me", {}), "/v1/me"],
-    "sign-in-failed": async () => {
-      const path = "/auth/sign-in/link";
-      const { body, ...answer } = await openBrowser(wire.test).post(path, { token: "pol_no" });
-      return [{ ...answer, document: body }, path];
-    },
-    "recent-authentication-required": async () => {
-      const browser = await signIn(wire.test, await createPerson(wire.test));
-      await wire.test.db.runScript(
-        "update person_sessions set authenticated_at = authenticated_at - interval '15 minutes'",
-      );
-      const path = "/auth/password";
-      const { body, ...answer } = await browser.post(path, { password: PASSWORD });
-      return [{ ...answer, document: body }, path];
-    },
     "not-found": async () => [await wire.send("GET /v1/orders/nothing"), "/v1/orders/nothing"],
     "order-not-cancelable": async () => {
       const { id } = await placeTestOrder(wire.partner);
@@ -93,6 +79,7 @@ describe("every code of the table", () => {
       const { body, ...answer } = await wire.test.backOffice.request("PUT", path, count);
       return [{ ...answer, document: body }, path];
     },
+    ...peopleProblems(() => wire.test),
     "token-not-rotatable": async () => {
       const { id } = (await wire.test.backOffice.post("/api/tokens", { name: "T", role: "support" })).body;
       await wire.test.backOffice.post(`/api/tokens/${id}/revoke`);
@@ -138,6 +125,8 @@ describe("every code of the table", () => {
     "transition-refused": 409,
     "endpoint-paused": 409,
     "stock-changed": 409,
+    "person-exists": 409,
+    "person-state": 409,
     "token-not-rotatable": 409,
     "limit-reached": 409,
     "payload-too-large": 413,
@@ -155,6 +144,7 @@ describe("every code of the table", () => {
     "order-already-exists": ["externalOrderId", "orderId"],
     "transition-refused": ["orderStatus", "rule", "transition"],
     "stock-changed": ["onHand"],
+    "person-state": ["state"],
     "token-not-rotatable": ["reason", "replacedBy"],
     "limit-reached": ["limit", "maximum"],
     "validation-failed": ["errors"],

@@ -9,6 +9,7 @@ const operationOf = (name: string): Operation => {
 
 const IMPORT = "POST /api/merchants/{id}/products/import";
 const BODIES_OF_OPTIONAL_FIELDS = [
+  "PATCH /api/people/{id}",
   "POST /auth/sign-in/single-sign-on",
   "POST /auth/confirm",
   "POST /auth/second-factor",
@@ -128,6 +129,7 @@ const WITH_ATTEMPTS = [
   "POST /auth/reset",
   "POST /auth/reset/password",
   "POST /auth/confirm",
+  "POST /api/people/{id}/resend-invitation",
 ];
 
 describe("the specification's limits", () => {

@@ -28,7 +28,10 @@ export const grantFields = {
   ),
 };
 
-const GrantRequestSchema = Type.Object(grantFields);
+export const GrantRequestSchema = Type.Object(grantFields, {
+  title: "GrantRequest",
+  description: "A role, and what it is for.",
+});
 export type GrantRequest = Static<typeof GrantRequestSchema>;
 
 type NamedField = "merchantIds" | "facilityIds" | "connectionIds";

@@ -89,6 +89,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/connections/{id}/keys",
     operationId: "createKey",
+    needsRecentAuthentication: true,
     admits: andPartner(merchantSide),
     tag: "Keys",
     summary: "Issue a key",

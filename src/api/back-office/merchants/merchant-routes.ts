@@ -165,6 +165,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     method: "PATCH",
     path: "/api/merchants/{id}",
     operationId: "updateMerchant",
+    needsRecentAuthentication: true,
     admits: operatorOnly,
     tag: "Merchants",
     summary: "Update a merchant",

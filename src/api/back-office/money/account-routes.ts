@@ -138,6 +138,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/merchants/{id}/account/payments",
     operationId: "recordAccountPayment",
+    needsRecentAuthentication: true,
     admits: operatorOnly,
     tag: "Money",
     summary: "Record a payment by a merchant",

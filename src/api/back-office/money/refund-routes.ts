@@ -12,6 +12,7 @@ export const refundRoutes: readonly BackOfficeRoute[] = [
     ...orderOperationRow,
     path: "/api/orders/{id}/refund",
     operationId: "refundOrder",
+    needsRecentAuthentication: true,
     admits: operatorOnly,
     tag: "Money",
     summary: "Refund an order",

@@ -1,5 +1,5 @@
-import type { RequestCommand } from "./command.ts";
-import { list, orNone, time, wholeNumber, yesOrNo } from "./values.ts";
+import type { RequestCommand } from "../command.ts";
+import { list, orNone, time, wholeNumber, yesOrNo } from "../values.ts";
 
 const ROLES = "operator, warehouse, merchant, partner, support or monitoring";
 

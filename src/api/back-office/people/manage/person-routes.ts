@@ -1,0 +1,274 @@
+import { Type } from "typebox";
+import { type Grant, isWithin, ROLES } from "../../../../access/grant.ts";
+import {
+  changeGrants,
+  disablePerson,
+  enablePerson,
+  endSessions,
+  makeSignInLink,
+  renamePerson,
+} from "../../../../people/manage/change-person.ts";
+import { invitePerson, resendInvitation } from "../../../../people/manage/invite-person.ts";
+import { listPeople, readPerson, readPersonByEmail } from "../../../../people/people-sql.ts";
+import { normalEmail, type Person } from "../../../../people/person.ts";
+import { listSessions } from "../../../../people/sessions/sessions-sql.ts";
+import type { Context } from "../../../../platform/context.ts";
+import { fromTypeId } from "../../../../platform/ids.ts";
+import { pagePosition, toPage } from "../../../../platform/wire/cursor.ts";
+import { isProblem, notFound, type Problem } from "../../../../platform/wire/problems.ts";
+import { cursorField, limitField, pageOf, shortText } from "../../../../platform/wire/schemas.ts";
+import type { RouteResponse } from "../../../http/route.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  confinedTo,
+  merchantSide,
+  operatorOnly,
+  route,
+} from "../../access.ts";
+import { type GrantRequest, GrantRequestSchema, toGrant } from "../../grants/grant-request.ts";
+import { SessionListSchema, toWireSession } from "../session-wire.ts";
+import { grantsErrors } from "./grants-errors.ts";
+import { PersonEmailSchema, PersonSchema, SignInLinkSchema, toWirePerson } from "./person-wire.ts";
+
+const TAG = "People";
+const PersonIdParams = Type.Object({
+  id: Type.String({ description: "Id of the person, or its mail address." }),
+});
+const missing = notFound("person");
+
+const grantsField = Type.Array(GrantRequestSchema, {
+  minItems: 1,
+  maxItems: ROLES.length,
+  description:
+    "What the person may do: roles, each once, and what each is for. They replace all earlier ones.",
+});
+
+/** The person that a path names. Null if it is missing, or may do more than the caller (decision 0077). */
+async function findPerson({ db }: Context, caller: BackOfficeCaller, text: string): Promise<Person | null> {
+  const id = fromTypeId("per", text);
+  const byEmail = text.includes("@") ? readPersonByEmail(db, normalEmail(text)) : null;
+  const person = id === null ? await byEmail : await readPerson(db, id);
+  return person?.grants.every((grant) => isWithin(grant, caller.grants)) ? person : null;
+}
+
+const toGrants = (context: Context, grants: readonly GrantRequest[]): Promise<Grant[]> =>
+  Promise.all(grants.map((grant) => toGrant(context, grant)));
+
+const answer = (changed: Person | Problem | null, status = 200): RouteResponse | Problem => {
+  if (changed === null) return missing;
+  return isProblem(changed) ? changed : { status, body: toWirePerson(changed) };
+};
+
+const aPerson = (description: string) => ({ 200: { description, schema: PersonSchema } });
+
+export const personRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/people",
+    operationId: "invitePerson",
+    admits: merchantSide,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Invite a person",
+    description:
+      "Sends a link by mail that is valid for seven days. A caller of a merchant invites people for its own merchants and for connections of these only, as long as a merchant has fewer than 200.",
+    body: Type.Object(
+      {
+        name: shortText("Name of the person, as timelines and the audit log show it.", ["Mia Merchant"]),
+        email: PersonEmailSchema,
+        grants: grantsField,
+      },
+      { title: "Invitation", description: "A person to invite." },
+    ),
+    responses: { 201: { description: "The person was invited.", schema: PersonSchema } },
+    problems: ["person-exists", "limit-reached", "validation-failed"],
+    bodyErrors: ({ caller, body }, { context }) => grantsErrors(context, caller, body),
+    handle: async ({ caller, body, by }, { context }) => {
+      const { name, email } = body;
+      const fields = { name, email, grants: await toGrants(context, body.grants) };
+      return answer(await invitePerson(context, fields, confinedTo(caller), by), 201);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/people",
+    operationId: "listPeople",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "List people",
+    description: "A caller of a merchant sees the people all of whose grants are for its own merchants.",
+    query: Type.Object({ limit: limitField, cursor: cursorField }),
+    responses: { 200: { description: "A page, oldest first.", schema: pageOf(PersonSchema, "PersonPage") } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const position = pagePosition("people", query);
+      if (isProblem(position)) return position;
+      const people = await listPeople(context.db, confinedTo(caller), position);
+      return { status: 200, body: toPage(people, position, toWirePerson) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/people/{id}",
+    operationId: "getPerson",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Get a person",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => answer(await findPerson(context, caller, params.id)),
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/people/{id}",
+    operationId: "updatePerson",
+    admits: operatorOnly,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Change a person's name or mail address",
+    description: "Links that were sent to an earlier address end.",
+    params: PersonIdParams,
+    body: Type.Object(
+      {
+        name: Type.Optional(shortText("Name of the person.", ["Mia Merchant"])),
+        email: Type.Optional(PersonEmailSchema),
+      },
+      { title: "PersonChange", description: "What to change." },
+    ),
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-exists", "validation-failed"],
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      return person === null ? missing : answer(await renamePerson(context, person.id, body, by));
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/api/people/{id}/grants",
+    operationId: "setGrants",
+    admits: merchantSide,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Change what a person may do",
+    description: "It counts from the person's next request on. The last operator keeps its role.",
+    params: PersonIdParams,
+    body: Type.Object({ grants: grantsField }, { title: "Grants", description: "All grants of a person." }),
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-state", "validation-failed"],
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      (await findPerson(context, caller, params.id)) === null ? [] : grantsErrors(context, caller, body),
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      if (person === null) return missing;
+      return answer(await changeGrants(context, person.id, await toGrants(context, body.grants), by));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/resend-invitation",
+    operationId: "resendInvitation",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Send the invitation again",
+    description: "The link of an earlier one ends. At most five within 15 minutes.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-state", "rate-limited"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      return person === null ? missing : answer(await resendInvitation(context, person.id, by));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/disable",
+    operationId: "disablePerson",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Disable a person",
+    description:
+      "The person cannot sign in any more, and its sessions and links end. The last operator cannot be disabled. Repeating the request has no further effect.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-state"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      return person === null ? missing : answer(await disablePerson(context, person.id, by));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/enable",
+    operationId: "enablePerson",
+    admits: merchantSide,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Enable a person again",
+    description: "Repeating the request has no further effect.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      return person === null ? missing : answer(await enablePerson(context, person.id, by));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/people/{id}/sessions",
+    operationId: "listSessions",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "List the sessions of a person",
+    params: PersonIdParams,
+    responses: {
+      200: { description: "All of them, the one that was used last first.", schema: SessionListSchema },
+    },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      if (person === null) return missing;
+      const sessions = await listSessions(context.db, person.id);
+      const ownId = caller.session?.id ?? null;
+      return { status: 200, body: { data: sessions.map((session) => toWireSession(session, ownId)) } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/end-sessions",
+    operationId: "endSessions",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Sign a person out everywhere",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      return person === null ? missing : answer(await endSessions(context, person.id, by));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/sign-in-link",
+    operationId: "makeSignInLink",
+    admits: operatorOnly,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Make a link to sign in with",
+    description:
+      "For a person who can neither sign in nor receive mail. It works once within an hour, without a second factor, so give it to that person alone.",
+    params: PersonIdParams,
+    responses: { 201: { description: "The link.", schema: SignInLinkSchema } },
+    problems: ["not-found", "person-state"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      const link = person === null ? null : await makeSignInLink(context, person.id, by);
+      if (link === null) return missing;
+      if (isProblem(link)) return link;
+      return { status: 201, body: { url: link.url, expiresAt: link.expiresAt.toISOString() } };
+    },
+  }),
+];

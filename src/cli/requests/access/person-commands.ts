@@ -1,0 +1,47 @@
+import type { RequestCommand } from "../command.ts";
+import { grants } from "../values.ts";
+
+const GRANTS_HELP =
+  "roles, separated by semicolons, each with what it is for: operator; support; monitoring; warehouse [fac_…,fac_…]; merchant mer_…; partner con_…";
+
+export const PERSON_COMMANDS: readonly RequestCommand[] = [
+  {
+    words: "person invite",
+    operationId: "invitePerson",
+    help: "invite a person by mail",
+    fields: [
+      { name: "name", flag: "--name <name>", help: "name of the person" },
+      { name: "email", flag: "--email <address>", help: "where the invitation is sent" },
+      { name: "grants", flag: "--grants <grants>", help: GRANTS_HELP, read: grants },
+    ],
+  },
+  {
+    words: "person list",
+    operationId: "listPeople",
+    columns: ["id", "name", "email", "state", "createdAt", "lastSignedInAt"],
+  },
+  { words: "person show", operationId: "getPerson" },
+  {
+    words: "person update",
+    operationId: "updatePerson",
+    fields: [
+      { name: "name", flag: "--name <name>", help: "new name" },
+      { name: "email", flag: "--email <address>", help: "new mail address" },
+    ],
+  },
+  {
+    words: "person grant",
+    operationId: "setGrants",
+    fields: [{ name: "grants", flag: "--grants <grants>", help: GRANTS_HELP, read: grants }],
+  },
+  { words: "person resend", operationId: "resendInvitation" },
+  { words: "person disable", operationId: "disablePerson" },
+  { words: "person enable", operationId: "enablePerson" },
+  { words: "person sessions", operationId: "listSessions" },
+  { words: "person sign-out", operationId: "endSessions" },
+  {
+    words: "person link",
+    note: "The link signs in as this person, once within an hour. Give it to that person alone.",
+    operationId: "makeSignInLink",
+  },
+];
