@@ -14,7 +14,6 @@ export const VIEW_COMMANDS: readonly RequestCommand[] = [
   {
     words: "view list",
     operationId: "listViews",
-    columns: ["id", "name", "page", "query"],
   },
   { words: "view create", operationId: "createView", fields: [NAME, PAGE, QUERY] },
   { words: "view change", operationId: "updateView", fields: [NAME, PAGE, QUERY] },
