@@ -1,4 +1,4 @@
-import { Button, Kbd, Text } from "@mantine/core";
+import { Button, Kbd, Text, VisuallyHidden } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { lazy, Suspense, useState } from "react";
@@ -24,8 +24,8 @@ export function PaletteButton() {
         c="dimmed"
         leftSection={<IconSearch size={14} />}
         onClick={() => void open()}
-        aria-label={t("palette.open")}
       >
+        <VisuallyHidden hiddenFrom="sm">{t("palette.open")}</VisuallyHidden>
         <Text size="xs" visibleFrom="sm" pr={24}>
           {t("palette.open")}
         </Text>
