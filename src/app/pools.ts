@@ -10,8 +10,8 @@ type PoolOptions = Pick<DatabaseOptions, "connectionsMax" | "statementTimeoutMs"
 export const POOLS = {
   /** The start, signals to other processes and, in a worker, those of others. */
   service: { connectionsMax: 3, statementTimeoutMs: 15_000 },
-  /** Partners: 4 groups of keys, 4 groups of orders, 1 of rate limits and 6 other calls. */
-  partners: { connectionsMax: 15, statementTimeoutMs: 2_000 },
+  /** Partners: 4 groups of keys and 1 of their uses, 4 groups of orders, 1 of rate limits and 6 other calls. */
+  partners: { connectionsMax: 16, statementTimeoutMs: 2_000 },
   /** Groups of new orders. An order that waits longer for a lock leaves its group. */
   creations: { connectionsMax: 2, statementTimeoutMs: 2_000, lockTimeoutMs: 100 },
   /** Partners' lists: 3 groups of product pages and 3 other lists. */

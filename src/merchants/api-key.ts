@@ -16,6 +16,14 @@ export type ApiKey = {
   readonly revokedAt: Date | null;
 };
 
+/** A key as the back office shows it. */
+export type ShownKey = ApiKey & {
+  /** Null if it was never used. A use is written at most once in five minutes. */
+  readonly lastUsedAt: Date | null;
+  /** The key that a rotation has put in its place. */
+  readonly replacedById: string | null;
+};
+
 /** The mode and seven random characters. */
 const PREFIX_LENGTH = 16;
 

@@ -2,7 +2,7 @@ import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { notFound, type Problem } from "../platform/wire/problems.ts";
-import { type ApiKey, makeKey } from "./api-key.ts";
+import { type ApiKey, makeKey, type ShownKey } from "./api-key.ts";
 import { lockConnection } from "./connections-sql.ts";
 import { countKeys, insertKey } from "./keys-sql.ts";
 import { limitReached, maximumOf } from "./limits.ts";
@@ -15,7 +15,7 @@ export async function issueKey(
   context: Context,
   fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "mode" | "expiresAt">,
   by: Initiator,
-): Promise<{ key: string; issued: ApiKey } | Problem> {
+): Promise<{ key: string; issued: ShownKey } | Problem> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, fields);
@@ -33,6 +33,6 @@ export async function issueKey(
       ids: [issued.id],
       details: { name, mode, prefix, expiresAt },
     });
-    return { key, issued };
+    return { key, issued: { ...issued, lastUsedAt: null, replacedById: null } };
   });
 }

@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import type { ApiKey } from "./api-key.ts";
+import type { ApiKey, ShownKey } from "./api-key.ts";
 import type { KeyMode } from "./key-mode.ts";
 
 type KeyRow = {
@@ -16,6 +16,12 @@ type KeyRow = {
   expires_at: Date | null;
   revoked_at: Date | null;
 };
+
+type ShownRow = KeyRow & { last_used_at: Date | null; replaced_by_id: string | null };
+
+/** Of the key `k`. */
+const SHOWN_COLUMNS = `k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
+             k.revoked_at, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at`;
 
 /** The hex form that PostgreSQL uses for bytes. */
 const toBytea = (hex: string): string => `\\x${hex}`;
@@ -37,16 +43,16 @@ export async function readKeys(db: Queryable, hashes: readonly string[]): Promis
 }
 
 /** A key by its id. Null if there is none. */
-export async function readKey(db: Queryable, keyId: string): Promise<ApiKey | null> {
-  const [row] = await db.query<KeyRow>({
+export async function readKey(db: Queryable, keyId: string): Promise<ShownKey | null> {
+  const [row] = await db.query<ShownRow>({
     name: "read-key",
     text: `
-      select key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at
-      from api_keys
-      where id = $1`,
+      select ${SHOWN_COLUMNS}
+      from api_keys k
+      where k.id = $1`,
     values: [keyId],
   });
-  return row === undefined ? null : toKey(row);
+  return row === undefined ? null : toShown(row);
 }
 
 /** Which keys are listed: those that are live at a time, or those that are not. Null lists all. */
@@ -58,20 +64,20 @@ export async function listKeys(
   connection: ConnectionKey,
   { live, now }: KeyFilter,
   { afterId, limit }: PagePosition,
-): Promise<ApiKey[]> {
-  const rows = await db.query<KeyRow>({
+): Promise<ShownKey[]> {
+  const rows = await db.query<ShownRow>({
     name: "list-keys",
     text: `
-      select key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at
-      from api_keys
-      where merchant_id = $1 and connection_id = $2 and id > $3
+      select ${SHOWN_COLUMNS}
+      from api_keys k
+      where k.merchant_id = $1 and k.connection_id = $2 and k.id > $3
         and ($5::boolean is null
-          or $5 = (revoked_at is null and (expires_at is null or expires_at > $6)))
-      order by id
+          or $5 = (k.revoked_at is null and (k.expires_at is null or k.expires_at > $6)))
+      order by k.id
       limit $4 + 1`,
     values: [connection.merchantId, connection.connectionId, afterId, limit, live, now],
   });
-  return rows.map(toKey);
+  return rows.map(toShown);
 }
 
 /** How many keys a connection has, with revoked and expired ones, at most `countMax`. */
@@ -111,18 +117,61 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
 }
 
 /** Revokes a key. Returns null if there is no such key, or it was revoked before: the first time stays. */
-export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): Promise<ApiKey | null> {
-  const [row] = await db.query<KeyRow>({
+export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): Promise<ShownKey | null> {
+  const [row] = await db.query<ShownRow>({
     name: "revoke-key",
     text: `
-      update api_keys
+      update api_keys k
       set revoked_at = $2
-      where id = $1 and revoked_at is null
-      returning key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at`,
+      where k.id = $1 and k.revoked_at is null
+      returning ${SHOWN_COLUMNS}`,
     values: [keyId, now],
   });
-  return row === undefined ? null : toKey(row);
+  return row === undefined ? null : toShown(row);
 }
+
+/** Brings the end of a key forward, and names the key that replaces it. */
+export async function markKeyReplaced(
+  tx: Queryable,
+  keyId: string,
+  replacedById: string,
+  expiresAt: Date,
+): Promise<void> {
+  await tx.query({
+    name: "mark-key-replaced",
+    text: `
+      update api_keys
+      set expires_at = least(expires_at, $3), replaced_by_id = $2
+      where id = $1 and replaced_by_id is null`,
+    values: [keyId, replacedById, expiresAt],
+  });
+}
+
+/** Records that keys were used, unless a use after `staleBefore` is recorded already. In the order of the ids. */
+export async function recordKeyUses(
+  db: Queryable,
+  keyIds: readonly string[],
+  usedAt: Date,
+  staleBefore: Date,
+): Promise<void> {
+  await db.query({
+    name: "record-key-uses",
+    text: `
+      insert into api_key_uses (key_id, last_used_at)
+      select used.id, $2
+      from unnest($1::uuid[]) as used (id)
+      order by used.id
+      on conflict (key_id) do update set last_used_at = excluded.last_used_at
+      where api_key_uses.last_used_at <= $3`,
+    values: [keyIds, usedAt, staleBefore],
+  });
+}
+
+const toShown = (row: ShownRow): ShownKey => ({
+  ...toKey(row),
+  lastUsedAt: row.last_used_at,
+  replacedById: row.replaced_by_id,
+});
 
 const toKey = (row: KeyRow): ApiKey => ({
   id: row.id,

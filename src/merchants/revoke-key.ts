@@ -1,11 +1,11 @@
 import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import type { ApiKey } from "./api-key.ts";
+import type { ShownKey } from "./api-key.ts";
 import { markKeyRevoked, readKey } from "./keys-sql.ts";
 
 /** Revokes a key. Keeps the time of the first revocation if it is repeated. Null if there is no such key. */
-export async function revokeKey(context: Context, keyId: string, by: Initiator): Promise<ApiKey | null> {
+export async function revokeKey(context: Context, keyId: string, by: Initiator): Promise<ShownKey | null> {
   return inTransaction(context, async (tx) => {
     const revoked = await markKeyRevoked(tx, keyId, context.clock.now());
     if (revoked === null) return readKey(tx, keyId); // It is missing, or was revoked before.

@@ -96,6 +96,11 @@ const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
   createConnection: () => ["POST", `/api/merchants/${world.partner.merchantId}/connections`, { name: "New" }],
   updateConnection: () => ["PATCH", `/api/connections/${world.partner.connectionId}`, { name: "Other" }],
   createKey: () => ["POST", `/api/connections/${world.partner.connectionId}/keys`, { name: "New" }],
+  rotateKey: async () => [
+    "POST",
+    `/api/keys/${(await createKey(world.test, world.partner.connectionId)).id}/rotate`,
+    {},
+  ],
   revokeKey: async () => [
     "POST",
     `/api/keys/${(await createKey(world.test, world.partner.connectionId)).id}/revoke`,

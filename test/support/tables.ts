@@ -1,5 +1,8 @@
 import type { TestService } from "./test-service.ts";
 
+/** Written beside the requests of partners, at any time after them: when each key was last used (decision 0143). */
+const NOT_DUMPED = ["api_key_uses"];
+
 /** Every row of every table as text, by table: two dumps are equal when nothing was stored, changed or deleted. */
 export async function dumpTables(test: TestService): Promise<Record<string, string[]>> {
   const tables = await test.db.query<{ name: string }>({
@@ -12,7 +15,7 @@ export async function dumpTables(test: TestService): Promise<Record<string, stri
     values: [],
   });
   const dump: Record<string, string[]> = {};
-  for (const { name } of tables) {
+  for (const { name } of tables.filter((table) => !NOT_DUMPED.includes(table.name))) {
     const rows = await test.db.query<{ row: string }>({
       name: `test-dump-${name}`,
       text: `select t::text as row from "${name}" t order by 1`,

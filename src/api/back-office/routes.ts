@@ -10,6 +10,7 @@ import { rateRoutes } from "./facilities/rate-routes.ts";
 import { stockMovementRoutes } from "./facilities/stock-movement-routes.ts";
 import { stockRoutes } from "./facilities/stock-routes.ts";
 import { connectionRoutes } from "./merchants/connection-routes.ts";
+import { keyRotationRoutes } from "./merchants/key-rotation-routes.ts";
 import { keyRoutes } from "./merchants/key-routes.ts";
 import { merchantRoutes } from "./merchants/merchant-routes.ts";
 import { usageRoutes } from "./merchants/usage-routes.ts";
@@ -58,6 +59,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...connectionRoutes,
   ...usageRoutes,
   ...keyRoutes,
+  ...keyRotationRoutes,
   ...productRoutes,
   ...importRoutes,
   ...exposedProductRoutes,

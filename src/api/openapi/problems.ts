@@ -144,6 +144,8 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
       return { required: { limit: LimitNameSchema, maximum: Type.Integer({ description: "Its value." }) } };
     case "token-not-rotatable":
       return { required: { reason, replacedBy } };
+    case "key-not-rotatable":
+      return { required: { reason: keyReason, replacedBy: replacedByKey } };
     case "stock-changed":
       return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
     case "validation-failed":
@@ -172,7 +174,7 @@ const LimitNameSchema = openEnumeration(
 const EndReasonSchema = enumeration(
   "TokenEndReason",
   TOKEN_END_REASONS,
-  "`revoked`: the token was revoked. `expired`: it has expired. `replaced`: it was already rotated.",
+  "`revoked`: it was revoked. `expired`: it has expired. `replaced`: it was already rotated.",
 );
 
 const reason = describedAs(EndReasonSchema, "Why the token cannot be rotated.");
@@ -180,6 +182,12 @@ const reason = describedAs(EndReasonSchema, "Why the token cannot be rotated.");
 const replacedBy = nullable(
   Type.String(),
   "Id of the token that replaced it. Null if it was not rotated before.",
+);
+
+const keyReason = describedAs(EndReasonSchema, "Why the key cannot be rotated.");
+const replacedByKey = nullable(
+  Type.String(),
+  "Id of the key that replaced it. Null if it was not rotated before.",
 );
 
 const WaitingLimitSchema = enumeration(

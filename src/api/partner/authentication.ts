@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { type ApiKey, hashKey, isLive } from "../../merchants/api-key.ts";
 import type { KeyAccess } from "../../merchants/key-mode.ts";
+import { keyUseNotes } from "../../merchants/keys/note-key-use.ts";
 import { readKeys } from "../../merchants/keys-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
@@ -56,6 +57,7 @@ export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: 
     sizeMax: 128,
     concurrencyMax: KEY_GROUPS_MAX,
   });
+  const noteUse = keyUseNotes({ db, clock, log });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<PartnerCaller | Problem> => {
     const sent = keyOf(request.headers);
     const key = sent === null ? undefined : await findKey(hashKey(sent));
@@ -64,6 +66,7 @@ export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: 
       logFailure({ address: request.ip, requestId: request.id, ...(keyId && { keyId }) });
       return unauthorized(request.headers);
     }
+    noteUse(key.id);
     const taken = rateLimiter.take(key);
     const allowance = taken instanceof Promise ? await taken : taken; // Most need no promise.
     if (allowance !== null) reply.headers(allowance.headers);

@@ -211,8 +211,28 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
         read: yesOrNo,
       },
     ],
-    columns: ["id", "name", "mode", "prefix", "createdAt", "expiresAt", "revokedAt"],
+    columns: ["id", "name", "mode", "prefix", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"],
   },
   { words: "key show", operationId: "getKey" },
+  {
+    words: "key rotate",
+    operationId: "rotateKey",
+    help: "replace a key by a new one, which is shown only this once",
+    note: "The key is shown only this once. Store it now.",
+    fields: [
+      {
+        name: "overlapHours",
+        flag: "--overlap-hours <hours>",
+        help: "how long the old key stays valid, 24 by default; 0 ends it at once",
+        read: wholeNumber,
+      },
+      {
+        name: "expiresAt",
+        flag: "--expires-at <time>",
+        help: "such as 2030-01-31; none: never; as long as the old one was given by default",
+        read: orNone(time),
+      },
+    ],
+  },
   { words: "key revoke", operationId: "revokeKey" },
 ];

@@ -109,6 +109,13 @@ export const PROBLEMS = {
       "The token is revoked, has expired or was already rotated; reason says which, and replacedBy names the token that replaced it.",
     retry: "Do not retry. Rotate the token that replaced it, or create a new one.",
   },
+  "key-not-rotatable": {
+    status: 409,
+    title: "Key cannot be rotated",
+    meaning:
+      "The key of a connection is revoked, has expired or was already rotated; reason says which, and replacedBy names the key that replaced it.",
+    retry: "Do not retry. Rotate the key that replaced it, or issue a new one.",
+  },
   "payload-too-large": {
     status: 413,
     title: "Request body too large",

@@ -32,6 +32,8 @@ describe("POST /api/connections/{id}/keys", () => {
       createdAt: test.clock.now().toISOString(),
       expiresAt: null,
       revokedAt: null,
+      lastUsedAt: null,
+      replacedBy: null,
     });
     expect(await statusWith(body.key)).toBe(200);
   });

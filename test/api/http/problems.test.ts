@@ -87,6 +87,14 @@ describe("every code of the table", () => {
       const { body, ...answer } = await wire.test.backOffice.post(path, {});
       return [{ ...answer, document: body }, path];
     },
+    "key-not-rotatable": async () => {
+      const keys = `/api/connections/${wire.partner.connectionId}/keys`;
+      const { id } = (await wire.test.backOffice.post(keys, {})).body;
+      await wire.test.backOffice.post(`/api/keys/${id}/revoke`);
+      const path = `/api/keys/${id}/rotate`;
+      const { body, ...answer } = await wire.test.backOffice.post(path, {});
+      return [{ ...answer, document: body }, path];
+    },
     "limit-reached": async () => {
       const full = await createPartner(wire.test);
       for (let count = 0; count < STORED_LIMITS.endpoints.standard; count += 1) await createEndpoint(full);
@@ -128,6 +136,7 @@ describe("every code of the table", () => {
     "person-exists": 409,
     "person-state": 409,
     "token-not-rotatable": 409,
+    "key-not-rotatable": 409,
     "limit-reached": 409,
     "payload-too-large": 413,
     "unsupported-media-type": 415,
@@ -146,6 +155,7 @@ describe("every code of the table", () => {
     "stock-changed": ["onHand"],
     "person-state": ["state"],
     "token-not-rotatable": ["reason", "replacedBy"],
+    "key-not-rotatable": ["reason", "replacedBy"],
     "limit-reached": ["limit", "maximum"],
     "validation-failed": ["errors"],
   };

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { ApiKey } from "../../../merchants/api-key.ts";
+import type { ShownKey } from "../../../merchants/api-key.ts";
 import { keyOf } from "../../../merchants/connection.ts";
 import { issueKey } from "../../../merchants/issue-key.ts";
 import { KeyModeSchema } from "../../../merchants/key-mode.ts";
@@ -45,12 +45,19 @@ const keyFields = {
   createdAt: dateTime("When the key was issued."),
   expiresAt: nullableTime("When the key expires. Null if it does not expire."),
   revokedAt: nullableTime("When the key was revoked. Null if it was not."),
+  lastUsedAt: nullableTime(
+    "When the key was last used, to within five minutes. Null if it never was. The service sets it.",
+  ),
+  replacedBy: nullable(
+    Type.String({ examples: ["key_01m7y7np16fe68bxp4h91tdmdn"] }),
+    "Id of the key that a rotation has put in its place. Null if it was not rotated.",
+  ),
 };
 const KeySchema = Type.Object(keyFields, {
   title: "Key",
   description: "A key of a connection, without the key itself.",
 });
-const NewKeySchema = Type.Object(
+export const NewKeySchema = Type.Object(
   {
     ...keyFields,
     key: Type.String({ description: "The key itself. It is shown only in this response." }),
@@ -58,22 +65,26 @@ const NewKeySchema = Type.Object(
   { title: "IssuedKey", description: "A new key of a connection." },
 );
 
-const KeyIdParams = Type.Object({ id: Type.String({ description: "Id of the key." }) });
+export const KeyIdParams = Type.Object({ id: Type.String({ description: "Id of the key." }) });
 
 /** A live key places real orders, which the merchant pays for (decision 0122). */
-const LIVE_KEYS_ARE_THE_MERCHANTS: Problem = {
+export const LIVE_KEYS_ARE_THE_MERCHANTS: Problem = {
   code: "forbidden",
-  detail: "Your role allows test keys only. Ask the merchant to issue or revoke a live key.",
+  detail: "Your role allows test keys only. Ask the merchant to issue, rotate or revoke a live key.",
 };
 
 /** Null for a missing key, and for one that the caller may not see. */
-async function findKey({ db }: Context, caller: BackOfficeCaller, text: string): Promise<ApiKey | null> {
+export async function findKey(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  text: string,
+): Promise<ShownKey | null> {
   const id = fromTypeId("key", text);
   const key = id === null ? null : await readKey(db, id);
   return key !== null && maySeeConnection(caller, key) ? key : null;
 }
 
-const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
+export const toWireKey = (key: ShownKey): Static<typeof KeySchema> => ({
   id: toTypeId("key", key.id),
   connectionId: toTypeId("con", key.connectionId),
   name: key.name,
@@ -82,6 +93,8 @@ const toWireKey = (key: ApiKey): Static<typeof KeySchema> => ({
   createdAt: key.createdAt.toISOString(),
   expiresAt: key.expiresAt?.toISOString() ?? null,
   revokedAt: key.revokedAt?.toISOString() ?? null,
+  lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  replacedBy: key.replacedById === null ? null : toTypeId("key", key.replacedById),
 });
 
 export const keyRoutes: readonly BackOfficeRoute[] = [
