@@ -6,10 +6,14 @@ import { insertPerson } from "../../src/people/people-sql.ts";
 import type { Person } from "../../src/people/person.ts";
 import type { Answer, Client, TestService } from "./test-service.ts";
 
+type Raw = { readonly statusCode: number; readonly headers: Record<string, unknown> };
+
 /** A browser: it keeps cookies, and names the page that it is on. */
 export type Browser = {
   readonly cookies: Map<string, string>;
   get(path: string): Promise<Answer>;
+  /** A request that the browser was sent to by another site. The description does not have it. */
+  raw(path: string): Promise<Raw>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 };
@@ -38,8 +42,21 @@ export function openBrowser(service: TestService, address = "192.0.2.1"): Browse
     }
     return answer;
   };
+  const raw: Browser["raw"] = async (path) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const answer = await service.inject({ method: "GET", url: path, headers: { host: HOST, cookie } });
+    const sent = [answer.headers["set-cookie"] ?? []].flat().map(String);
+    for (const set of sent) {
+      const [pair = "", ...attributes] = set.split("; ");
+      const at = pair.indexOf("=");
+      if (attributes.includes("Max-Age=0")) cookies.delete(pair.slice(0, at));
+      else cookies.set(pair.slice(0, at), pair.slice(at + 1));
+    }
+    return answer;
+  };
   return {
     cookies,
+    raw,
     get: (path) => request("GET", path),
     post: (path, body, headers) => request("POST", path, body, headers),
     request,

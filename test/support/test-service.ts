@@ -47,6 +47,8 @@ export type TestService = {
   backOffice: Client;
   /** A client of the back office with another token than the operator's; without one it sends none. */
   backOfficeAs(token?: string): Client;
+  /** A request of the back office that its description does not have. */
+  inject: ReturnType<typeof createBackOffice>["inject"];
   /** A client of the back office without a token, from this address. */
   backOfficeFrom(address: string): Client;
   /** A client of the back office that acts as a person with one role, or with these grants. */
@@ -150,6 +152,7 @@ export async function startTestService(
     partner: (key) => clientOf(partnerApi, key, partnerCheck),
     backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
     backOfficeAs: (token) => clientOf(backOffice, token, check),
+    inject: backOffice.inject.bind(backOffice),
     backOfficeFrom: (address) => clientOf(backOffice, undefined, check, address),
     backOfficeFor: (person) =>
       clientOf(backOffice, `${PERSON}${encodeURIComponent(JSON.stringify(callerOf(person)))}`, check),

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
+import { bucketsOf } from "../../../src/people/attempts/limit-sign-ins.ts";
+import { purgePeopleRecords } from "../../../src/people/purge-people-records.ts";
+import { createMerchantResources, requestsOf } from "../../support/back-office-resources.ts";
+import {
+  createPerson,
+  createPersonWithPassword,
+  linkToken,
+  openBrowser,
+  PASSWORD,
+  signIn,
+} from "../../support/people.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const accountBucket = (account: string): string =>
+  bucketsOf({ network: "192.0.2.99", account, device: null }).at(-1)?.bucket ?? "";
+const wrong = (email: string) => ({ email, password: "a wrong password" });
+
+describe("a page of another site", () => {
+  const body = { name: "New", accountEmail: "new@example.com" };
+  it.each([
+    ["with its origin", { origin: "https://evil.example" }],
+    ["with the origin of another port", { origin: "http://localhost:9999" }],
+    ["without an origin that it would show", { origin: "null" }],
+    ["of the same site, but another host", { origin: "http://other.localhost:8081" }],
+  ])("changes nothing %s", async (_name, headers) => {
+    const browser = await signIn(service, await createPerson(service));
+    const before = await dumpTables(service);
+    for (const [method, path, sent] of [
+      ["POST", "/api/merchants", body],
+      ["POST", "/auth/sign-out", undefined],
+      ["POST", "/auth/password", { password: "of the attacker" }],
+      ["POST", "/api/me/sessions/end-others", undefined],
+      ["POST", "/auth/sign-in/password", wrong("a@example.com")],
+    ] as const) {
+      const answer = await browser.request(method, path, sent, headers);
+      expect(answer, path).toMatchObject({ status: 403, body: { code: "forbidden" } });
+    }
+    expect(await dumpTables(service)).toEqual(before);
+    expect((await browser.post("/api/merchants", body)).status).toBe(201);
+  });
+
+  it("changes nothing if the browser names no origin", async () => {
+    const browser = await signIn(service, await createPerson(service));
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const client = service.backOfficeFrom("192.0.2.1");
+    const send = (headers: Record<string, string>) =>
+      client.request("POST", "/api/merchants", { body, headers: { cookie, ...headers } });
+    expect((await send({})).status).toBe(403);
+    expect((await send({ "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await send({ "sec-fetch-site": "same-site" })).status).toBe(403);
+    expect((await send({ "sec-fetch-site": "same-origin" })).status).toBe(201);
+  });
+});
+
+describe("a cookie", () => {
+  it("with a forged signature, or of another session, opens nothing", async () => {
+    const browser = await signIn(service, await createPerson(service));
+    const [[name = "", value = ""] = []] = [...browser.cookies].filter(([each]) => each.includes("session"));
+    const [token = ""] = decodeURIComponent(value).split(".");
+    for (const forged of [token, `${token}.`, `${token}.${"A".repeat(43)}=`, `x${value}`, "%E0%A4%A", ""]) {
+      const thief = openBrowser(service);
+      thief.cookies.set(name, forged);
+      expect((await thief.get("/api/me")).status, forged).toBe(401);
+    }
+  });
+
+  it("counts less than a token that is sent with it", async () => {
+    const browser = await signIn(service, await createPerson(service));
+    const answer = await browser.request("GET", "/api/me", undefined, { authorization: "Bearer nonsense" });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("recent authentication", () => {
+  it("is needed by each route that says so, and by no other", async () => {
+    const world = await startServiceForTest();
+    const requests = requestsOf(await createMerchantResources(world));
+    const browser = await signIn(world, await createPerson(world));
+    world.clock.advance({ minutes: 15 });
+    const asked: string[] = [];
+    for (const { operationId, method, path, options } of requests) {
+      if (operationId === "importProducts") continue;
+      const { body } = await browser.request(method, path, options.body);
+      if (body?.code === "recent-authentication-required") asked.push(operationId);
+    }
+    const marked = backOfficeRoutes
+      .filter(({ needsRecentAuthentication }) => needsRecentAuthentication)
+      .map(({ operationId }) => operationId);
+    expect(asked.sort()).toEqual(marked.sort());
+    expect(asked).toEqual(
+      expect.arrayContaining([
+        "createKey",
+        "createToken",
+        "rotateToken",
+        "recordAccountPayment",
+        "refundOrder",
+      ]),
+    );
+  });
+});
+
+describe("attempts to sign in", () => {
+  it("are limited for one address at one account, also at once, and start again after 15 minutes", async () => {
+    const { person } = await createPersonWithPassword(service);
+    const browser = openBrowser(service, "192.0.2.50");
+    const send = () => browser.post("/auth/sign-in/password", wrong(person.email));
+    const answers = await Promise.all(Array.from({ length: 12 }, send));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), 429, 429]);
+    const right = { email: person.email, password: PASSWORD };
+    const rejected = await browser.post("/auth/sign-in/password", right);
+    expect(rejected).toMatchObject({ status: 429, headers: { "retry-after": "900" } });
+    const other = openBrowser(service, "192.0.2.51");
+    expect((await other.post("/auth/sign-in/password", right)).status).toBe(200);
+    service.clock.advance({ minutes: 15 });
+    expect((await browser.post("/auth/sign-in/password", right)).status).toBe(200);
+  });
+
+  it("of strangers leave the person its own browser", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    await service.db.query({
+      name: "use-up-attempts",
+      text: "insert into person_attempts select b, 1000, $1 from unnest($2::text[]) as b",
+      values: [service.clock.now(), [accountBucket(person.email)]],
+    });
+    const right = { email: person.email, password: PASSWORD };
+    expect((await openBrowser(service, "192.0.2.60").post("/auth/sign-in/password", right)).status).toBe(429);
+    expect((await browser.post("/auth/sign-in/password", right)).status).toBe(200);
+    const forged = openBrowser(service, "192.0.2.61");
+    forged.cookies.set("partner-orders.device", `abc.${"A".repeat(43)}`);
+    expect((await forged.post("/auth/sign-in/password", right)).status).toBe(429);
+  });
+
+  it("leave entries in the audit log, but not without end", async () => {
+    const { person } = await createPersonWithPassword(service);
+    const browser = openBrowser(service, "192.0.2.70");
+    for (let count = 0; count < 8; count += 1)
+      await browser.post("/auth/sign-in/password", wrong(person.email));
+    const entries = async () =>
+      (await service.backOffice.get(`/api/audit-entries?actor=${encodeURIComponent(person.name)}&limit=100`))
+        .body.data;
+    await expect
+      .poll(
+        async () =>
+          (await entries()).filter(({ action }: { action: string }) => action === "signInFailed").length,
+      )
+      .toBe(5);
+    const [newest] = await entries();
+    expect(JSON.stringify(newest)).not.toContain("a wrong password");
+  });
+});
+
+describe("the job purge-people-records", () => {
+  it("deletes what has ended, and nothing else", async () => {
+    const world = await startServiceForTest();
+    const person = await createPerson(world);
+    await signIn(world, person);
+    world.clock.advance({ hours: 13 });
+    const browser = await signIn(world, person);
+    await linkToken(world, person, "reset");
+    expect(await purgePeopleRecords(world.context)).toBeGreaterThan(0);
+    expect(await purgePeopleRecords(world.context)).toBe(0);
+    expect((await browser.get("/api/me/sessions")).body.data).toHaveLength(1);
+    world.clock.advance({ hours: 40 * 24 });
+    await purgePeopleRecords(world.context);
+    for (const table of ["person_sessions", "person_links", "person_attempts"]) {
+      const rows = await world.db.query({ name: table, text: `select from ${table}`, values: [] });
+      expect(rows, table).toEqual([]);
+    }
+  });
+});

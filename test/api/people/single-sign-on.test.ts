@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CLIENT, type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
+import { type Browser, createPerson, openBrowser } from "../../support/people.ts";
+import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
+
+let service: TestService;
+let provider: IdentityProvider;
+beforeAll(async () => {
+  provider = await startIdentityProvider();
+  service = await startTestService({
+    config: {
+      oidcIssuer: provider.issuer,
+      oidcClientId: CLIENT.id,
+      oidcClientSecret: CLIENT.secret,
+      oidcName: "Example ID",
+    },
+  });
+});
+afterAll(async () => {
+  await service.close();
+  await provider.close();
+});
+
+/** Goes to the identity provider and back, as a browser does. Returns where it ends. */
+async function signInThere(browser: Browser, returnTo?: string): Promise<string> {
+  const { url } = (await browser.post("/auth/sign-in/single-sign-on", { ...(returnTo && { returnTo }) }))
+    .body;
+  const back = await fetch(url, { redirect: "manual" });
+  const target = new URL(back.headers.get("location") ?? "");
+  expect(target.pathname).toBe("/auth/callback/oidc");
+  const answer = await browser.raw(`${target.pathname}${target.search}`);
+  expect(answer.statusCode).toBe(302);
+  return String(answer.headers["location"]);
+}
+
+const FAILED = "http://localhost:8081/sign-in?error=sign-in-failed";
+let counter = 0;
+const aSubject = (email: string, isVerified = true) => {
+  counter += 1;
+  return { sub: `subject-${counter}`, email, email_verified: isVerified };
+};
+
+describe("sign-in by the identity provider", () => {
+  it("is offered by its name", async () => {
+    expect((await openBrowser(service).get("/auth/methods")).body).toEqual({
+      singleSignOn: { name: "Example ID" },
+    });
+  });
+
+  it("signs in a person who was invited, and knows it by its subject from then on", async () => {
+    const person = await createPerson(service, { grants: [{ role: "support" }] });
+    provider.subject = aSubject(person.email);
+    const browser = openBrowser(service);
+    expect(await signInThere(browser, "/orders?status=NEW")).toBe("http://localhost:8081/orders?status=NEW");
+    expect((await browser.get("/api/me")).body).toMatchObject({ name: person.name, role: "support" });
+    provider.subject = { ...provider.subject, email: "changed@example.com" };
+    const again = openBrowser(service);
+    expect(await signInThere(again)).toBe("http://localhost:8081/");
+    expect((await again.get("/api/me")).body.name).toBe(person.name);
+    const stored = await service.db.query({
+      name: "tokens",
+      text: "select access_token, refresh_token, id_token from person_accounts where person_id = $1",
+      values: [person.id],
+    });
+    expect(stored).toEqual([{ access_token: null, refresh_token: null, id_token: null }]);
+  });
+
+  it("lets nobody in who was not invited, whose address is not verified, or who is disabled", async () => {
+    const person = await createPerson(service);
+    const disabled = await createPerson(service, { grants: [{ role: "support" }] });
+    await service.backOffice.post(`/api/people/${disabled.email}/disable`);
+    for (const subject of [
+      aSubject("stranger@example.com"),
+      aSubject(person.email, false),
+      aSubject(disabled.email),
+    ]) {
+      provider.subject = subject;
+      const browser = openBrowser(service);
+      expect(await signInThere(browser), subject.email).toBe(FAILED);
+      expect((await browser.get("/api/me")).status).toBe(401);
+    }
+    const people = await service.db.query({
+      name: "strangers",
+      text: "select id from people where email = 'stranger@example.com'",
+      values: [],
+    });
+    expect(people).toEqual([]);
+  });
+
+  it("needs the state of the same browser, and each code is good once", async () => {
+    const person = await createPerson(service);
+    provider.subject = aSubject(person.email);
+    const browser = openBrowser(service);
+    const { url } = (await browser.post("/auth/sign-in/single-sign-on", {})).body;
+    const target = new URL((await fetch(url, { redirect: "manual" })).headers.get("location") ?? "");
+    const path = `${target.pathname}${target.search}`;
+    const victim = openBrowser(service);
+    await victim.raw(path);
+    expect((await victim.get("/api/me")).status).toBe(401);
+    await browser.raw("/auth/callback/oidc?error=access_denied&state=x");
+    expect((await browser.get("/api/me")).status).toBe(401);
+  });
+
+  it.each(["https://evil.example", "//evil.example", "/\\evil.example", "orders"])(
+    "does not return to %s",
+    async (returnTo) => {
+      const answer = await openBrowser(service).post("/auth/sign-in/single-sign-on", { returnTo });
+      expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: "/returnTo" }] } });
+    },
+  );
+
+  it("rejects an ID token that another key has signed", async () => {
+    const person = await createPerson(service);
+    provider.subject = aSubject(person.email);
+    provider.forge();
+    const browser = openBrowser(service);
+    expect(await signInThere(browser)).toBe(FAILED);
+    expect((await browser.get("/api/me")).status).toBe(401);
+  });
+
+  it("is missing if no provider is configured, and unavailable if it does not answer", async () => {
+    const without = await startServiceForTest();
+    const browser = openBrowser(without);
+    expect((await browser.get("/auth/methods")).body).toEqual({ singleSignOn: null });
+    expect((await browser.post("/auth/sign-in/single-sign-on", {})).status).toBe(404);
+    const broken = await startServiceForTest({
+      config: { oidcIssuer: "http://127.0.0.1:9", oidcClientId: "c", oidcClientSecret: "s" },
+    });
+    expect((await openBrowser(broken).post("/auth/sign-in/single-sign-on", {})).status).toBe(503);
+  });
+});

@@ -1,0 +1,98 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Who signs in at the identity provider. */
+export type Subject = { readonly sub: string; readonly email: string; readonly email_verified: boolean };
+
+export type IdentityProvider = {
+  readonly issuer: string;
+  /** The identity provider signs in this person from now on. */
+  subject: Subject;
+  /** Signs ID tokens with another key than it publishes from now on. */
+  forge(): void;
+  close(): Promise<void>;
+};
+
+export const CLIENT = { id: "console", secret: "secret of the console" };
+
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A small identity provider with OpenID Connect: discovery, authorization code with PKCE, ID tokens by RS256. */
+export async function startIdentityProvider(): Promise<IdentityProvider> {
+  const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  let signingKey = keys.privateKey;
+  const codes = new Map<string, { challenge: string; nonce: string | null; subject: Subject }>();
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider: IdentityProvider = {
+    issuer,
+    subject: { sub: "nobody", email: "nobody@example.com", email_verified: true },
+    forge: () => {
+      signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+
+  function idToken({ nonce, subject }: { nonce: string | null; subject: Subject }): string {
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = {
+      iss: issuer,
+      aud: CLIENT.id,
+      iat: now,
+      exp: now + 60,
+      ...subject,
+      ...(nonce && { nonce }),
+    };
+    const signed = `${base64url({ alg: "RS256", kid: "1", typ: "JWT" })}.${base64url(claims)}`;
+    return `${signed}.${sign("sha256", Buffer.from(signed), signingKey).toString("base64url")}`;
+  }
+
+  server.on("request", async (request, response) => {
+    const url = new URL(request.url ?? "/", issuer);
+    const json = (body: object, status = 200): void => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+    if (url.pathname === "/.well-known/openid-configuration")
+      return json({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        id_token_signing_alg_values_supported: ["RS256"],
+        response_types_supported: ["code"],
+        subject_types_supported: ["public"],
+      });
+    if (url.pathname === "/jwks") {
+      const jwk = keys.publicKey.export({ format: "jwk" });
+      return json({ keys: [{ ...jwk, kid: "1", alg: "RS256", use: "sig" }] });
+    }
+    if (url.pathname === "/authorize") {
+      const code = randomBytes(16).toString("hex");
+      const { searchParams: sent } = url;
+      const challenge = sent.get("code_challenge") ?? "";
+      codes.set(code, { challenge, nonce: sent.get("nonce"), subject: provider.subject });
+      const target = new URL(sent.get("redirect_uri") ?? "");
+      target.searchParams.set("code", code);
+      target.searchParams.set("state", sent.get("state") ?? "");
+      return response.writeHead(302, { location: target.href }).end();
+    }
+    let text = "";
+    for await (const chunk of request) text += String(chunk);
+    const form = new URLSearchParams(text);
+    const grant = codes.get(form.get("code") ?? "");
+    codes.delete(form.get("code") ?? "");
+    const verifier = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    if (grant === undefined || verifier !== grant.challenge) return json({ error: "invalid_grant" }, 400);
+    json({ access_token: "access", token_type: "Bearer", expires_in: 60, id_token: idToken(grant) });
+  });
+  return provider;
+}
