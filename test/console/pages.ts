@@ -44,7 +44,12 @@ export const PAGES: readonly TestedPage[] = [
     person: "warehouse",
     heading: "shop-1002",
   },
-  { name: "merchants", path: () => "/merchants", person: "operator", heading: "Merchants" },
+  {
+    name: "merchants",
+    path: () => "/merchants",
+    person: "operator",
+    heading: "Merchants",
+  },
   {
     name: "merchant",
     path: ({ partner }) => `/merchants/${partner.merchantId}`,
@@ -85,6 +90,22 @@ export const PAGES: readonly TestedPage[] = [
   { name: "audit-log", path: () => "/audit-log", person: "operator", heading: "Audit log" },
   { name: "system", path: () => "/system", person: "operator", heading: "System" },
   { name: "settings", path: () => "/settings", person: "operator", heading: "Settings" },
+  {
+    name: "review-empty",
+    path: () => "/review",
+    person: "warehouse",
+    heading: "Review queue",
+  },
+  { name: "work-list", path: () => "/work", person: "warehouse", heading: "Work list" },
+  { name: "packing-table", path: () => "/work/pack", person: "warehouse", heading: "Packing table" },
+  {
+    name: "slips",
+    path: ({ orders }) => `/work/slips/${orders.shipped}`,
+    person: "warehouse",
+    heading: "Slips of shop-1001",
+  },
+  { name: "returns", path: () => "/returns", person: "warehouse", heading: "Returns" },
+  { name: "facilities-empty", path: () => "/facilities", person: "operator", heading: "Facilities" },
   {
     name: "missing-page",
     path: () => "/no-such-page",

@@ -26,6 +26,20 @@ export const paths = {
   system: () => "/system",
   settings: (search: Search = {}) => `/settings${stringifySearch(search)}`,
   /** The fragment of a link holds its token: no server sees it before the person presses the button. */
+  review: (search: Search = {}) => `/review${stringifySearch(search)}`,
+  work: (search: Search = {}) => `/work${stringifySearch(search)}`,
+  pickList: (pickListId: string) => `/work/pick-lists/${part(pickListId)}`,
+  station: (search: Search = {}) => `/work/pack${stringifySearch(search)}`,
+  slips: (orderId: string, search: Search = {}) => `/work/slips/${part(orderId)}${stringifySearch(search)}`,
+  returns: () => "/returns",
+  facilities: (search: Search = {}) => `/facilities${stringifySearch(search)}`,
+  facility: (facilityId: string) => `/facilities/${part(facilityId)}`,
+  stockList: (facilityId: string, search: Search = {}) =>
+    `/facilities/${part(facilityId)}/stock${stringifySearch(search)}`,
+  stock: (facilityId: string, productId: string) =>
+    `/facilities/${part(facilityId)}/stock/${part(productId)}`,
+  movements: (facilityId: string, search: Search = {}) =>
+    `/facilities/${part(facilityId)}/movements${stringifySearch(search)}`,
   signIn: (search: { next?: string | undefined } = {}) => `/sign-in${stringifySearch(search)}`,
   /** Links of mails lead to these two. */
   welcome: () => "/welcome",

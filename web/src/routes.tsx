@@ -2,9 +2,19 @@ import { createRouter } from "@tanstack/react-router";
 import { accountRoute } from "./pages/account/routes.ts";
 import { auditRoute } from "./pages/audit/routes.ts";
 import { connectionRoute } from "./pages/connections/routes.ts";
+import {
+  facilitiesRoute,
+  facilityRoute,
+  movementsRoute,
+  stockListRoute,
+  stockRoute,
+} from "./pages/facilities/routes.ts";
 import { merchantRoute, merchantsRoute } from "./pages/merchants/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
+import { pickListRoute, slipsRoute, stationRoute, workRoute } from "./pages/packing/routes.ts";
+import { returnsRoute } from "./pages/returns/routes.ts";
+import { reviewRoute } from "./pages/review/routes.ts";
 import { settingsRoute } from "./pages/settings/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
 import { deliveriesRoute, deliveryRoute, endpointRoute, endpointsRoute } from "./pages/webhooks/routes.ts";
@@ -27,10 +37,24 @@ const routeTree = rootRoute.addChildren([
     merchantsRoute,
     merchantRoute,
     connectionRoute,
+
     endpointsRoute,
     endpointRoute,
     deliveriesRoute,
     deliveryRoute,
+
+    reviewRoute,
+    workRoute,
+    pickListRoute,
+    stationRoute,
+    slipsRoute,
+    returnsRoute,
+    facilitiesRoute,
+    facilityRoute,
+    stockListRoute,
+    stockRoute,
+    movementsRoute,
+
     auditRoute,
     systemRoute,
     settingsRoute,

@@ -3,8 +3,12 @@ import {
   IconActivity,
   IconAdjustments,
   IconBuildingStore,
+  IconBuildingWarehouse,
+  IconClipboardCheck,
   IconHistory,
   IconListDetails,
+  IconPackage,
+  IconTruckReturn,
   IconWebhook,
 } from "@tabler/icons-react";
 import type { Role } from "../api/me.ts";
@@ -12,7 +16,17 @@ import { paths } from "../paths.ts";
 
 type Item = {
   /** The key of its text under `navigation`. */
-  readonly name: "orders" | "merchants" | "endpoints" | "audit" | "system" | "settings";
+  readonly name:
+    | "orders"
+    | "review"
+    | "work"
+    | "returns"
+    | "facilities"
+    | "merchants"
+    | "endpoints"
+    | "audit"
+    | "system"
+    | "settings";
   readonly to: string;
   readonly icon: Icon;
   /** Who finds it in the navigation. What is permitted is decided by the service. */
@@ -27,6 +41,8 @@ type Group = { readonly name: "work" | "operation"; readonly items: readonly Ite
 
 const STAFF: readonly Role[] = ["operator", "support", "merchant", "warehouse"];
 
+const FLOOR: readonly Role[] = ["operator", "warehouse"];
+
 const OPERATION: readonly Role[] = ["operator", "support"];
 
 /** The navigation, in the order in which it is shown. The command palette offers the same pages. */
@@ -35,6 +51,10 @@ const NAVIGATION: readonly Group[] = [
     name: "work",
     items: [
       { name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" },
+      { name: "review", to: paths.review(), icon: IconClipboardCheck, roles: FLOOR, key: "r" },
+      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "w" },
+      { name: "returns", to: paths.returns(), icon: IconTruckReturn, roles: FLOOR },
+      { name: "facilities", to: paths.facilities(), icon: IconBuildingWarehouse, roles: FLOOR, key: "f" },
       { name: "merchants", to: paths.merchants(), icon: IconBuildingStore, roles: STAFF, key: "m" },
       {
         name: "endpoints",

@@ -4,6 +4,14 @@ import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { shell } from "./shell.ts";
+import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 
-export const de: Translated<typeof en> = { ...shell, ...orders, ...operation, ...merchants, ...webhooks };
+export const de: Translated<typeof en> = {
+  ...shell,
+  ...orders,
+  ...operation,
+  ...merchants,
+  ...webhooks,
+  ...warehouse,
+};

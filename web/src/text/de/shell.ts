@@ -17,6 +17,10 @@ export const shell: Translated<typeof en> = {
   navigation: {
     groups: { work: "Arbeit", operation: "Betrieb" },
     orders: "Bestellungen",
+    review: "Prüfung",
+    work: "Arbeitsliste",
+    returns: "Rücksendungen",
+    facilities: "Standorte",
     merchants: "Händler",
     endpoints: "Webhooks",
     audit: "Protokoll",
@@ -48,6 +52,7 @@ export const shell: Translated<typeof en> = {
     shownOnce: "Dies wird nur jetzt gezeigt. Speichern Sie es, bevor Sie schließen.",
     stored: "Ich habe es gespeichert",
     downloadCsv: "CSV herunterladen",
+    print: "Drucken",
   },
   problem: {
     title: "Das hat nicht geklappt",

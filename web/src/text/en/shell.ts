@@ -14,6 +14,10 @@ export const shell = {
   navigation: {
     groups: { work: "Work", operation: "Operation" },
     orders: "Orders",
+    review: "Review queue",
+    work: "Work list",
+    returns: "Returns",
+    facilities: "Facilities",
     merchants: "Merchants",
     endpoints: "Webhooks",
     audit: "Audit log",
@@ -43,6 +47,7 @@ export const shell = {
     required: "This is needed.",
     crumbs: "Way to this page",
     downloadCsv: "Download CSV",
+    print: "Print",
     shownOnce: "This is shown only now. Store it before you close this.",
     stored: "I have stored it",
   },

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import type { ScannedOrder } from "../../../web/src/api/schema.d.ts";
+import {
+  applyScan,
+  countUnits,
+  gramsOf,
+  type OpenPacking,
+  openOrder,
+} from "../../../web/src/pages/packing/packing.ts";
+import { goodsOf } from "../../../web/src/pages/returns/returned-goods.ts";
+import { barsOf, symbolsOf } from "../../../web/src/ui/scan/code-128.ts";
+
+type Line = ScannedOrder["lines"][number];
+const line = (id: string, fields: Partial<Line> = {}): Line => ({
+  id,
+  productId: id,
+  sku: `SKU-${id}`,
+  name: id,
+  barcode: `400${id}`,
+  imageUrl: null,
+  weightGrams: 100,
+  quantity: 2,
+  shipmentId: null,
+  returnedQuantity: 0,
+  ...fields,
+});
+// Only what the rules read.
+const orderOf = (...lines: Line[]) =>
+  ({
+    orderId: "ord_1",
+    externalOrderId: "shop-1",
+    expectedWeightGrams: 400,
+    lines,
+  }) as unknown as ScannedOrder;
+const open = (...lines: Line[]): OpenPacking => openOrder(orderOf(...lines), "DHL");
+const scanAll = (state: OpenPacking, ...codes: string[]) =>
+  codes.reduce(({ state: before }, code) => applyScan(before, code), applyScan(state, ""));
+
+describe("scanning goods", () => {
+  it("counts barcodes, else SKUs, and goes on to the scale with the last unit", () => {
+    const state = open(line("a"), line("b", { barcode: null, quantity: 1 }));
+    expect(scanAll(state, "400a").outcome).toMatchObject({ outcome: "counted", count: 1, of: 2 });
+    const done = scanAll(state, "400a", "SKU-b", "400a");
+    expect([done.outcome.outcome, done.state.step]).toEqual(["all-counted", "weight"]);
+  });
+
+  it.each([
+    ["a foreign code", ["999"], "wrong-item"],
+    ["one unit too many", ["400a", "400a", "400a"], "too-many"],
+    ["too many at once", ["3*400a"], "too-many"],
+    ["none at once", ["0*400a"], "too-many"],
+    ["another order", ["ord_2"], "order-is-open"],
+    ["a shipped line", ["400c"], "wrong-item"],
+  ])("rejects %s, and counts nothing of it", (_, codes, outcome) => {
+    const state = open(line("a"), line("b"), line("c", { shipmentId: "shp_1" }));
+    const before = scanAll(state, ...codes.slice(0, -1)).state.counts;
+    const after = scanAll(state, ...codes);
+    expect(after.outcome.outcome).toBe(outcome);
+    expect(after.state.counts).toEqual(before);
+  });
+
+  it("fills two lines of one product one after the other", () => {
+    const state = open(line("a", { quantity: 1 }), line("b", { barcode: "400a", quantity: 1 }));
+    expect(scanAll(state, "400a", "400a").state).toMatchObject({ step: "weight", counts: { a: 1, b: 1 } });
+  });
+
+  it("counts by hand within the line", () => {
+    expect(countUnits(open(line("a")), "a", 5).state.counts).toEqual({ a: 2 });
+    expect(countUnits(open(line("a")), "a", -1).state.counts).toEqual({ a: 0 });
+  });
+});
+
+describe("weight, carrier and tracking", () => {
+  it.each([
+    ["1250", 1250],
+    ["1250 g", 1250],
+    ["1.25 kg", 1250],
+    ["1,25KG", 1250],
+    ["0", null],
+    ["4006381333931", null],
+    ["2000 kg", null],
+    ["-5", null],
+    ["heavy", null],
+  ])("reads %s as %s g", (text, grams) => {
+    expect(gramsOf(text)).toBe(grams);
+  });
+
+  it("warns of a parcel that is lighter than its goods, keeps the carrier, and takes no product for tracking", () => {
+    const weighed = scanAll(open(line("a")), "2*400a", "399");
+    expect(weighed.outcome).toEqual({ outcome: "light", expectedGrams: 400 });
+    const { state: tracking, outcome } = applyScan(weighed.state, "");
+    expect(outcome.outcome).toBe("carrier-chosen");
+    expect(tracking.carrier).toBe("DHL");
+    for (const code of ["400a", "SKU-a", "shop-1"])
+      expect(applyScan(tracking, code).outcome).toEqual({ outcome: "not-tracking", code });
+    expect(applyScan(tracking, "JD01").outcome).toEqual({ outcome: "ship", trackingNumber: "JD01" });
+    expect(applyScan(tracking, "").outcome).toEqual({ outcome: "ship", trackingNumber: null });
+  });
+});
+
+describe("what came back", () => {
+  const shipped = orderOf(
+    line("a", { shipmentId: "shp_1", returnedQuantity: 1 }),
+    line("b", { shipmentId: "shp_1" }),
+    line("c", { shipmentId: "shp_2" }),
+    line("d"),
+  );
+
+  it("is a whole shipment if nothing of it is left, else pieces of lines", () => {
+    expect(goodsOf(shipped, { a: 1, b: 2, c: 0 })).toEqual({ shipmentId: "shp_1" });
+    expect(goodsOf(shipped, { a: 1, b: 1 })).toEqual({
+      lines: [
+        { lineId: "a", quantity: 1 },
+        { lineId: "b", quantity: 1 },
+      ],
+    });
+    expect(goodsOf(shipped, { a: 1, b: 2, c: 2 })).toMatchObject({ lines: [{}, {}, {}] });
+    expect(goodsOf(shipped, { a: 0, d: 2 })).toBeNull();
+  });
+});
+
+describe("Code 128", () => {
+  it("has the checksum of the standard, modulo 103", () => {
+    // 104 + 48*1 + 42*2 + 42*3 + 17*4 + 18*5 + 19*6 + 35*7 = 879, and 879 mod 103 = 55.
+    expect(symbolsOf("PJJ123C")).toEqual([104, 48, 42, 42, 17, 18, 19, 35, 55, 106]);
+    expect(symbolsOf("")).toBeNull();
+    expect(symbolsOf("Ö")).toBeNull();
+  });
+
+  it("draws 11 modules for each symbol, 13 for the stop, and each symbol in its own way", () => {
+    const all = Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index));
+    const drawn = all.map((sign) => barsOf(sign));
+    expect(drawn.every((bars) => bars?.width === 3 * 11 + 13)).toBe(true);
+    expect(new Set(drawn.map((bars) => JSON.stringify(bars))).size).toBe(95);
+    // The bars of a symbol are an even number of modules wide: scanners check it.
+    for (const bars of drawn)
+      for (const from of [11, 22]) {
+        const symbol = (bars?.bars ?? []).filter(({ at }) => at >= from && at < from + 11);
+        expect(symbol.length).toBe(3);
+        expect(symbol.reduce((sum, { width }) => sum + width, 0) % 2).toBe(0);
+      }
+  });
+});

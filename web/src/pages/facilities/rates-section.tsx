@@ -1,0 +1,187 @@
+import { ActionIcon, Button, Group, NumberInput, Stack, Text, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../api/client.ts";
+import type { Rate } from "../../api/schema.d.ts";
+import { countryName, formatNumber } from "../../text/format.ts";
+import { useApiForm } from "../../ui/form/use-api-form.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Money } from "../../ui/money.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Section } from "../../ui/section.tsx";
+import { ratesQuery } from "./queries.ts";
+
+type Props = { readonly facilityId: string };
+
+/** What shipping from a facility costs, by country and weight. */
+export function RatesSection({ facilityId }: Props) {
+  const { t } = useTranslation();
+  const [isEdited, setIsEdited] = useState(false);
+  const { data } = useSuspenseQuery(ratesQuery(facilityId));
+  const rates = data.rates;
+  if (isEdited) return <EditRates facilityId={facilityId} rates={rates} close={() => setIsEdited(false)} />;
+  return (
+    <Section
+      title={t("rates.title")}
+      actions={
+        <Button size="xs" variant="default" onClick={() => setIsEdited(true)}>
+          {t("rates.edit")}
+        </Button>
+      }
+    >
+      {rates.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t("rates.empty")}
+        </Text>
+      ) : (
+        <DataTable
+          label={t("rates.title")}
+          rows={rates}
+          rowKey={({ countryCode, maxWeightGrams }) => `${countryCode}-${maxWeightGrams}`}
+          columns={[
+            { name: t("facilities.country"), cell: ({ countryCode }) => countryName(countryCode) },
+            {
+              name: t("rates.upTo"),
+              align: "right",
+              cell: ({ maxWeightGrams }) => `${formatNumber(maxWeightGrams)} g`,
+            },
+            { name: t("rates.price"), align: "right", cell: ({ price }) => <Money of={price} /> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+type Row = {
+  key: string;
+  countryCode: string;
+  maxWeightGrams: number | "";
+  amount: string;
+  currency: string;
+};
+
+const rowOf = ({ countryCode, maxWeightGrams, price }: Rate): Row => ({
+  key: crypto.randomUUID(),
+  countryCode,
+  maxWeightGrams,
+  ...price,
+});
+
+const rateOf = ({ countryCode, maxWeightGrams, amount, currency }: Row): Rate => ({
+  countryCode: countryCode.trim(),
+  maxWeightGrams: Number(maxWeightGrams),
+  price: { amount: amount.trim(), currency: currency.trim() },
+});
+
+function EditRates({ facilityId, rates, close }: Props & { rates: readonly Rate[]; close: () => void }) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm<{ rates: Row[] }>({
+    initialValues: { rates: rates.map(rowOf) },
+    run: ({ rates: rows }) =>
+      dataOf(
+        api.PUT("/api/facilities/{id}/rates", {
+          params: { path: { id: facilityId } },
+          body: { rates: rows.map(rateOf) },
+        }),
+      ),
+    done: t("rates.saved"),
+    onDone: close,
+  });
+  const currency = form.values.rates.at(-1)?.currency ?? "EUR";
+  return (
+    <Section title={t("rates.title")}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            {t("rates.effect")}
+          </Text>
+          {form.values.rates.map((row, index) => (
+            <RateFields key={row.key} form={form} index={index} />
+          ))}
+          <Group>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconPlus size={14} />}
+              onClick={() =>
+                form.insertListItem("rates", {
+                  key: crypto.randomUUID(),
+                  countryCode: "",
+                  maxWeightGrams: "",
+                  amount: "",
+                  currency,
+                })
+              }
+            >
+              {t("rates.add")}
+            </Button>
+          </Group>
+          {problem !== null && <ProblemMessage error={problem} />}
+          <Group justify="flex-end" gap="xs">
+            <Button size="xs" variant="default" onClick={close}>
+              {t("ui.cancel")}
+            </Button>
+            <Button size="xs" type="submit" loading={isPending}>
+              {t("rates.save")}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+type FieldsProps = { readonly form: UseFormReturnType<{ rates: Row[] }>; readonly index: number };
+
+function RateFields({ form, index }: FieldsProps) {
+  const { t } = useTranslation();
+  return (
+    <Group gap="xs" align="flex-start" role="group" aria-label={t("rates.row", { number: index + 1 })}>
+      <TextInput
+        size="xs"
+        w={90}
+        maxLength={2}
+        aria-label={t("address.countryCode")}
+        placeholder="DE"
+        {...form.getInputProps(`rates.${index}.countryCode`)}
+      />
+      <NumberInput
+        size="xs"
+        w={140}
+        min={1}
+        allowDecimal={false}
+        suffix=" g"
+        aria-label={t("rates.upTo")}
+        {...form.getInputProps(`rates.${index}.maxWeightGrams`)}
+      />
+      <TextInput
+        size="xs"
+        w={100}
+        inputMode="decimal"
+        aria-label={t("rates.price")}
+        {...form.getInputProps(`rates.${index}.amount`)}
+        error={form.errors[`rates.${index}.amount`] ?? form.errors[`rates.${index}.price.amount`]}
+      />
+      <TextInput
+        size="xs"
+        w={70}
+        maxLength={3}
+        aria-label={t("rates.currency")}
+        {...form.getInputProps(`rates.${index}.currency`)}
+        error={form.errors[`rates.${index}.currency`] ?? form.errors[`rates.${index}.price.currency`]}
+      />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={t("rates.remove", { number: index + 1 })}
+        onClick={() => form.removeListItem("rates", index)}
+      >
+        <IconTrash size={16} />
+      </ActionIcon>
+    </Group>
+  );
+}

@@ -1,0 +1,56 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { paths } from "../../../paths.ts";
+import { ButtonLink, TextLink } from "../../../ui/link.tsx";
+import { Filters, SelectFilter } from "../../../ui/list/filters.tsx";
+import { ListPage } from "../../../ui/list/list-page.tsx";
+import { facilityQuery, MOVEMENT_KINDS, movementsQuery } from "../queries.ts";
+import { movementKey, useMovementColumns } from "./movement-columns.tsx";
+
+const route = getRouteApi("/signed-in/facilities/$facilityId/movements");
+
+export function MovementsPage() {
+  const { t } = useTranslation();
+  const { facilityId } = route.useParams();
+  const search = route.useSearch();
+  const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  const [when, ...others] = useMovementColumns();
+  if (when === undefined) return null; // The first column is the time.
+  return (
+    <ListPage
+      title={t("stock.movementsAt", { facility: facility.name })}
+      about={t("stock.movementsAbout")}
+      actions={
+        <ButtonLink to={paths.stockList(facilityId)} size="xs" variant="default">
+          {t("stock.title")}
+        </ButtonLink>
+      }
+      filters={
+        <Filters>
+          <SelectFilter
+            label={t("stock.what")}
+            name="kind"
+            value={search.kind}
+            options={MOVEMENT_KINDS.map((value) => ({ value, label: t(`movementKinds.${value}`) }))}
+          />
+        </Filters>
+      }
+      query={movementsQuery(facilityId, search)}
+      rowKey={movementKey}
+      empty={search.kind === undefined ? t("stock.noMovements") : t("stock.noMovementsFiltered")}
+      columns={[
+        when,
+        {
+          name: t("order.product"),
+          cell: ({ productId, sku, name }) => (
+            <TextLink to={paths.stock(facilityId, productId)}>
+              {sku} {name}
+            </TextLink>
+          ),
+        },
+        ...others,
+      ]}
+    />
+  );
+}

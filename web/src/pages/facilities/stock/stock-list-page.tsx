@@ -1,0 +1,142 @@
+import { NumberInput, Stack, TextInput } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
+import { ApiProblem } from "../../../api/problem.ts";
+import { paths } from "../../../paths.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { ButtonLink } from "../../../ui/link.tsx";
+import { Filters, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
+import { ListPage } from "../../../ui/list/list-page.tsx";
+import { Pill } from "../../../ui/status-badge.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { facilityQuery, stockListQuery } from "../queries.ts";
+
+const route = getRouteApi("/signed-in/facilities/$facilityId/stock");
+
+/** What few is, in the filter. Any other number can stand in the address. */
+const FEW = [1, 5, 10, 50, 100] as const;
+
+export function StockListPage() {
+  const { t } = useTranslation();
+  const { facilityId } = route.useParams();
+  const search = route.useSearch();
+  const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  const isFiltered = Object.keys(search).length > 0;
+  const few = search.availableBelow;
+  const choices = [...new Set([...FEW, ...(few === undefined ? [] : [few])])].sort(
+    (one, other) => one - other,
+  );
+  return (
+    <ListPage
+      title={t("stock.at", { facility: facility.name })}
+      about={t("stock.about")}
+      actions={
+        <>
+          <ButtonLink to={paths.facility(facilityId)} size="xs" variant="default">
+            {t("stock.toFacility")}
+          </ButtonLink>
+          <ButtonLink to={paths.movements(facilityId)} size="xs" variant="default">
+            {t("stock.movements")}
+          </ButtonLink>
+          <RecordStock facilityId={facilityId} />
+        </>
+      }
+      filters={
+        <Filters>
+          <SearchFilter label={t("stock.search")} value={search.q} />
+          <SelectFilter
+            label={t("stock.few")}
+            name="availableBelow"
+            value={few === undefined ? undefined : String(few)}
+            options={choices.map((value) => ({
+              value: String(value),
+              label: value === 1 ? t("stock.none") : t("stock.fewerThan", { count: value }),
+            }))}
+          />
+        </Filters>
+      }
+      query={stockListQuery(facilityId, search)}
+      rowKey={({ productId }) => productId}
+      rowTo={({ productId }) => paths.stock(facilityId, productId)}
+      empty={isFiltered ? t("stock.emptyFiltered") : t("stock.empty")}
+      columns={[
+        { name: t("stock.sku"), cell: ({ sku }) => sku },
+        { name: t("order.product"), cell: ({ name }) => name },
+        { name: t("stock.barcode"), cell: ({ barcode }) => barcode ?? "–", isMinor: true },
+        {
+          name: t("stock.available"),
+          align: "right",
+          cell: ({ available }) =>
+            available === 0 ? <Pill tone="danger">{t("stock.soldOut")}</Pill> : formatNumber(available),
+        },
+        { name: t("stock.reserved"), align: "right", cell: ({ reserved }) => formatNumber(reserved) },
+        { name: t("stock.onHand"), align: "right", cell: ({ onHand }) => formatNumber(onHand) },
+        {
+          name: t("stock.changed"),
+          align: "right",
+          isMinor: true,
+          cell: ({ updatedAt }) => <Time at={updatedAt} />,
+        },
+      ]}
+    />
+  );
+}
+
+/** The first count of a product here: it is found by its barcode or SKU. */
+function RecordStock({ facilityId }: { facilityId: string }) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("stock.record")}
+      effect={t("stock.recordEffect")}
+      done={t("stock.counted")}
+      isPrimary
+      icon={<IconPlus size={14} />}
+      initialValues={{ code: "", onHand: 0 }}
+      validate={({ code }) => (code.trim() === "" ? { code: t("ui.required") } : {})}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput
+            label={t("stock.code")}
+            required
+            maxLength={255}
+            data-autofocus
+            {...form.getInputProps("code")}
+          />
+          <NumberInput
+            label={t("stock.onHand")}
+            min={0}
+            allowDecimal={false}
+            {...form.getInputProps("onHand")}
+          />
+        </Stack>
+      )}
+      run={async ({ code, onHand }) => {
+        const productId = await productOf(code.trim(), {
+          missing: t("stock.noProduct"),
+          several: t("stock.severalProducts"),
+        });
+        // Only the first count: an existing record is counted on its own page, which knows what was there.
+        const body = { onHand: Number(onHand), expectedOnHand: 0 };
+        return dataOf(
+          api.PUT("/api/facilities/{id}/stock/{productId}", {
+            params: { path: { id: facilityId, productId } },
+            body,
+          }),
+        );
+      }}
+    />
+  );
+}
+
+async function productOf(code: string, texts: { missing: string; several: string }): Promise<string> {
+  const { products } = await dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } }));
+  const [product, other] = products;
+  if (product !== undefined && other === undefined) return product.id;
+  const detail = product === undefined ? texts.missing : texts.several;
+  throw new ApiProblem(422, null, { code: "product", detail, errors: [{ pointer: "/code", detail }] });
+}

@@ -1,0 +1,169 @@
+import { NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
+import type { Stock, StockAdjustmentReason } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { filled } from "../../../ui/form/use-api-form.ts";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Crumbs, Page } from "../../../ui/page.tsx";
+import { ProblemMessage } from "../../../ui/problem-message.tsx";
+import { Section } from "../../../ui/section.tsx";
+import { facilityQuery, movementsQuery, stockQuery } from "../queries.ts";
+import { movementKey, useMovementColumns } from "./movement-columns.tsx";
+
+const route = getRouteApi("/signed-in/facilities/$facilityId/stock/$productId");
+
+/** One product at one facility: how much there is, and where it went. */
+export function StockPage() {
+  const { t } = useTranslation();
+  const { facilityId, productId } = route.useParams();
+  const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  const { data: stock } = useSuspenseQuery(stockQuery(facilityId, productId));
+  return (
+    <Page
+      title={stock.name}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("facilities.title"), paths.facilities()],
+            [t("stock.at", { facility: facility.name }), paths.stockList(facilityId)],
+          ]}
+        />
+      }
+      about={[stock.sku, stock.barcode].filter(Boolean).join(" · ")}
+      actions={
+        <>
+          <Adjust key={stock.updatedAt} stock={stock} />
+          <Count stock={stock} />
+        </>
+      }
+    >
+      <SimpleGrid cols={3}>
+        <Figure name={t("stock.available")} value={stock.available} />
+        <Figure name={t("stock.reserved")} value={stock.reserved} />
+        <Figure name={t("stock.onHand")} value={stock.onHand} />
+      </SimpleGrid>
+      <Movements facilityId={facilityId} productId={productId} />
+    </Page>
+  );
+}
+
+const Figure = ({ name, value }: { name: string; value: number }) => (
+  <Section title={name}>
+    <Text fz={28} fw={600} lh={1} style={{ fontVariantNumeric: "tabular-nums" }}>
+      {formatNumber(value)}
+    </Text>
+  </Section>
+);
+
+function Movements({ facilityId, productId }: { facilityId: string; productId: string }) {
+  const { t } = useTranslation();
+  const columns = useMovementColumns();
+  const { data, error, refetch } = useQuery(movementsQuery(facilityId, { productId }));
+  const movements = data?.data ?? [];
+  return (
+    <Section title={t("stock.movements")}>
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data !== undefined && movements.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t("stock.noMovements")}
+        </Text>
+      ) : (
+        <DataTable label={t("stock.movements")} rows={movements} rowKey={movementKey} columns={columns} />
+      )}
+    </Section>
+  );
+}
+
+const REASONS = [
+  "received",
+  "returned",
+  "found",
+  "damaged",
+  "lost",
+  "sample",
+  "correction",
+  "other",
+] as const satisfies readonly StockAdjustmentReason[];
+
+type Props = { readonly stock: Stock };
+const paramsOf = ({ facilityId, productId }: Stock) => ({ params: { path: { id: facilityId, productId } } });
+
+/** A difference. The reference makes a second click, or a retry after a lost response, the same adjustment. */
+function Adjust({ stock }: Props) {
+  const { t } = useTranslation();
+  const [reference] = useState(() => `console-${crypto.randomUUID()}`);
+  return (
+    <ConfirmAction<{ difference: number | ""; reason: StockAdjustmentReason; note: string }>
+      label={t("stock.adjust")}
+      effect={t("stock.adjustEffect")}
+      done={t("stock.adjusted")}
+      isPrimary
+      initialValues={{ difference: "", reason: "received", note: "" }}
+      validate={({ difference }) =>
+        difference === "" || difference === 0 ? { difference: t("stock.notZero") } : {}
+      }
+      fields={(form) => (
+        <Stack gap="sm">
+          <NumberInput
+            label={t("stock.difference")}
+            description={t("stock.differenceHelp")}
+            allowDecimal={false}
+            data-autofocus
+            {...form.getInputProps("difference")}
+          />
+          <Select
+            label={t("order.reason")}
+            data={REASONS.map((value) => ({ value, label: t(`adjustmentReasons.${value}`) }))}
+            allowDeselect={false}
+            {...form.getInputProps("reason")}
+          />
+          <TextInput label={t("stock.note")} maxLength={500} {...form.getInputProps("note")} />
+        </Stack>
+      )}
+      run={({ difference, reason, note }) =>
+        dataOf(
+          api.POST("/api/facilities/{id}/stock/{productId}/adjust", {
+            ...paramsOf(stock),
+            body: { difference: Number(difference), reason, reference, ...filled({ note }) },
+          }),
+        )
+      }
+    />
+  );
+}
+
+/** A count. If units have moved since the page was read, the service says so, and nothing changes. */
+function Count({ stock }: Props) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("stock.count")}
+      effect={t("stock.countEffect", { onHand: formatNumber(stock.onHand) })}
+      done={t("stock.counted")}
+      initialValues={{ onHand: stock.onHand }}
+      fields={(form) => (
+        <NumberInput
+          label={t("stock.onHand")}
+          min={0}
+          allowDecimal={false}
+          data-autofocus
+          {...form.getInputProps("onHand")}
+        />
+      )}
+      run={({ onHand }) =>
+        dataOf(
+          api.PUT("/api/facilities/{id}/stock/{productId}", {
+            ...paramsOf(stock),
+            body: { onHand: Number(onHand), expectedOnHand: stock.onHand },
+          }),
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,102 @@
+import { useTranslation } from "react-i18next";
+import { ApiProblem } from "../../api/problem.ts";
+import type { ScannedOrder } from "../../api/schema.d.ts";
+import { formatNumber } from "../../text/format.ts";
+import { useProblemText } from "../../ui/problem-message.tsx";
+import type { FeedbackTone } from "../../ui/scan/feedback.tsx";
+import type { Message } from "./use-station.ts";
+
+type Said = { readonly tone: FeedbackTone; readonly text: string; readonly detail?: string };
+
+const good = (text: string): Said => ({ tone: "good", text });
+const bad = (text: string): Said => ({ tone: "bad", text });
+
+const nameOf = ({ externalOrderId, orderId }: { externalOrderId: string | null; orderId: string }) =>
+  externalOrderId ?? orderId;
+
+const requestIdOf = (error: unknown, label: string) =>
+  error instanceof ApiProblem && error.requestId !== null ? { detail: `${label} ${error.requestId}` } : {};
+
+/** Why an order that was found cannot be packed. */
+function useCannotShip(): (order: ScannedOrder) => Said {
+  const { t } = useTranslation();
+  return (order) => ({
+    tone: "bad",
+    text: t("station.cannotShip", { order: nameOf(order) }),
+    detail: order.onHold
+      ? t("station.isOnHold")
+      : t("station.hasStatus", { status: t(`status.order.${order.status}`) }),
+  });
+}
+
+/** What the station says, in the person's language. */
+export function useMessageText(): (message: Message) => Said {
+  const { t } = useTranslation();
+  const problemText = useProblemText();
+  const cannotShip = useCannotShip();
+  return (message) => {
+    switch (message.outcome) {
+      case "opened": {
+        const { order } = message;
+        const detail = order.pickList && t("station.takenBy", { name: order.pickList.takenBy });
+        return {
+          tone: "good",
+          text: t("station.opened", { order: nameOf(order) }),
+          ...(detail && { detail }),
+        };
+      }
+      case "counted": {
+        const { name, count, of } = message;
+        return {
+          tone: "good",
+          text: t("station.counted", { name, count: formatNumber(count), of: formatNumber(of) }),
+        };
+      }
+      case "all-counted":
+        return { tone: "good", text: t("station.allCounted") };
+      case "weighed":
+        return good(t("station.weighed"));
+      case "carrier-chosen":
+        return good(t("station.carrierChosen"));
+      case "empty":
+      case "ship":
+        return { tone: "good", text: "" };
+      case "light":
+        return {
+          tone: "warning",
+          text: t("station.light", { expected: formatNumber(message.expectedGrams) }),
+        };
+      case "wrong-item":
+        return bad(t("station.wrongItem", { code: message.code }));
+      case "too-many":
+        return {
+          tone: "bad",
+          text: t("station.tooMany", { name: message.name, of: formatNumber(message.of) }),
+        };
+      case "not-a-weight":
+        return bad(t("station.notAWeight", { code: message.code }));
+      case "not-tracking":
+        return bad(t("station.notTracking", { code: message.code }));
+      case "order-is-open":
+        return bad(t("station.orderIsOpen"));
+      case "unknown-code":
+        return bad(t("station.unknownCode", { code: message.code }));
+      case "several-orders":
+        return bad(t("station.severalOrders", { code: message.code }));
+      case "cannot-ship":
+        return cannotShip(message.order);
+      case "shipped":
+        return { tone: "good", text: t("station.shipped", { order: nameOf(message.order) }) };
+      case "put-aside":
+        return { tone: "warning", text: t("station.isAside") };
+      case "failed":
+        return {
+          tone: "bad",
+          text: `${problemText(message.error)} ${t("station.again")}`,
+          ...requestIdOf(message.error, t("problem.requestId")),
+        };
+      default:
+        return message satisfies never;
+    }
+  };
+}

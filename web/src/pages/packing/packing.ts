@@ -1,0 +1,133 @@
+import type { ScannedOrder } from "../../api/schema.d.ts";
+
+/** What a parcel may weigh here, in grams: a barcode that was scanned by mistake is more. */
+const WEIGHT_MAX = 1_000_000;
+
+export type PackedOrder = Pick<ScannedOrder, "orderId" | "lines">;
+
+/** Where a person at the table is. `counts` has the units of each line that are in the box. */
+export type Packing =
+  | { readonly step: "order" }
+  | {
+      readonly step: "items" | "weight" | "carrier" | "tracking";
+      readonly order: ScannedOrder;
+      readonly counts: Readonly<Record<string, number>>;
+      readonly weightGrams: number | null;
+      readonly carrier: string;
+    };
+export type OpenPacking = Exclude<Packing, { step: "order" }>;
+
+/** What a scan did. The page has the words. */
+export type Outcome =
+  | { readonly outcome: "counted"; readonly name: string; readonly count: number; readonly of: number }
+  | { readonly outcome: "all-counted" | "weighed" | "carrier-chosen" | "empty" }
+  | { readonly outcome: "light"; readonly expectedGrams: number }
+  | { readonly outcome: "wrong-item" | "not-a-weight" | "order-is-open"; readonly code: string }
+  | { readonly outcome: "too-many"; readonly name: string; readonly of: number }
+  | { readonly outcome: "not-tracking"; readonly code: string }
+  | { readonly outcome: "ship"; readonly trackingNumber: string | null };
+
+export type Scanned<State extends Packing = Packing> = {
+  readonly state: State;
+  readonly outcome: Outcome;
+};
+
+/** The lines that this parcel gets: all that have not shipped. */
+export const linesToPack = ({ lines }: PackedOrder): ScannedOrder["lines"] =>
+  lines.filter(({ shipmentId }) => shipmentId === null);
+
+export const isCounted = (order: PackedOrder, counts: Readonly<Record<string, number>>): boolean =>
+  linesToPack(order).every(({ id, quantity }) => counts[id] === quantity);
+
+export const openOrder = (order: ScannedOrder, carrier: string): OpenPacking => ({
+  step: "items",
+  order,
+  counts: {},
+  weightGrams: null,
+  carrier,
+});
+
+/** What a scanned code means while an order is open. */
+export function applyScan(state: OpenPacking, code: string): Scanned<OpenPacking> {
+  if (/^(ord|shp)_/.test(code)) return { state, outcome: { outcome: "order-is-open", code } };
+  switch (state.step) {
+    case "items":
+      return countScanned(state, code);
+    case "weight":
+      return weigh(state, code);
+    case "carrier":
+      return chooseCarrier(state, code);
+    case "tracking":
+      return track(state, code);
+    default:
+      return state.step satisfies never;
+  }
+}
+
+/** A barcode, else a SKU. `3*4006381333931` counts three. */
+function countScanned(state: OpenPacking, text: string): Scanned<OpenPacking> {
+  if (text === "") return { state, outcome: { outcome: "empty" } };
+  const [, times = "1", code = text] = /^(\d{1,5})\*(.+)$/.exec(text) ?? [];
+  const lines = linesToPack(state.order);
+  const byBarcode = lines.filter(({ barcode }) => barcode === code);
+  const named = byBarcode.length > 0 ? byBarcode : lines.filter(({ sku }) => sku === code);
+  const [first] = named;
+  if (first === undefined) return { state, outcome: { outcome: "wrong-item", code } };
+  const units = Number(times);
+  const open = named.find(({ id, quantity }) => (state.counts[id] ?? 0) + units <= quantity);
+  if (open === undefined || units === 0) {
+    const of = named.reduce((sum, { quantity }) => sum + quantity, 0);
+    return { state, outcome: { outcome: "too-many", name: first.name, of } };
+  }
+  return countUnits(state, open.id, units);
+}
+
+/** Counts units of a line, scanned or by hand. What is complete goes on to the scale. */
+export function countUnits(state: OpenPacking, lineId: string, units: number): Scanned<OpenPacking> {
+  const line = linesToPack(state.order).find(({ id }) => id === lineId);
+  if (line === undefined) return { state, outcome: { outcome: "empty" } };
+  const count = Math.min(line.quantity, Math.max(0, (state.counts[lineId] ?? 0) + units));
+  const counts = { ...state.counts, [lineId]: count };
+  if (isCounted(state.order, counts))
+    return { state: { ...state, counts, step: "weight" }, outcome: { outcome: "all-counted" } };
+  return {
+    state: { ...state, counts, step: "items" },
+    outcome: { outcome: "counted", name: line.name, count, of: line.quantity },
+  };
+}
+
+function weigh(state: OpenPacking, text: string): Scanned<OpenPacking> {
+  const next = { ...state, step: "carrier" } as const;
+  if (text === "") return { state: { ...next, weightGrams: null }, outcome: { outcome: "weighed" } };
+  const weightGrams = gramsOf(text);
+  if (weightGrams === null) return { state, outcome: { outcome: "not-a-weight", code: text } };
+  const expectedGrams = state.order.expectedWeightGrams;
+  const isLight = expectedGrams !== null && weightGrams < expectedGrams;
+  return {
+    state: { ...next, weightGrams },
+    outcome: isLight ? { outcome: "light", expectedGrams } : { outcome: "weighed" },
+  };
+}
+
+/** `1250`, `1250 g`, `1.25 kg` or `1,25 kg`. Null for anything else, and for what no parcel weighs. */
+export function gramsOf(text: string): number | null {
+  const [, number, unit = "g"] = /^(\d{1,7}(?:[.,]\d{1,3})?)\s*(g|kg)?$/i.exec(text.trim()) ?? [];
+  if (number === undefined) return null;
+  const value = Number(number.replace(",", ".")) * (unit.toLowerCase() === "kg" ? 1_000 : 1);
+  const grams = Math.round(value);
+  return grams >= 1 && grams <= WEIGHT_MAX ? grams : null;
+}
+
+/** An empty scan keeps the carrier of the parcel before. */
+function chooseCarrier(state: OpenPacking, text: string): Scanned<OpenPacking> {
+  const carrier = text === "" ? state.carrier : text;
+  return { state: { ...state, carrier, step: "tracking" }, outcome: { outcome: "carrier-chosen" } };
+}
+
+/** Goods are often scanned once more by mistake; that must not become a tracking number. */
+function track(state: OpenPacking, code: string): Scanned<OpenPacking> {
+  const isProduct = state.order.lines.some(({ barcode, sku }) => barcode === code || sku === code);
+  const isOrder = code === state.order.externalOrderId;
+  if (code !== "" && (isProduct || isOrder)) return { state, outcome: { outcome: "not-tracking", code } };
+  return { state, outcome: { outcome: "ship", trackingNumber: code === "" ? null : code } };
+}

@@ -1,0 +1,208 @@
+import { Button, Group, NumberInput, Stack, Text, TextInput } from "@mantine/core";
+import { IconBarcode } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useRef } from "react";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../api/client.ts";
+import { useMe } from "../../api/me.ts";
+import type { PickList, PickListWork, Work } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { countryName, formatNumber } from "../../text/format.ts";
+import { DownloadButton } from "../../ui/download-button.tsx";
+import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
+import { ButtonLink, useGo } from "../../ui/link.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
+import { ListPage } from "../../ui/list/list-page.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Pill } from "../../ui/status-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { openFacilitiesQuery, openPickListsQuery, workCsv, workQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/work");
+/** The text beside the button says so. */
+const LEASE_MINUTES = 60;
+const TAKEN_BY = "taken-by";
+
+/** What waits for the warehouse, oldest first, and who is working on what. */
+export function WorkPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const isFiltered = search.facilityId !== undefined || search.taken !== undefined;
+  return (
+    <Stack gap="lg">
+      <ListPage
+        title={t("work.title")}
+        about={t("work.about")}
+        actions={
+          <>
+            <DownloadButton address={workCsv(search.facilityId)} />
+            <ButtonLink
+              to={paths.station()}
+              size="xs"
+              variant="default"
+              leftSection={<IconBarcode size={14} />}
+            >
+              {t("work.openStation")}
+            </ButtonLink>
+          </>
+        }
+        filters={
+          <Stack gap="md">
+            <TakeOrders facilityId={search.facilityId} />
+            <OpenPickLists facilityId={search.facilityId} />
+            <WorkFilters />
+          </Stack>
+        }
+        query={workQuery(search)}
+        rowKey={({ orderId }) => orderId}
+        rowTo={({ orderId }) => paths.order(orderId)}
+        empty={isFiltered ? t("work.emptyFiltered") : t("work.empty")}
+        columns={[
+          { name: t("orders.order"), cell: (work) => work.externalOrderId ?? work.orderId },
+          { name: t("work.waiting"), cell: ({ createdAt }) => <Time at={createdAt} as="relative" /> },
+          { name: t("work.goods"), cell: ({ lines }) => <Goods lines={lines} /> },
+          {
+            name: t("work.to"),
+            cell: ({ shippingAddress: to }) => `${to.city}, ${countryName(to.countryCode)}`,
+          },
+          { name: t("work.takenBy"), cell: ({ pickList }) => <Taken by={pickList} /> },
+        ]}
+      />
+    </Stack>
+  );
+}
+
+const Goods = ({ lines }: { lines: Work["lines"] }) => {
+  const [first, ...others] = lines;
+  const units = lines.reduce((sum, { quantity }) => sum + quantity, 0);
+  return (
+    <>
+      {formatNumber(units)} × {first?.name}
+      {others.length > 0 && ` +${others.length}`}
+    </>
+  );
+};
+
+const Taken = ({ by }: { by: Work["pickList"] }) => {
+  const { t } = useTranslation();
+  return by === null ? <Pill>{t("work.free")}</Pill> : <Pill tone="info">{by.takenBy}</Pill>;
+};
+
+function WorkFilters() {
+  const { t } = useTranslation();
+  const { facilityId, taken } = route.useSearch();
+  const { data } = useQuery(openFacilitiesQuery());
+  const facilities = data?.data ?? [];
+  return (
+    <Filters>
+      {(facilities.length > 1 || facilityId !== undefined) && (
+        <SelectFilter
+          label={t("work.facility")}
+          name="facilityId"
+          value={facilityId}
+          options={facilities.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+      )}
+      <FlagFilter
+        label={t("work.takenFilter")}
+        name="taken"
+        value={taken}
+        yes={t("work.takenYes")}
+        no={t("work.takenNo")}
+      />
+    </Filters>
+  );
+}
+
+/** Takes a batch. The reference makes a second click, or a retry, the same batch. */
+function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
+  const { t } = useTranslation();
+  const me = useMe();
+  const go = useGo();
+  const { data } = useQuery(openFacilitiesQuery());
+  const only = data?.data.length === 1 ? data.data[0]?.id : undefined;
+  const facility = facilityId ?? only;
+  const hasFacilities = (data?.data.length ?? 0) > 0;
+  const reference = useRef(crypto.randomUUID());
+  const { form, submit, problem, isPending } = useApiForm<
+    { takenBy: string; orderLimit: number },
+    PickListWork
+  >({
+    initialValues: { takenBy: localStorage.getItem(TAKEN_BY) ?? me.name, orderLimit: 10 },
+    validate: ({ takenBy }) => (takenBy.trim() === "" ? { takenBy: t("ui.required") } : {}),
+    run: ({ takenBy, orderLimit }) =>
+      dataOf(
+        api.POST("/api/pick-lists", {
+          body: {
+            takenBy: takenBy.trim(),
+            orderLimit,
+            leaseMinutes: LEASE_MINUTES,
+            reference: reference.current,
+            ...filled({ facilityId: facility }),
+          },
+        }),
+      ),
+    onDone: ({ pickList }) => {
+      reference.current = crypto.randomUUID();
+      localStorage.setItem(TAKEN_BY, form.values.takenBy.trim());
+      if (pickList === null) form.setFieldError("orderLimit", t("work.nothingFree"));
+      else void go(paths.pickList(pickList.id));
+    },
+  });
+  const needsFacility = hasFacilities && facility === undefined;
+  return (
+    <Section title={t("work.take")}>
+      <form onSubmit={submit} noValidate>
+        <Group align="flex-start" gap="sm">
+          <TextInput
+            size="xs"
+            label={t("work.takenByLabel")}
+            maxLength={255}
+            {...form.getInputProps("takenBy")}
+          />
+          <NumberInput
+            size="xs"
+            w={110}
+            label={t("work.number")}
+            min={1}
+            max={100}
+            allowDecimal={false}
+            {...form.getInputProps("orderLimit")}
+          />
+          <Button type="submit" size="xs" mt={23} loading={isPending} disabled={needsFacility}>
+            {t("work.takeOldest")}
+          </Button>
+        </Group>
+        <Text size="xs" c="dimmed" mt={6}>
+          {needsFacility ? t("work.chooseFacility") : t("work.takeEffect")}
+        </Text>
+        {problem !== null && <ProblemMessage error={problem} />}
+      </form>
+    </Section>
+  );
+}
+
+function OpenPickLists({ facilityId }: { facilityId: string | undefined }) {
+  const { t } = useTranslation();
+  const { data } = useQuery(openPickListsQuery(facilityId));
+  const lists: readonly PickList[] = data?.data ?? [];
+  if (lists.length === 0) return null;
+  return (
+    <Section title={t("work.openLists")}>
+      <DataTable
+        label={t("work.openLists")}
+        rows={lists}
+        rowKey={({ id }) => id}
+        rowTo={({ id }) => paths.pickList(id)}
+        columns={[
+          { name: t("work.takenBy"), cell: ({ takenBy }) => takenBy },
+          { name: t("work.takenAt"), cell: ({ takenAt }) => <Time at={takenAt} /> },
+          { name: t("work.until"), cell: ({ expiresAt }) => <Time at={expiresAt} as="relative" /> },
+        ]}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,34 @@
+import type { ReturnRequest, ScannedOrder } from "../../api/schema.d.ts";
+
+export type LineOut = ScannedOrder["lines"][number] & { readonly out: number };
+
+/** The lines of which something is with the buyer. */
+export const linesOut = ({ lines }: Pick<ScannedOrder, "lines">): readonly LineOut[] =>
+  lines
+    .filter(({ shipmentId }) => shipmentId !== null)
+    .map((line) => ({ ...line, out: line.quantity - line.returnedQuantity }))
+    .filter(({ out }) => out > 0);
+
+/**
+ * What came back, as the API takes it: a whole shipment by its id, which can always be recorded, else pieces of lines.
+ * Null if nothing came back.
+ */
+export function goodsOf(
+  order: Pick<ScannedOrder, "lines">,
+  counts: Readonly<Record<string, number>>,
+): Pick<ReturnRequest, "shipmentId" | "lines"> | null {
+  const out = linesOut(order);
+  const back = out.filter(({ id }) => (counts[id] ?? 0) > 0);
+  const [first] = back;
+  if (first === undefined) return null;
+  const isWhole =
+    back.every(({ id, out: left, shipmentId }) => counts[id] === left && shipmentId === first.shipmentId) &&
+    out.filter(({ shipmentId }) => shipmentId === first.shipmentId).length === back.length;
+  return isWhole && first.shipmentId !== null
+    ? { shipmentId: first.shipmentId }
+    : { lines: back.map(({ id }) => ({ lineId: id, quantity: counts[id] ?? 0 })) };
+}
+
+/** Goods that are broken are not sold again: the service rejects that. */
+export const canRestock = (condition: ReturnRequest["condition"] | null): boolean =>
+  condition !== "damaged" && condition !== "defective";

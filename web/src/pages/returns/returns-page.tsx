@@ -1,0 +1,89 @@
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../api/client.ts";
+import type { Scan, ScannedOrder } from "../../api/schema.d.ts";
+import { useChange } from "../../api/use-change.ts";
+import { Page } from "../../ui/page.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Feedback } from "../../ui/scan/feedback.tsx";
+import { ScanField } from "../../ui/scan/scan-field.tsx";
+import { Section } from "../../ui/section.tsx";
+import { ReturnForm } from "./return-form.tsx";
+import { linesOut } from "./returned-goods.ts";
+
+type Shown =
+  | { readonly kind: "nothing" | "unknown" | "none-out"; readonly code: string }
+  | { readonly kind: "order"; readonly order: ScannedOrder }
+  | { readonly kind: "choice"; readonly orders: readonly ScannedOrder[] }
+  | { readonly kind: "done"; readonly name: string };
+
+const nameOf = ({ externalOrderId, orderId }: ScannedOrder) => externalOrderId ?? orderId;
+
+/** A parcel at the door: find its order, say what is in it. */
+export function ReturnsPage() {
+  const { t } = useTranslation();
+  const [shown, setShown] = useState<Shown>({ kind: "nothing", code: "" });
+  const [number, setNumber] = useState(0);
+  const show = (next: Shown) => {
+    setShown(next);
+    setNumber((before) => before + 1);
+  };
+  const find = useChange<string, Scan>({
+    run: (code) => dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } })),
+    onDone: ({ code, orders }) => show(shownFor(code, orders)),
+    isAnnounced: false,
+  });
+  return (
+    <Page title={t("returns.title")} about={t("returns.about")}>
+      <ScanField
+        label={t("returns.scan")}
+        onScan={(code) => {
+          if (code !== "") find.mutate(code);
+        }}
+      />
+      {find.error !== null && <ProblemMessage error={find.error} />}
+      {shown.kind === "unknown" && (
+        <Feedback tone="bad" number={number} text={t("returns.unknown", { code: shown.code })} />
+      )}
+      {shown.kind === "none-out" && (
+        <Feedback tone="bad" number={number} text={t("returns.noneOut", { order: shown.code })} />
+      )}
+      {shown.kind === "done" && (
+        <Feedback tone="good" number={number} text={t("returns.done", { order: shown.name })} />
+      )}
+      {shown.kind === "choice" && (
+        <Section title={t("returns.choose")}>
+          <Stack gap="xs">
+            {shown.orders.map((order) => (
+              <Group key={order.orderId} justify="space-between">
+                <Text size="sm">
+                  {nameOf(order)} · {order.merchantName} · {order.shippingAddress.name}
+                </Text>
+                <Button size="xs" variant="default" onClick={() => show({ kind: "order", order })}>
+                  {t("returns.chooseOne")}
+                </Button>
+              </Group>
+            ))}
+          </Stack>
+        </Section>
+      )}
+      {shown.kind === "order" && (
+        <ReturnForm
+          key={shown.order.orderId}
+          order={shown.order}
+          onDone={() => show({ kind: "done", name: nameOf(shown.order) })}
+        />
+      )}
+    </Page>
+  );
+}
+
+function shownFor(code: string, orders: readonly ScannedOrder[]): Shown {
+  const [order] = orders;
+  if (order === undefined) return { kind: "unknown", code };
+  const out = orders.filter((each) => each.canReturn && linesOut(each).length > 0);
+  const [only, other] = out;
+  if (only === undefined) return { kind: "none-out", code: nameOf(order) };
+  return other === undefined ? { kind: "order", order: only } : { kind: "choice", orders: out };
+}

@@ -1,0 +1,173 @@
+import { Alert, Box, Grid, Group, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import type { Order, OrderSummary } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { countryName, formatMoney, formatNumber } from "../../text/format.ts";
+import { ButtonLink, TextLink, useGo } from "../../ui/link.tsx";
+import { useRowKeys } from "../../ui/list/use-row-keys.ts";
+import { Money } from "../../ui/money.tsx";
+import { Page } from "../../ui/page.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Pill } from "../../ui/status-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { OrderActions } from "../orders/actions/order-actions.tsx";
+import { OrderAddress, OrderNote } from "../orders/order/details.tsx";
+import { OrderLines } from "../orders/order/lines.tsx";
+import { orderQuery } from "../orders/queries.ts";
+import { connectionQuery, reviewQuery } from "./queries.ts";
+import classes from "./review-page.module.css";
+import { reviewReasons } from "./review-reasons.ts";
+
+const route = getRouteApi("/signed-in/review");
+
+/** Orders that wait for a decision: the queue beside the order. After a decision the next one is shown. */
+export function ReviewPage() {
+  const { t } = useTranslation();
+  const { order: chosen, cursor } = route.useSearch();
+  const { data, error, refetch } = useQuery(reviewQuery(cursor));
+  useRowKeys();
+  const orders = data?.data ?? [];
+  const shown = orders.find(({ id }) => id === chosen) ?? orders[0];
+  return (
+    <Page title={t("review.title")} about={t("review.about")}>
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={240} aria-label={t("ui.loading")} />}
+      {data !== undefined && shown === undefined && (
+        <Section title={t("review.emptyTitle")}>
+          <Text size="sm" c="dimmed">
+            {t("review.empty")}
+          </Text>
+        </Section>
+      )}
+      {shown !== undefined && (
+        <Grid gap="md">
+          <Grid.Col span={{ base: 12, md: 4 }}>
+            <Queue orders={orders} shownId={shown.id} cursor={cursor} />
+            {data?.nextCursor != null && (
+              <Group justify="flex-end" mt="xs">
+                <ButtonLink size="xs" variant="default" to={paths.review({ cursor: data.nextCursor })}>
+                  {t("ui.nextPage")}
+                </ButtonLink>
+              </Group>
+            )}
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 8 }}>
+            <Decision key={shown.id} id={shown.id} />
+          </Grid.Col>
+        </Grid>
+      )}
+    </Page>
+  );
+}
+
+type QueueProps = {
+  readonly orders: readonly OrderSummary[];
+  readonly shownId: string;
+  readonly cursor: string | undefined;
+};
+
+function Queue({ orders, shownId, cursor }: QueueProps) {
+  const { t } = useTranslation();
+  const go = useGo();
+  return (
+    <Box component="ul" className={classes["queue"] ?? ""} aria-label={t("review.queue")}>
+      {orders.map((order) => (
+        <li key={order.id}>
+          <UnstyledButton
+            className={classes["item"] ?? ""}
+            aria-current={order.id === shownId}
+            data-row-link
+            onClick={() => void go(paths.review({ order: order.id, cursor }), { replace: true })}
+          >
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Text size="sm" fw={600} ff="monospace" truncate>
+                {order.externalOrderId ?? order.id}
+              </Text>
+              <Text size="sm">
+                <Money of={order.goods} />
+              </Text>
+            </Group>
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Text size="xs" c="dimmed" truncate>
+                {order.merchantName} · {countryName(order.shippingAddress.countryCode)}
+              </Text>
+              <Text size="xs" c="dimmed">
+                <Time at={order.createdAt} as="relative" />
+              </Text>
+            </Group>
+          </UnstyledButton>
+        </li>
+      ))}
+    </Box>
+  );
+}
+
+function Decision({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const { data: order, error, refetch } = useQuery(orderQuery(id));
+  if (error !== null) return <ProblemMessage error={error} retry={() => void refetch()} />;
+  if (order === undefined) return <Skeleton height={320} aria-label={t("ui.loading")} />;
+  const decisions = order.actions.filter(({ name }) => DECISIONS.includes(name));
+  return (
+    <Stack gap="md">
+      <Section
+        title={order.externalOrderId ?? order.id}
+        actions={
+          <Group gap="xs">
+            <OrderActions order={{ ...order, actions: decisions }} />
+          </Group>
+        }
+      >
+        <Group gap="xs">
+          <Text size="sm">
+            {order.merchantName} · {order.connectionName} · <Money of={order.goods} />
+          </Text>
+          {order.onHoldReasons.length > 0 && <Pill tone="warning">{t("orders.onHold")}</Pill>}
+          <TextLink to={paths.order(order.id)} size="sm">
+            {t("review.wholeOrder")}
+          </TextLink>
+        </Group>
+        <WhyItWaits order={order} />
+      </Section>
+      <OrderLines order={order} />
+      <OrderAddress order={order} />
+      <OrderNote order={order} />
+    </Stack>
+  );
+}
+
+const DECISIONS: readonly string[] = ["approve", "reject", "hold", "releaseHold", "updateShippingAddress"];
+
+/** The rule of the review policy that the order exceeds. */
+function WhyItWaits({ order }: { order: Order }) {
+  const { t } = useTranslation();
+  const { data: connection } = useQuery(connectionQuery(order.connectionId));
+  if (connection === undefined) return null;
+  const reasons = reviewReasons(order, connection).map((reason) => {
+    switch (reason.rule) {
+      case "quantity":
+        return t("review.quantity", {
+          units: formatNumber(reason.units),
+          limit: formatNumber(reason.limit),
+        });
+      case "value":
+        return t("review.value", { value: formatMoney(reason.value), limit: formatMoney(reason.limit) });
+      case "country":
+        return t("review.country", { country: countryName(reason.countryCode) });
+      default:
+        return reason satisfies never;
+    }
+  });
+  return (
+    <Alert color="yellow" variant="light" title={t("review.why")} p="sm" c="inherit">
+      {(reasons.length > 0 ? reasons : [t("review.other")]).map((reason) => (
+        <Text key={reason} size="sm">
+          {reason}
+        </Text>
+      ))}
+    </Alert>
+  );
+}

@@ -1,0 +1,40 @@
+import { barsOf } from "./code-128.ts";
+
+/** Free space on both sides, in modules: scanners need it. */
+const QUIET = 10;
+const HEIGHT = 44;
+
+type Props = {
+  readonly of: string;
+  /** Millimetres per module on paper. */
+  readonly moduleMm?: number;
+};
+
+/** A barcode with its text below, drawn here: nothing is loaded. Always dark on white, so that a scanner reads it. */
+export function Barcode({ of, moduleMm = 0.28 }: Props) {
+  const drawn = barsOf(of);
+  if (drawn === null) return <span>{of}</span>;
+  const width = drawn.width + 2 * QUIET;
+  return (
+    <figure style={{ margin: 0, display: "inline-block", maxWidth: "100%" }}>
+      <svg
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        width={`${(width * moduleMm).toFixed(1)}mm`}
+        height="12mm"
+        preserveAspectRatio="none"
+        shapeRendering="crispEdges"
+        role="img"
+        aria-label={of}
+        style={{ display: "block", maxWidth: "100%" }}
+      >
+        <rect width={width} height={HEIGHT} fill="#fff" />
+        {drawn.bars.map(({ at, width: bar }) => (
+          <rect key={at} x={at + QUIET} width={bar} height={HEIGHT} fill="#000" />
+        ))}
+      </svg>
+      <figcaption style={{ fontFamily: "ui-monospace, monospace", fontSize: "0.7rem", textAlign: "center" }}>
+        {of}
+      </figcaption>
+    </figure>
+  );
+}
