@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -112,7 +112,7 @@ const variablesOf = (text: string): Record<string, string> =>
 async function copy(files: readonly string[], from: string, directory: string): Promise<void> {
   const to = files.at(-1) ?? "";
   for (const file of files.slice(0, -1)) {
-    const target = resolve(directory, to.endsWith("/") || to === "." ? join(to, file) : to);
+    const target = resolve(directory, to.endsWith("/") || to === "." ? join(to, basename(file)) : to);
     await mkdir(dirname(target), { recursive: true });
     await cp(join(from, file), target, { recursive: true, verbatimSymlinks: true });
   }
