@@ -52,7 +52,7 @@ const NAVIGATION: readonly Group[] = [
     items: [
       { name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" },
       { name: "review", to: paths.review(), icon: IconClipboardCheck, roles: FLOOR, key: "r" },
-      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "w" },
+      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p" },
       { name: "returns", to: paths.returns(), icon: IconTruckReturn, roles: FLOOR },
       { name: "facilities", to: paths.facilities(), icon: IconBuildingWarehouse, roles: FLOOR, key: "f" },
       { name: "merchants", to: paths.merchants(), icon: IconBuildingStore, roles: STAFF, key: "m" },
