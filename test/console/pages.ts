@@ -56,6 +56,7 @@ export const PAGES: readonly TestedPage[] = [
     person: "merchant",
     heading: "Merchant",
   },
+  { name: "connections", path: () => "/connections", person: "partner", heading: "Connections" },
   {
     name: "connection",
     path: ({ partner }) => `/connections/${partner.connectionId}`,

@@ -14,6 +14,7 @@ export const paths = {
   order: (orderId: string) => `/orders/${part(orderId)}`,
   merchants: (search: Search = {}) => `/merchants${stringifySearch(search)}`,
   merchant: (merchantId: string) => `/merchants/${part(merchantId)}`,
+  connections: (search: Search = {}) => `/connections${stringifySearch(search)}`,
   connection: (connectionId: string) => `/connections/${part(connectionId)}`,
   endpoints: (search: Search = {}) => `/webhook-endpoints${stringifySearch(search)}`,
   endpoint: (connectionId: string, endpointId: string) =>

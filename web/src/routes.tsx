@@ -1,7 +1,7 @@
 import { createRouter } from "@tanstack/react-router";
 import { accountRoute } from "./pages/account/routes.ts";
 import { auditRoute } from "./pages/audit/routes.ts";
-import { connectionRoute } from "./pages/connections/routes.ts";
+import { connectionRoute, connectionsRoute } from "./pages/connections/routes.ts";
 import {
   facilitiesRoute,
   facilityRoute,
@@ -36,6 +36,7 @@ const routeTree = rootRoute.addChildren([
     orderRoute,
     merchantsRoute,
     merchantRoute,
+    connectionsRoute,
     connectionRoute,
 
     endpointsRoute,

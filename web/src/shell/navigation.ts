@@ -8,6 +8,7 @@ import {
   IconHistory,
   IconListDetails,
   IconPackage,
+  IconPlugConnected,
   IconTruckReturn,
   IconWebhook,
 } from "@tabler/icons-react";
@@ -23,6 +24,7 @@ type Item = {
     | "returns"
     | "facilities"
     | "merchants"
+    | "connections"
     | "endpoints"
     | "audit"
     | "system"
@@ -39,7 +41,7 @@ type Item = {
 
 type Group = { readonly name: "work" | "operation"; readonly items: readonly Item[] };
 
-const STAFF: readonly Role[] = ["operator", "support", "merchant", "warehouse"];
+const ALL_BUT_MONITORING: readonly Role[] = ["operator", "support", "merchant", "warehouse", "partner"];
 
 const FLOOR: readonly Role[] = ["operator", "warehouse"];
 
@@ -50,17 +52,36 @@ const NAVIGATION: readonly Group[] = [
   {
     name: "work",
     items: [
-      { name: "orders", to: paths.orders(), icon: IconListDetails, roles: STAFF, key: "o" },
-      { name: "review", to: paths.review(), icon: IconClipboardCheck, roles: FLOOR, key: "r" },
+      { name: "orders", to: paths.orders(), icon: IconListDetails, roles: ALL_BUT_MONITORING, key: "o" },
+      {
+        name: "review",
+        to: paths.review(),
+        icon: IconClipboardCheck,
+        roles: FLOOR,
+        key: "r",
+      },
       { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p" },
       { name: "returns", to: paths.returns(), icon: IconTruckReturn, roles: FLOOR },
       { name: "facilities", to: paths.facilities(), icon: IconBuildingWarehouse, roles: FLOOR, key: "f" },
-      { name: "merchants", to: paths.merchants(), icon: IconBuildingStore, roles: STAFF, key: "m" },
+      {
+        name: "merchants",
+        to: paths.merchants(),
+        icon: IconBuildingStore,
+        roles: ["operator", "support", "merchant", "warehouse", "monitoring"],
+        key: "m",
+      },
+      {
+        name: "connections",
+        to: paths.connections(),
+        icon: IconPlugConnected,
+        roles: ["operator", "support", "merchant", "partner", "monitoring"],
+        key: "c",
+      },
       {
         name: "endpoints",
         to: paths.endpoints(),
         icon: IconWebhook,
-        roles: ["operator", "merchant", "support"],
+        roles: ["operator", "merchant", "support", "monitoring"],
         key: "w",
       },
     ],

@@ -24,7 +24,7 @@ export function ConnectionPage() {
   const { t } = useTranslation();
   const { connectionId } = route.useParams();
   const { data: connection } = useSuspenseQuery(connectionQuery(connectionId));
-  const seesKeys = useHasRole("operator", "merchant", "support");
+  const seesKeys = useHasRole("operator", "merchant", "support", "partner");
   return (
     <Page
       title={connection.name}

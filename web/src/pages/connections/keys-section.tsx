@@ -1,20 +1,14 @@
-import { SegmentedControl, Skeleton, Stack, Text, TextInput } from "@mantine/core";
-import { IconKey } from "@tabler/icons-react";
+import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Connection, Key } from "../../api/schema.d.ts";
-import { endOf } from "../../text/days.ts";
-import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { filled } from "../../ui/form/use-api-form.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
-import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { CreateKey, KeyActions } from "./key-actions.tsx";
 import { connectionKeysQuery } from "./queries.ts";
 
 type Props = { readonly connection: Connection };
@@ -23,9 +17,16 @@ type Props = { readonly connection: Connection };
 export function KeysSection({ connection }: Props) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(connectionKeysQuery(connection.id));
-  const mayChange = useHasRole("operator", "merchant");
+  const ownsKeys = useHasRole("operator", "merchant");
+  // A partner's developers manage the keys with which they test, and no others (decision 0122).
+  const mayChange = useHasRole("operator", "merchant", "partner");
   return (
-    <Section title={t("keys.title")} actions={mayChange && <CreateKey connection={connection} />}>
+    <Section
+      title={t("keys.title")}
+      actions={
+        mayChange && <CreateKey connection={connection} modes={ownsKeys ? ["live", "test"] : ["test"]} />
+      }
+    >
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && (
         <Skeleton height={80} role="status" aria-label={t("ui.loading")} />
@@ -35,12 +36,14 @@ export function KeysSection({ connection }: Props) {
           {t("keys.empty")}
         </Text>
       )}
-      {data !== undefined && data.data.length > 0 && <KeyTable keys={data.data} mayChange={mayChange} />}
+      {data !== undefined && data.data.length > 0 && (
+        <KeyTable keys={data.data} changeable={ownsKeys ? ["live", "test"] : mayChange ? ["test"] : []} />
+      )}
     </Section>
   );
 }
 
-function KeyTable({ keys, mayChange }: { keys: readonly Key[]; mayChange: boolean }) {
+function KeyTable({ keys, changeable }: { keys: readonly Key[]; changeable: readonly Key["mode"][] }) {
   const { t } = useTranslation();
   return (
     <DataTable
@@ -64,10 +67,15 @@ function KeyTable({ keys, mayChange }: { keys: readonly Key[]; mayChange: boolea
           ),
         },
         { name: t("keys.state"), cell: (key) => <KeyState of={key} /> },
+        {
+          name: t("keys.lastUsed"),
+          cell: ({ lastUsedAt }) =>
+            lastUsedAt === null ? t("keys.neverUsed") : <Time at={lastUsedAt} as="relative" />,
+        },
         { name: t("keys.created"), cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
         {
           name: t("keys.actions"),
-          cell: (key) => mayChange && key.revokedAt === null && <RevokeKey of={key} />,
+          cell: (key) => changeable.includes(key.mode) && <KeyActions of={key} />,
           align: "right",
         },
       ]}
@@ -84,75 +92,6 @@ function KeyState({ of: { revokedAt, expiresAt } }: { of: Key }) {
     <>
       <Pill tone={isOver ? "neutral" : "success"}>{t(isOver ? "keys.expired" : "keys.validUntil")}</Pill>{" "}
       <Time at={expiresAt} />
-    </>
-  );
-}
-
-function RevokeKey({ of: { id, prefix } }: { of: Key }) {
-  const { t } = useTranslation();
-  return (
-    <ConfirmAction
-      label={t("keys.revoke")}
-      effect={t("keys.revokeEffect", { prefix })}
-      done={t("keys.revokedDone")}
-      isDanger
-      run={() => dataOf(api.POST("/api/keys/{id}/revoke", { params: { path: { id } } }))}
-    />
-  );
-}
-
-type KeyValues = { name: string; mode: "live" | "test"; expires: string };
-
-function CreateKey({ connection: { id } }: Props) {
-  const { t } = useTranslation();
-  const [key, setKey] = useState<string | null>(null);
-  return (
-    <>
-      <ConfirmAction<KeyValues>
-        label={t("keys.create")}
-        effect={t("keys.createEffect")}
-        done={t("keys.createdDone")}
-        icon={<IconKey size={14} />}
-        initialValues={{ name: "", mode: "live", expires: "" }}
-        fields={(form) => (
-          <Stack gap="sm">
-            <SegmentedControl
-              aria-label={t("keys.mode")}
-              data={(["live", "test"] as const).map((mode) => ({
-                value: mode,
-                label: t(`keys.modes.${mode}`),
-              }))}
-              {...form.getInputProps("mode")}
-            />
-            <Text size="xs" c="dimmed">
-              {t(`keys.modeHelp.${form.values.mode}`)}
-            </Text>
-            <TextInput
-              label={t("keys.name")}
-              description={t("keys.nameHelp")}
-              data-autofocus
-              {...form.getInputProps("name")}
-            />
-            <TextInput
-              type="date"
-              label={t("keys.expires")}
-              description={t("keys.expiresHelp")}
-              {...form.getInputProps("expires")}
-              error={form.errors["expires"] ?? form.errors["expiresAt"]}
-            />
-          </Stack>
-        )}
-        run={async ({ name, mode, expires }) => {
-          const issued = await dataOf(
-            api.POST("/api/connections/{id}/keys", {
-              params: { path: { id } },
-              body: { mode, ...filled({ name }), ...(expires !== "" && { expiresAt: endOf(expires) }) },
-            }),
-          );
-          setKey(issued.key);
-        }}
-      />
-      <ShownOnce title={t("keys.new")} about={t("keys.newAbout")} value={key} onClose={() => setKey(null)} />
     </>
   );
 }

@@ -2,6 +2,10 @@ import { read } from "../../api/read.ts";
 
 const pathOf = (id: string) => ({ path: { id } });
 
+/** @param filters as in the address of the list */
+export const connectionsQuery = (filters: { q?: string | undefined; cursor?: string | undefined }) =>
+  read("/api/connections", { params: { query: { limit: 50, ...filters } } });
+
 export const connectionQuery = (id: string) => read("/api/connections/{id}", { params: pathOf(id) });
 
 export const connectionUsageQuery = (id: string) =>

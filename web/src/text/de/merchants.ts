@@ -29,6 +29,7 @@ export const merchants: Translated<typeof en> = {
   },
   connections: {
     title: "Verbindungen",
+    about: "Der Zugang jedes Partners zu den Produkten eines Händlers.",
     search: "Name",
     id: "Id",
     name: "Name",
@@ -71,6 +72,14 @@ export const merchants: Translated<typeof en> = {
     createdDone: "Der Schlüssel wurde angelegt.",
     new: "Neuer Schlüssel",
     newAbout: "Geben Sie diesen Schlüssel den Entwicklern des Partners auf einem sicheren Weg.",
+    lastUsed: "Zuletzt benutzt",
+    neverUsed: "Nie",
+    rotate: "Wechseln",
+    rotateEffect:
+      "Ein neuer Schlüssel mit gleichem Namen und Modus entsteht. Der Schlüssel {{prefix}}… bleibt während der Überlappung gültig.",
+    rotatedDone: "Der Schlüssel wurde gewechselt.",
+    overlapHours: "Überlappung in Stunden",
+    overlapHelp: "Von 0 bis 168. 0 beendet den alten Schlüssel sofort, etwa wenn er bekannt wurde.",
     revoke: "Widerrufen",
     revokeEffect:
       "Anfragen mit dem Schlüssel {{prefix}}… werden ab jetzt abgelehnt. Das lässt sich nicht rückgängig machen.",

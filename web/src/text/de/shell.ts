@@ -22,6 +22,7 @@ export const shell: Translated<typeof en> = {
     returns: "Rücksendungen",
     facilities: "Standorte",
     merchants: "Händler",
+    connections: "Verbindungen",
     endpoints: "Webhooks",
     audit: "Protokoll",
     system: "System",

@@ -26,6 +26,7 @@ export const merchants = {
   },
   connections: {
     title: "Connections",
+    about: "The access of each partner to the products of a merchant.",
     search: "Name",
     id: "Id",
     name: "Name",
@@ -66,6 +67,14 @@ export const merchants = {
     createdDone: "The key was created.",
     new: "New key",
     newAbout: "Give this key to the partner's developers over a safe channel.",
+    lastUsed: "Last used",
+    neverUsed: "Never",
+    rotate: "Rotate",
+    rotateEffect:
+      "A new key with the same name and mode is created. The key {{prefix}}… stays valid for the overlap.",
+    rotatedDone: "The key was rotated.",
+    overlapHours: "Overlap in hours",
+    overlapHelp: "From 0 to 168. 0 ends the old key at once, such as after a leak.",
     revoke: "Revoke",
     revokeEffect: "Requests with the key {{prefix}}… are rejected from now on. This cannot be undone.",
     revokedDone: "The key was revoked.",

@@ -19,6 +19,7 @@ export const shell = {
     returns: "Returns",
     facilities: "Facilities",
     merchants: "Merchants",
+    connections: "Connections",
     endpoints: "Webhooks",
     audit: "Audit log",
     system: "System",

@@ -2,6 +2,7 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Order } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
@@ -27,6 +28,7 @@ export function OrderDeliveries({ order }: { order: Order }) {
           label={t("order.deliveries")}
           rows={data.data}
           rowKey={({ id }) => id}
+          rowTo={({ id }) => paths.delivery(order.connectionId, id)}
           columns={[
             {
               name: t("order.event"),

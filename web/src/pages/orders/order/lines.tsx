@@ -21,12 +21,12 @@ export function OrderLines({ order }: { order: Order }) {
           {
             name: t("order.product"),
             cell: ({ name, sku }) => (
-              <>
+              <span>
                 {name}{" "}
                 <Text span c="dimmed" size="xs" ff="monospace">
                   {sku}
                 </Text>
-              </>
+              </span>
             ),
           },
           { name: t("order.quantity"), align: "right", cell: ({ quantity }) => formatNumber(quantity) },

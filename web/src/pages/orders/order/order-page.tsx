@@ -2,6 +2,7 @@ import { Grid, Group, Stack } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../../api/me.ts";
 import { paths } from "../../../paths.ts";
 import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
@@ -23,6 +24,7 @@ export function OrderPage() {
   const { t } = useTranslation();
   const holdReason = useHoldReason();
   const { orderId } = route.useParams();
+  const seesDeliveries = useHasRole("operator", "support", "merchant", "partner");
   const { data: order } = useSuspenseQuery(orderQuery(orderId));
   return (
     <Page
@@ -49,7 +51,7 @@ export function OrderPage() {
             <OrderShipments order={order} />
             <OrderReturns order={order} />
             <OrderTimeline order={order} />
-            <OrderDeliveries order={order} />
+            {seesDeliveries && <OrderDeliveries order={order} />}
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>

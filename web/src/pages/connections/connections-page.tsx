@@ -1,0 +1,39 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { paths } from "../../paths.ts";
+import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
+import { ListPage } from "../../ui/list/list-page.tsx";
+import { Time } from "../../ui/time.tsx";
+import { connectionsQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/connections");
+
+/** All connections that the person sees. */
+export function ConnectionsPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  return (
+    <ListPage
+      title={t("connections.title")}
+      about={t("connections.about")}
+      query={connectionsQuery(search)}
+      filters={
+        <Filters>
+          <SearchFilter label={t("connections.search")} value={search.q} />
+        </Filters>
+      }
+      rowKey={({ id }) => id}
+      rowTo={({ id }) => paths.connection(id)}
+      empty={search.q === undefined ? t("connections.empty") : t("connections.emptyFiltered")}
+      columns={[
+        { name: t("connections.name"), cell: ({ name }) => name },
+        { name: t("connections.merchant"), cell: ({ merchantName }) => merchantName },
+        {
+          name: t("connections.created"),
+          cell: ({ createdAt }) => <Time at={createdAt} />,
+          align: "right",
+        },
+      ]}
+    />
+  );
+}
