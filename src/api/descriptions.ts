@@ -99,6 +99,9 @@ export const describeBackOffice = (
       "Audit log": "Who changed what, and who read the addresses of buyers.",
       Facilities: "Facilities that ship orders, with stock and shipping rates.",
       System: "How the service is doing, and what it is configured with.",
+      Overview: "Figures of orders and deliveries, and what needs attention.",
+      Views: "Lists with filters that a person or a program has saved.",
+      Search: "Finds what the caller sees, by its beginning.",
       "Work list": "Orders to pick and ship, and who has taken them.",
     },
     securitySchemes: {

@@ -101,6 +101,10 @@ const GROUPS: Readonly<Record<string, string>> = {
   audit: "the audit log",
   system: "how the service is doing",
   token: "tokens of the back office",
+  endpoint: "webhook endpoints",
+  person: "people who sign in to the back office",
+  view: "lists with filters that were saved",
+  overview: "figures of orders and deliveries, and what needs attention",
   me: "who the command line acts as",
 };
 

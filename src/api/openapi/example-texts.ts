@@ -86,7 +86,7 @@ const token = { name: "Nightly stock sync", role: "merchant", prefix: "pot_merch
 const actor = { kind: "operator", name: "Ada" };
 
 export const BACK_OFFICE_EXAMPLES: ExampleTexts = {
-  byName: { ...byName, instance: "/api/orders/ord_01m7y7np16fe68bxp4h91tdmdn/complete" },
+  byName: { ...byName, q: "web-1001", instance: "/api/orders/ord_01m7y7np16fe68bxp4h91tdmdn/complete" },
   byTitle: {
     ShippingAddress: address,
     Order: newOrder,

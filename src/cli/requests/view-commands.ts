@@ -18,7 +18,7 @@ export const VIEW_COMMANDS: readonly RequestCommand[] = [
   { words: "view create", operationId: "createView", fields: [NAME, PAGE, QUERY] },
   { words: "view change", operationId: "updateView", fields: [NAME, PAGE, QUERY] },
   {
-    words: "overview",
+    words: "overview show",
     operationId: "getOverview",
     fields: [
       { name: "merchantId", flag: "--merchant <merchant>", help: "only this merchant" },

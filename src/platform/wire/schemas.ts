@@ -17,6 +17,12 @@ export const enumeration = <const Value extends string>(
   description: string,
 ) => Type.Enum([...values], { title, description });
 
+/** The values of an enumeration with a sentence each, as a part of its description. */
+export const described = (texts: Readonly<Record<string, string>>): string =>
+  Object.entries(texts)
+    .map(([value, text]) => `\`${value}\`: ${text}`)
+    .join(" ");
+
 const KNOWN_VALUES = Symbol("known values");
 
 /**

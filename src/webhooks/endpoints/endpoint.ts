@@ -1,5 +1,11 @@
 import { type Static, Type } from "typebox";
-import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES } from "../../events/event-types.ts";
+import {
+  EVENT_MEANINGS,
+  EVENT_TYPES,
+  type EventType,
+  OPT_IN_EVENT_TYPES,
+  PING,
+} from "../../events/event-types.ts";
 import { type KeyMode, ModeSchema } from "../../merchants/key-mode.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import {
@@ -48,6 +54,18 @@ export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventType
 
 /** What a partner sets at the creation. */
 export type NewEndpoint = EndpointSettings & Pick<Endpoint, "mode">;
+
+const SENT_TYPES = [...EVENT_TYPES, PING] as const;
+
+/** What deliveries are of: events, and pings. */
+export const SentTypeSchema = enumeration(
+  "SentType",
+  SENT_TYPES,
+  [
+    "A type of event, or that of a ping. More values may be added.",
+    ...SENT_TYPES.map((type) => `\`${type}\`: ${EVENT_MEANINGS[type]}`),
+  ].join(" "),
+);
 
 export const EventTypeSchema = enumeration(
   "EventType",

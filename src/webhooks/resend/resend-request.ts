@@ -1,11 +1,12 @@
 import { type Static, Type } from "typebox";
-import { EVENT_TYPES, PING } from "../../events/event-types.ts";
+
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { parseTime } from "../../platform/time.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs } from "../../platform/wire/schemas.ts";
+import { SentTypeSchema } from "../endpoints/endpoint.ts";
 import { sinceErrors } from "../endpoints/endpoint-request.ts";
 import { readEndpoint } from "../endpoints/endpoints-sql.ts";
 import { DeliveryStatusSchema } from "../log/delivery.ts";
@@ -35,9 +36,7 @@ export const ResendRequestSchema = Type.Object(
       }),
     ),
     eventType: Type.Optional(
-      Type.Enum([...EVENT_TYPES, PING], {
-        description: "With `since`: only deliveries of events of this type. Default: of all.",
-      }),
+      describedAs(SentTypeSchema, "With `since`: only deliveries of events of this type. Default: of all."),
     ),
     status: Type.Optional(
       describedAs(

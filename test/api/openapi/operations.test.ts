@@ -30,8 +30,11 @@ const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/orders/{id}/shipping-address",
   "PATCH /api/merchants/{id}",
   "PATCH /api/shipments/{id}",
-  "POST /api/tokens/{id}/rotate",
-  ...["expose", "withdraw"].map((verb) => `POST /api/connections/{id}/products/${verb}`),
+  "POST /api/keys/{id}/rotate",
+  "PATCH /api/connections/{id}/webhook-endpoints/{endpointId}",
+  "POST /api/connections/{id}/webhook-endpoints/{endpointId}/rotate-secret",
+  "POST /api/connections/{id}/resends",
+  "PATCH /api/views/{id}",
   ...["approve", "reject", "cancel", "hold", "release-hold", "ship", "return"].map(
     (operation) => `POST /api/orders/{id}/${operation}`,
   ),

@@ -29,7 +29,7 @@ function firstLanguage(): Language {
   return navigator.languages.map((tag) => tag.split("-")[0]).find(isLanguage) ?? "en";
 }
 
-export const i18n = createInstance();
+const i18n = createInstance();
 
 /** Loads the texts. The console draws nothing before. */
 export async function startTexts(): Promise<void> {

@@ -1,6 +1,4 @@
 import {
-  ActionIcon,
-  type ActionIconProps,
   Anchor,
   type AnchorProps,
   Button,
@@ -37,10 +35,6 @@ export const TextLink = ({
 
 export const ButtonLink = ({ to, ...rest }: To & ButtonProps) => (
   <Button component={RouterLink} {...linkTo(to)} {...rest} />
-);
-
-export const IconLink = ({ to, ...rest }: To & ActionIconProps & { "aria-label": string }) => (
-  <ActionIcon component={RouterLink} {...linkTo(to)} {...rest} />
 );
 
 /** `isExact`: the item is marked on its own page only, not on those below. */

@@ -63,8 +63,8 @@ const TONES = {
   >,
 } as const;
 
-export type StatusKind = keyof typeof TONES;
-export type StatusOf<Kind extends StatusKind> = keyof (typeof TONES)[Kind] & string;
+type StatusKind = keyof typeof TONES;
+type StatusOf<Kind extends StatusKind> = keyof (typeof TONES)[Kind] & string;
 
 type Props = { [Kind in StatusKind]: { readonly of: Kind; readonly status: StatusOf<Kind> } }[StatusKind];
 

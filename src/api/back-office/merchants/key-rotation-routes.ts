@@ -26,6 +26,7 @@ export const keyRotationRoutes: readonly BackOfficeRoute[] = [
     operationId: "rotateKey",
     admits: andPartner(merchantSide),
     tag: "Keys",
+    needsRecentAuthentication: true,
     summary: "Rotate a key",
     description:
       "Issues a key with the same name and mode. The old one stays valid for the overlap, and never longer than before. A key is rotated once: if the response was lost, revoke the new key and issue another one. The body may be omitted. The role `partner` rotates test keys only.",

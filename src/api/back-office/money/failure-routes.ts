@@ -39,7 +39,7 @@ const PaymentFailureSchema = Type.Object(
     reason: Type.String({
       description: "The gateway's code for the first decline, such as `credit_limit_exceeded`.",
     }),
-    gateway: describedAs(ChargeSchema.properties.gateway, "The gateway that declined."),
+    gateway: describedAs(ChargeSchema.properties.gateway, "The gateway that declined. Never null."),
     remedy: enumeration(
       "PaymentRemedy",
       REMEDIES,

@@ -4,6 +4,7 @@ import { roleOnOrder } from "../../../access/scope.ts";
 import type { Order } from "../../../lifecycle/order.ts";
 import {
   ACTION_EFFECTS,
+  type ActionEffect,
   type ActionFacts,
   type ActionRule,
   actionsOf,
@@ -13,7 +14,7 @@ import {
 } from "../../../orders/actions/order-actions.ts";
 import { detailOf, TRANSITION_RULES } from "../../../orders/changes/transition-refused.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
-import { describedAs, enumeration, nullable } from "../../../platform/wire/schemas.ts";
+import { described, describedAs, enumeration, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeCaller, everyone, merchantSide, operatorOnly, warehouse } from "../access.ts";
 
 /** The row of the route table that does each action, and who may use it. A test compares them with the rows. */
@@ -41,16 +42,49 @@ const NOTHING_DETAILS: Readonly<Record<(typeof NOTHING_TO_DO)[number], string>> 
 const isNothing = (rule: ActionRule): rule is keyof typeof NOTHING_DETAILS => rule in NOTHING_DETAILS;
 const reasonOf = (rule: ActionRule): string => (isNothing(rule) ? NOTHING_DETAILS[rule] : detailOf(rule));
 
+const ACTION_TEXTS: Readonly<Record<OrderActionName, string>> = {
+  approve: "Accepts an order in review.",
+  reject: "Cancels an order in review.",
+  hold: "Stops shipping.",
+  releaseHold: "Ends holds.",
+  updateShippingAddress: "Corrects the address.",
+  ship: "Records a shipment.",
+  complete: "Completes the order.",
+  returnShipment: "Records a return.",
+  cancel: "Cancels the order.",
+  retryPayment: "Attempts failed charges or refunds at once.",
+  refund: "Refunds the merchant.",
+  erasePersonalData: "Erases the buyer's personal data.",
+};
+
+const EFFECT_TEXTS: Readonly<Record<ActionEffect, string>> = {
+  accept_and_charge: "The order is accepted, and the merchant is charged.",
+  cancel_uncharged: "The order is canceled before the merchant was charged.",
+  stop_shipping: "Nothing ships until the hold is released.",
+  continue: "The order continues.",
+  waive_payment: "The order continues although a payment failed.",
+  correct_address: "The address changes, and the order is routed again.",
+  ship_all: "All lines ship.",
+  ship_rest: "The lines that have not shipped yet ship.",
+  complete: "The order is settled.",
+  record_return: "Goods came back.",
+  cancel_and_refund: "The order is canceled, and the merchant gets back what was charged.",
+  retry_charge: "The charge is attempted at once.",
+  retry_refund: "The refund is attempted at once.",
+  refund_merchant: "The merchant gets back the amount.",
+  erase_buyer: "The buyer's personal data is gone for good.",
+};
+
 const RuleSchema = enumeration(
   "ActionRule",
   [...TRANSITION_RULES, ...NOTHING_TO_DO],
-  "The rule that forbids an action now, as a `transition-refused` names it; `not_on_hold`, `already_on_hold` and `already_erased`: there is nothing to change. More values may be added.",
+  `The rule that forbids an action now. ${described(Object.fromEntries([...TRANSITION_RULES, ...NOTHING_TO_DO].map((rule) => [rule, reasonOf(rule)])))} More values may be added.`,
 );
 
 const EffectSchema = enumeration(
   "ActionEffect",
   ACTION_EFFECTS,
-  "What an action does, as the key of a sentence for people. More values may be added.",
+  `What an action does, as the key of a sentence for people. ${described(EFFECT_TEXTS)} More values may be added.`,
 );
 
 export const OrderActionSchema = Type.Object(
@@ -58,7 +92,7 @@ export const OrderActionSchema = Type.Object(
     name: enumeration(
       "OrderActionName",
       ORDER_ACTIONS,
-      "What can be done with a real order. More values may be added.",
+      `What can be done with a real order. ${described(ACTION_TEXTS)} More values may be added.`,
     ),
     operationId: Type.String({ description: "The operation of this API that does it." }),
     allowed: Type.Boolean({ description: "Whether it is possible now. The operation decides again." }),

@@ -39,7 +39,11 @@ export const OverviewSchema = Type.Object(
           ),
           reason: nullable(Type.String(), "The reason of a hold. Null for other kinds."),
           count,
-          list: enumeration("AttentionList", ["orders", "webhook-endpoints"], "The list behind it."),
+          list: enumeration(
+            "AttentionList",
+            ["orders", "webhook-endpoints"],
+            "The list behind it. `orders`: that of orders. `webhook-endpoints`: that of endpoints.",
+          ),
           query,
         },
         { title: "Attention", description: "Something that needs attention now." },

@@ -18,7 +18,11 @@ const SettingSchema = Type.Object(
       "The value without the variable. Null: it has none then, or the service generates it.",
     ),
     unit: nullable(
-      enumeration("SettingUnit", SETTING_UNITS, "Unit of the value."),
+      enumeration(
+        "SettingUnit",
+        SETTING_UNITS,
+        "Unit of the value: `seconds`, `milliseconds`, `days` or `requests per minute`.",
+      ),
       "Unit of the value, or of each value of a list. Null: it has none.",
     ),
   },

@@ -48,7 +48,7 @@ const ScannedOrderSchema = Type.Object(
     matchedBy: enumeration(
       "OrderCode",
       ORDER_CODES,
-      "What of the order the code is: its id, the id of a shipment, the partner's own id, the tracking number of a shipment, or the reference of a return.",
+      "What of the order the code is. `orderId`: its id. `shipmentId`: the id of a shipment. `externalOrderId`: the partner's own id. `trackingNumber`: that of a shipment. `returnReference`: the reference of a return.",
     ),
     orderId: idField("ord", "Id of the order."),
     externalOrderId,
@@ -85,7 +85,11 @@ const ScannedProductSchema = Type.Object(
     barcode: lineFields.barcode,
     imageUrl: lineFields.imageUrl,
     weightGrams: lineFields.weightGrams,
-    matchedBy: enumeration("ProductCode", ["barcode", "sku"], "What of the product the code is."),
+    matchedBy: enumeration(
+      "ProductCode",
+      ["barcode", "sku"],
+      "What of the product the code is. `barcode`: its barcode. `sku`: the merchant's own code.",
+    ),
   },
   { title: "ScannedProduct", description: "A product that a scanned code names." },
 );

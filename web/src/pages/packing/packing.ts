@@ -36,7 +36,7 @@ export type Scanned<State extends Packing = Packing> = {
 export const linesToPack = ({ lines }: PackedOrder): ScannedOrder["lines"] =>
   lines.filter(({ shipmentId }) => shipmentId === null);
 
-export const isCounted = (order: PackedOrder, counts: Readonly<Record<string, number>>): boolean =>
+const isCounted = (order: PackedOrder, counts: Readonly<Record<string, number>>): boolean =>
   linesToPack(order).every(({ id, quantity }) => counts[id] === quantity);
 
 export const openOrder = (order: ScannedOrder, carrier: string): OpenPacking => ({

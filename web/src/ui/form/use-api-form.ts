@@ -60,7 +60,7 @@ export function useApiForm<Values extends object, Output = unknown>({
 }
 
 /** The explanations of a 422 by the paths of their fields: `/lines/0/quantity` is `lines.0.quantity`. */
-export const problemToErrors = ({ errors }: ApiProblem): FormErrors =>
+const problemToErrors = ({ errors }: ApiProblem): FormErrors =>
   Object.fromEntries(
     errors.flatMap(({ pointer, parameter, detail }) => {
       const field = pointer === undefined ? parameter : pointer.slice(1).replaceAll("/", ".");
