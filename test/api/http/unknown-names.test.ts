@@ -152,13 +152,12 @@ describe("an unknown field of a change", () => {
       const answers = await Promise.all(paths.map((path) => test.backOffice.get(path)));
       return answers.map(({ body: { updatedAt: _, ...rest } }) => rest);
     };
-    const before = await read();
+    const newestEntry = async () => (await test.backOffice.get("/api/audit-entries?limit=1")).body.data;
+    const [before, entry] = [await read(), await newestEntry()];
     for (const [path, body] of changesOf(other))
       expect((await test.backOffice.request("PATCH", path, { body })).status, path).toBe(200);
     expect(await read()).toEqual(before);
-    const { body } = await test.backOffice.get("/api/audit-entries?limit=5");
-    for (const { details } of body.data)
-      expect(["reviewPolicy", "fields", undefined]).toContain(Object.keys(details)[0]);
+    expect(await newestEntry(), "nothing is recorded").toEqual(entry);
   });
 
   it("is not a correction of an address", async () => {

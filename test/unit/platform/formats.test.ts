@@ -7,6 +7,7 @@ const VALID: Readonly<Record<string, readonly string[]>> = {
   "path-segment": ["web-1001", "...", ".a", "..a", "a.", "😀"],
   "web-address": ["https://merchant.example/mug.jpg", "HTTP://a", "https://a/ü"],
   "country-code": ["GB", "de"],
+  barcode: ["4006381333931", "A-1 b", "!"],
   amount: ["0", "12.50", "123456789012345.123456"],
   currency: ["EUR", "JPY"],
 };
@@ -16,6 +17,7 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   "path-segment": [".", "..", "a\u0000"],
   "web-address": ["javascript:alert(1)", "ftp://a", "https://", "https://a b"],
   "country-code": ["G", "GBR", "1A", "UK"],
+  barcode: ["", " 1", "1 ", "1\n2", "é"],
   amount: ["", "-1", "1.", ".5", "1e3", "1,5"],
   currency: ["eur", "EURO", "E"],
 };

@@ -72,7 +72,7 @@ export const slipRoutes: readonly BackOfficeRoute[] = [
       shipmentId: Type.Optional(Type.String({ description: "Only the lines of this shipment." })),
     }),
     responses: { 200: { description: "The slips.", schema: PackingSlipSchema } },
-    problems: ["not-found"],
+    problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query, by }, { context }) => {
       const found = await findOrder(context, caller, params.id);
       if (found === null) return notFound("order");
