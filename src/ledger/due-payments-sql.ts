@@ -21,7 +21,10 @@ export async function endClaims(
     name: "end-payment-claims",
     text: `
       delete from due_payments d
-      using unnest($1::uuid[], $2::uuid[], $3::uuid[]) as ended (merchant_id, order_id, entry_id)
+      -- The subqueries hide how long the lists are: for long ones the planner would read all of a table with some
+      -- thousand rows.
+      using unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::uuid[]))
+        as ended (merchant_id, order_id, entry_id)
       where d.merchant_id = ended.merchant_id and d.order_id = ended.order_id and d.entry_id = ended.entry_id
         and d.claim_id = $4
       returning d.entry_id`,

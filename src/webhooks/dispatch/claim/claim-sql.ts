@@ -133,16 +133,10 @@ export async function releaseEndpoints(
     text: `
       update webhook_endpoint_states s
       set worker_id = null
-      -- For a join with the list the planner reads all of the table while that has some thousand rows.
-      where s.merchant_id = any($2::uuid[]) and s.worker_id = $1 and s.ctid = any(array(
-        select leased.row_position
-        from unnest($2::uuid[], $3::uuid[]) as o (merchant_id, endpoint_id)
-        cross join lateral (
-          select s.ctid as row_position
-          from webhook_endpoint_states s
-          where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1
-          limit 1
-          for update) as leased))`,
+      -- The subqueries hide how long the lists are: for long ones the planner would read all of a table with some
+      -- thousand rows.
+      from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
+      where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1`,
     values: [workerId, endpoints.map(({ merchantId }) => merchantId), endpoints.map(({ id }) => id)],
   });
 }
