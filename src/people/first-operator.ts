@@ -8,7 +8,7 @@ import { countPeople, insertPerson, lockPeople, readPersonByEmail } from "./peop
 import type { Person } from "./person.ts";
 import { personFact } from "./person-fact.ts";
 
-/** Nobody receives mail there. The operator replaces it by its own address, so that it can reset its password. */
+/** No mail arrives there. The operator replaces it by its own address, so that it can reset its password. */
 export const FIRST_OPERATOR_EMAIL = "operator@localhost";
 
 /** A person who has not signed in yet. */

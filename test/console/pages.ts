@@ -5,7 +5,7 @@ type TestedPage = {
   /** Names its screenshots. */
   readonly name: string;
   readonly path: (world: World) => string;
-  /** Who opens it. Null: nobody has signed in. */
+  /** Who opens it. Null: no person has signed in. */
   readonly person: PersonName | null;
   /** The heading of the page. */
   readonly heading: string | RegExp;

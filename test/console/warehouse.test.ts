@@ -60,7 +60,7 @@ async function scan(page: Page, ...codes: string[]): Promise<void> {
 const detailOf = (id: string) => readDetail(world.service, id);
 
 describe("the packing table", () => {
-  it("packs an order by scanner alone, however fast it types, and goes on to the next", async () => {
+  it("packs an order by scanner alone, however fast it types, and continues with the next", async () => {
     const [first, second] = [await placeReady("pack-1"), await placeReady("pack-2", 1)];
     const page = await world.open(world.people.warehouse);
     await visit(page, "/work/pack", "Packing table");
@@ -78,7 +78,7 @@ describe("the packing table", () => {
     ]);
   });
 
-  it("tells of a wrong item, too many, and what is no code, and records nothing of it", async () => {
+  it("reports a wrong item, too many, and what is no code, and records nothing of it", async () => {
     const id = await placeReady("pack-3", 1);
     const page = await world.open(world.people.warehouse);
     await visit(page, "/work/pack", "Packing table");
@@ -250,7 +250,7 @@ describe("stock", () => {
     await page.getByText("The stock is adjusted.").waitFor();
     await page.getByRole("row", { name: /Received.*-1/ }).waitFor();
     await page.getByRole("button", { name: "Count" }).click();
-    await setStock(world.service, facility, glue, 9); // Somebody else is faster.
+    await setStock(world.service, facility, glue, 9); // Another person is faster.
     await dialog.getByLabel("On hand").fill("1");
     await dialog.getByRole("button", { name: "Count" }).click();
     await dialog.getByText("The stock has moved: 9 units are on hand.").waitFor();

@@ -4,7 +4,7 @@ import type { Config } from "../../platform/config.ts";
 export const OIDC_PROVIDER = "oidc";
 
 /**
- * Sign-in by the identity provider of the configuration. Nobody signs up with it: a person must have been invited, and is
+ * Sign-in by the identity provider of the configuration. There is no sign-up: a person must have been invited, and is
  * found by the subject, or the first time by an address that the provider has verified. ID tokens are verified with the
  * provider's keys.
  */

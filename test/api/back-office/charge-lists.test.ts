@@ -140,7 +140,7 @@ describe("GET /api/payment-failures", () => {
 });
 
 describe("a recorded payment", () => {
-  it("names who recorded it, in the account and the statement; a charge names nobody", async () => {
+  it("names who recorded it, in the account and the statement; a charge names no person", async () => {
     const partner = await createPartner(test);
     await place(partner);
     await processDuePayments(test);

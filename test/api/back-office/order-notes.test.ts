@@ -90,7 +90,7 @@ describe("GET /api/orders/{id}/events", () => {
     expect(second.body.nextCursor).toBeNull();
   });
 
-  it("shows them to the merchant and to the connection's developers, and to nobody else", async () => {
+  it("shows them to the merchant and to the connection's developers, and to no other caller", async () => {
     const { id } = await placeTestOrder(partner);
     const path = `/api/orders/${id}/events`;
     const developer = (key: Partner) =>

@@ -69,7 +69,7 @@ describe("the endpoints of a connection, through the back office", () => {
       expectProblem(await send(method, `webhook-endpoints/${endpoint.id}${rest}`, {}), 404, "not-found");
   });
 
-  it("show their whole address to the partner's developers, and to nobody else", async () => {
+  it("show their whole address to the partner's developers, and to no other caller", async () => {
     const { id } = await createEndpoint(partner, { url: URL_WITH_SECRET });
     const urlFor = async (client: { get(path: string): Promise<Answer> }) =>
       (await client.get(path(`webhook-endpoints/${id}`))).body.url;

@@ -65,7 +65,7 @@ describe("sign-in by the identity provider", () => {
     expect(stored).toEqual([{ access_token: null, refresh_token: null, id_token: null }]);
   });
 
-  it("lets nobody in who was not invited, whose address is not verified, or who is disabled", async () => {
+  it("rejects a person who was not invited, whose address is not verified, or who is disabled", async () => {
     const person = await createPerson(service);
     const disabled = await createPerson(service, { grants: [{ role: "support" }] });
     await service.backOffice.post(`/api/people/${disabled.email}/disable`);

@@ -37,7 +37,7 @@ const scanAll = (state: OpenPacking, ...codes: string[]) =>
   codes.reduce(({ state: before }, code) => applyScan(before, code), applyScan(state, ""));
 
 describe("scanning goods", () => {
-  it("counts barcodes, else SKUs, and goes on to the scale with the last unit", () => {
+  it("counts barcodes, else SKUs, and continues with the scale with the last unit", () => {
     const state = open(line("a"), line("b", { barcode: null, quantity: 1 }));
     expect(scanAll(state, "400a").outcome).toMatchObject({ outcome: "counted", count: 1, of: 2 });
     const done = scanAll(state, "400a", "SKU-b", "400a");

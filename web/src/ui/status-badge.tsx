@@ -75,7 +75,7 @@ export function StatusBadge({ of, status }: Props) {
   return <Pill tone={tones[status] ?? "neutral"}>{t(`status.${of}.${status}` as "status.order.NEW")}</Pill>;
 }
 
-/** A short text with a tone. The text says all: nobody has to see the color. */
+/** A short text with a tone. The text says all: the color only repeats it. */
 export const Pill = ({ tone = "neutral", children }: { tone?: Tone; children: string }) => (
   <span className={classes["pill"]} data-tone={tone}>
     {children}

@@ -35,7 +35,7 @@ export const OverviewSchema = Type.Object(
           kind: enumeration(
             "AttentionKind",
             ATTENTION_KINDS,
-            "`review`: orders wait for a review. `hold`: orders are on hold for a reason that somebody must resolve. `not_routed`: accepted orders that were not routed within an hour. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. More values may be added.",
+            "`review`: orders wait for a review. `hold`: orders are on hold for a reason that a person must resolve. `not_routed`: accepted orders that were not routed within an hour. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. More values may be added.",
           ),
           reason: nullable(Type.String(), "The reason of a hold. Null for other kinds."),
           count,
@@ -118,7 +118,7 @@ type Figures = {
 
 type Attention = Static<typeof OverviewSchema>["attention"][number];
 
-/** @param reasons the reasons of holds that the service knows: somebody must resolve these */
+/** @param reasons the reasons of holds that the service knows: a person must resolve these */
 export function toWireOverview(
   { holds, waiting, endpoints, deliveries, durations, orders }: Figures,
   merchantId: string | null,

@@ -133,7 +133,7 @@ const CheckSchema = Type.Object(
     status: enumeration(
       "CheckStatus",
       CHECK_STATUSES,
-      "`ok`; `warn`: somebody should look; `fail`: the service does not work as it should.",
+      "`ok`; `warn`: a person should look; `fail`: the service does not work as it should.",
     ),
     message: Type.String({ description: "What was found, and what to do about it." }),
   },

@@ -82,7 +82,7 @@ function countScanned(state: OpenPacking, text: string): Scanned<OpenPacking> {
   return countUnits(state, open.id, units);
 }
 
-/** Counts units of a line, scanned or by hand. What is complete goes on to the scale. */
+/** Counts units of a line, scanned or by hand. What is complete continues with the scale. */
 export function countUnits(state: OpenPacking, lineId: string, units: number): Scanned<OpenPacking> {
   const line = linesToPack(state.order).find(({ id }) => id === lineId);
   if (line === undefined) return { state, outcome: { outcome: "empty" } };

@@ -138,7 +138,7 @@ export const orders = {
     retry_refund: "The failed refund is paid again.",
     refund_merchant: "The merchant is refunded. The order keeps its status.",
     erase_buyer:
-      "The buyer's name, address and tracking are erased from the order and its events. Nobody can restore them.",
+      "The buyer's name, address and tracking are erased from the order and its events. They cannot be restored.",
   },
   chargeKinds: { goods: "Goods", shipping: "Shipping", refund: "Refund" },
   refundReasons: {

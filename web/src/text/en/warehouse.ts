@@ -30,7 +30,7 @@ export const warehouse = {
     takenByLabel: "Your name or table",
     number: "Orders",
     takeOldest: "Take the oldest",
-    takeEffect: "They are yours for an hour. Nobody else gets them in that time.",
+    takeEffect: "They are yours for an hour. No other person gets them in that time.",
     chooseFacility: "Choose a facility below, so that all orders are in one building.",
     nothingFree: "No order is free.",
     openLists: "Being worked on",

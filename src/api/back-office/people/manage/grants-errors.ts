@@ -5,7 +5,7 @@ import type { BackOfficeCaller } from "../../access.ts";
 import { grantErrors } from "../../grants/grant-request.ts";
 import { valueAt } from "../../money/amounts.ts";
 
-/** Errors in the grants of a body. Nobody gives more than it has. */
+/** Errors in the grants of a body. A caller gives no more than it has. */
 export async function grantsErrors(
   context: Context,
   caller: BackOfficeCaller,
