@@ -20,20 +20,26 @@ export type RequestedTransition = Pick<RequestedChange, "prepare" | "alongside">
   transition(order: Order): Transition | Problem | null;
 };
 
+/** An order as the caller has found it. */
+export type FoundKey = OrderKey & {
+  /** Decides under the order's lock: routing may have moved it to a facility that the caller does not see. */
+  readonly isStillSeen?: (order: Order) => boolean;
+};
+
 /**
  * Applies a transition to a real order for the back office. A test order gets the same response as a missing one: only
  * partners change test orders.
  */
 export async function transitionOrder(
   context: Context,
-  key: OrderKey,
+  key: FoundKey,
   { cause, by, transition, prepare, alongside }: RequestedTransition,
 ): Promise<Order | Problem> {
   let isTooMany = false;
   const outcome = await changeOrder(context, {
     async lock(tx) {
       const order = await lockOrderById(tx, key, context.clock);
-      return order?.testMode ? undefined : order;
+      return order?.testMode || (order && key.isStillSeen?.(order) === false) ? undefined : order;
     },
     missing: notFound("order"),
     async prepare(tx, order, at) {

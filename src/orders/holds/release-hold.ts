@@ -1,10 +1,10 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { type Hold, holdsOf, reasonsToRelease } from "../../lifecycle/holds.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
-import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import type { Order } from "../../lifecycle/order.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
-import { transitionOrder } from "../changes/transition-order.ts";
+import { type FoundKey, transitionOrder } from "../changes/transition-order.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
 import { readTimeline } from "../timeline/timeline-sql.ts";
 
@@ -15,7 +15,7 @@ import { readTimeline } from "../timeline/timeline-sql.ts";
  */
 export async function releaseHold(
   context: Context,
-  key: OrderKey,
+  key: FoundKey,
   { reasons, by }: { readonly reasons: readonly string[] | undefined; readonly by: Initiator },
 ): Promise<Order | Problem> {
   let holds: readonly Hold[] = [];

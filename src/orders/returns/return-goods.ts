@@ -1,9 +1,9 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import type { RefundRequest } from "../../ledger/refunds/refund.ts";
-import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import type { Order } from "../../lifecycle/order.ts";
 import type { Context } from "../../platform/context.ts";
 import { isProblem, type Problem, validationFailed } from "../../platform/wire/problems.ts";
-import { transitionOrder } from "../changes/transition-order.ts";
+import { type FoundKey, transitionOrder } from "../changes/transition-order.ts";
 import { hashReturnRequest } from "./hash-return-request.ts";
 import { recordReturn } from "./record-return.ts";
 import { type ReturnRequest, returnDetail, returnFacts, toReturn } from "./return-request.ts";
@@ -22,7 +22,7 @@ type ReturnedGoods = {
  */
 export async function returnGoods(
   context: Context,
-  key: OrderKey,
+  key: FoundKey,
   request: ReturnRequest,
   refund: RefundRequest | null,
   by: Initiator,

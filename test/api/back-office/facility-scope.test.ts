@@ -202,22 +202,29 @@ describe("several grants at once", () => {
 
 // Last: it lets the other orders be routed too.
 describe("an order that moves to another facility", () => {
-  it("is no longer changed by the staff of the first one, even if they saw it just before", async () => {
-    const moved = await placeRouted({ externalOrderId: "moved-1" });
-    const staff = staffOf(warehouseAt(far));
-    const hold = await test.db.transaction(async (tx) => {
-      await tx.query({
-        name: "test-move-order",
-        text: "update orders set facility_id = $2 where merchant_id is not null and id = $1",
-        values: [fromTypeId("ord", moved), fromTypeId("fac", near)],
+  it.each([
+    ["hold", { reasons: ["damaged"] }],
+    ["release-hold", { reasons: ["damaged"] }],
+    ["return", {}],
+  ])(
+    "is no longer changed by %s of the first one's staff, who saw it just before",
+    async (operation, body) => {
+      const moved = await placeRouted({ externalOrderId: `moved-${operation}` });
+      const staff = staffOf(warehouseAt(far));
+      const requested = await test.db.transaction(async (tx) => {
+        await tx.query({
+          name: "test-move-order",
+          text: "update orders set facility_id = $2 where merchant_id is not null and id = $1",
+          values: [fromTypeId("ord", moved), fromTypeId("fac", near)],
+        });
+        const request = staff.post(`/api/orders/${moved}/${operation}`, body);
+        await untilBlocked(test, 1);
+        return { request };
       });
-      const request = staff.post(`/api/orders/${moved}/hold`, { reasons: ["damaged"] });
-      await untilBlocked(test, 1);
-      return { request };
-    });
-    expect((await hold.request).status).toBe(404);
-    expect(await readDetail(test, moved)).toMatchObject({ facilityId: near, holds: [] });
-    expect((await staff.get(`/api/orders/${moved}`)).status).toBe(404);
-    expect((await person.get(`/api/orders/${moved}`)).status).toBe(200);
-  });
+      expect((await requested.request).status).toBe(404);
+      expect(await readDetail(test, moved)).toMatchObject({ facilityId: near, holds: [] });
+      expect((await staff.get(`/api/orders/${moved}`)).status).toBe(404);
+      expect((await person.get(`/api/orders/${moved}`)).status).toBe(200);
+    },
+  );
 });

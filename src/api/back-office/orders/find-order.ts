@@ -24,7 +24,10 @@ export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of
 export type FoundOrder = { readonly order: Order; readonly owner: SeenOrder };
 
 /** The owner of an order, and the role in which the caller sees the order. */
-export type SeenOrder = PlacedOrder & { readonly role: Role };
+export type SeenOrder = PlacedOrder & {
+  readonly role: Role;
+  readonly isStillSeen: (order: Order) => boolean;
+};
 
 /** The key and the owner of the order that a path names. Null if it is missing, or the caller may not see it. */
 export async function findOwner(
@@ -40,7 +43,9 @@ export async function findOwner(
 /** An order as its caller sees it. Null if the caller may not see it. */
 export function seenBy({ grants }: BackOfficeCaller, found: PlacedOrder | null): SeenOrder | null {
   const role = found === null ? null : roleOnOrder(grants, found);
-  return found === null || role === null ? null : { ...found, role };
+  return found === null || role === null
+    ? null
+    : { ...found, role, isStillSeen: (order) => roleOnOrder(grants, order) !== null };
 }
 
 /** The caller in the role in which it sees an order, for what this role decides and for the order's timeline. */
