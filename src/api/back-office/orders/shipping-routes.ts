@@ -190,7 +190,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
         transition: (order) => toUpdate(order, id, body),
         alongside: mailTracking,
       });
-      if (isProblem(taken)) return taken;
+      if (isProblem(taken)) return taken.code === "not-found" ? notFound("shipment") : taken;
       const shipment = taken.shipments.find((one) => one.id === id);
       return shipment === undefined
         ? notFound("shipment")
