@@ -33,14 +33,17 @@ async function failedOrder(by = partner): Promise<{ id: string; externalOrderId:
   return order;
 }
 
-/** Time passes, and whatever is due is mailed. Returns the mails that arrived. */
+/** Time passes, and whatever is due is mailed. Returns the mails that arrived, in the order in which they were queued. */
 async function mailsAfter(time: { seconds?: number; minutes?: number }): Promise<ReceivedMail[]> {
   const before = server.mails.length;
   test.clock.advance(time);
   await runJob(test, "mail-payment-failures");
   while ((await runJob(test, "send-mails")) > 0);
-  return server.mails.slice(before);
+  return server.mails.slice(before).sort((one, other) => (idOf(one) < idOf(other) ? -1 : 1));
 }
+
+/** The ids of mails sort by time. Several are sent at the same time, so they may arrive in another order. */
+const idOf = ({ headers }: ReceivedMail): string => headers["message-id"] ?? "";
 
 const subjectOf = (mail: ReceivedMail | undefined) => mail?.headers["subject"];
 const subjects = (mails: readonly ReceivedMail[]) => mails.map(subjectOf);
