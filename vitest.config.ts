@@ -24,6 +24,7 @@ export default defineConfig({
           // All files share one process, because starting one for each took a fifth of the run. Files share only the
           // modules; each has its own database.
           isolate: false,
+          setupFiles: ["test/support/histories.ts"],
           testTimeout: 30_000,
           // Longer than anything takes on a busy machine, also the build of the console.
           hookTimeout: 180_000,

@@ -8,5 +8,6 @@ export default defineConfig({
     pool: "forks",
     // All files share one process. They share nothing else but the modules.
     isolate: false,
+    setupFiles: ["test/support/histories.ts"],
   },
 });
