@@ -36,7 +36,7 @@ describe("dispatchers", () => {
           await history.check();
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });
