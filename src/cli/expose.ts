@@ -28,13 +28,18 @@ export async function runExposure(
 ): Promise<ExitCode> {
   const filter = filterOf(options);
   if ((filter === null) === (products.length === 0))
-    throw new UsageError("Name the products, or choose them by --all, --sku, --search or --status.");
-  if (products.length === 1) return runRequest(backOffice, output, ONE[verb], products[0], options);
+    throw new UsageError(
+      "Name the products, or choose them by --all, --sku, --search, --status or --exposed-to.",
+    );
+  const dryRun = options["dryRun"] === true;
+  if (products.length === 1 && !dryRun)
+    return runRequest(backOffice, output, ONE[verb], products[0], options);
   let changed = 0;
   for await (const response of responsesTo(backOffice, verb, {
     products,
     filter,
     connection: options["connection"],
+    dryRun,
   })) {
     if (response.status >= 400) {
       if (changed > 0) output.note(`${changed} products were changed before this:\n`);
@@ -48,8 +53,8 @@ export async function runExposure(
 }
 
 /** Null if products are named instead. */
-function filterOf({ all, sku, search: q, status }: OptionValues): object | null {
-  const filter = Object.entries({ sku, q, status }).filter(([, value]) => value !== undefined);
+function filterOf({ all, sku, search: q, status, exposedTo: connectionId }: OptionValues): object | null {
+  const filter = Object.entries({ sku, q, status, connectionId }).filter(([, value]) => value !== undefined);
   return all === undefined && filter.length === 0 ? null : Object.fromEntries(filter);
 }
 
@@ -57,23 +62,28 @@ type Chosen = {
   readonly products: readonly string[];
   readonly filter: object | null;
   readonly connection: unknown;
+  /** Nothing is changed, only counted. */
+  readonly dryRun: boolean;
 };
 
 /** One request for each part of the list, or as many as the filter needs. */
 async function* responsesTo(
   backOffice: BackOffice,
   verb: ExposureVerb,
-  { products, filter, connection }: Chosen,
+  { products, filter, connection, dryRun }: Chosen,
 ): AsyncGenerator<BackOfficeResponse> {
   const { method, path } = operationOf(MANY[verb]);
   const at = { method, path: path.replace("{id}", encodeURIComponent(String(connection))), query: {} };
   for (let start = 0; start < products.length; start += PRODUCTS_MAX)
-    yield backOffice.send({ ...at, body: { productIds: products.slice(start, start + PRODUCTS_MAX) } });
+    yield backOffice.send({
+      ...at,
+      body: { productIds: products.slice(start, start + PRODUCTS_MAX), dryRun },
+    });
   if (filter === null) return;
   for (let cursor: unknown; cursor !== null; ) {
     const response = await backOffice.send({
       ...at,
-      body: { filter, ...(cursor !== undefined && { cursor }) },
+      body: { filter, dryRun, ...(cursor !== undefined && { cursor }) },
     });
     yield response;
     cursor = response.body["nextCursor"] ?? null;

@@ -230,6 +230,8 @@ function addExposure(products: Command, verb: ExposureVerb, special: SpecialComm
     .option("--sku <sku>", "all products with this SKU")
     .option("--search <text>", "all products whose SKU or name contains this text")
     .option("--status <status>", "all products with this status: active or discontinued")
+    .option("--exposed-to <id>", "all products that are exposed to this other connection")
+    .option("--dry-run", "change nothing, and print how many products would change")
     .option("--json", "print JSON")
     .addOption(serviceOption())
     .action((ids, options) => special.changeExposure(verb, ids, options));

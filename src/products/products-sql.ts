@@ -88,7 +88,9 @@ export async function readExposedProduct(
 export type ProductFilter = {
   readonly sku: string | null;
   readonly status: ProductStatus | null;
-  /** Only products exposed to this connection. */
+  /** Only products that are exposed, or are not: to `connectionId`, or without it to any connection. */
+  readonly isExposed: boolean | null;
+  /** The connection that `isExposed` is about. */
   readonly connectionId: string | null;
   /** A part of the SKU or of the name, in lower case. */
   readonly text: string | null;
@@ -98,7 +100,7 @@ export type ProductFilter = {
 export async function listProducts(
   db: Queryable,
   merchantId: string,
-  { sku, status, connectionId, text }: ProductFilter,
+  { sku, status, isExposed, connectionId, text }: ProductFilter,
   { afterId, limit }: PagePosition,
 ): Promise<Product[]> {
   const rows = await db.query<ProductRow>({
@@ -109,12 +111,13 @@ export async function listProducts(
       where p.merchant_id = $1 and p.id > $2
         and ($4::text is null or p.sku = $4) and ($5::text is null or p.status = $5)
         and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
-        and ($7::uuid is null or exists (
+        and ($8::boolean is null or exists (
           select from exposed_products e
-          where e.merchant_id = $1 and e.connection_id = $7 and e.product_id = p.id and e.withdrawn_at is null))
+          where e.merchant_id = $1 and e.product_id = p.id and e.withdrawn_at is null
+            and ($7::uuid is null or e.connection_id = $7)) = $8)
       order by p.id
       limit $3 + 1`,
-    values: [merchantId, afterId, limit, sku, status, text, connectionId],
+    values: [merchantId, afterId, limit, sku, status, text, connectionId, isExposed],
   });
   return rows.map(toProduct);
 }

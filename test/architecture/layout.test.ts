@@ -52,6 +52,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/people/people-sql.ts",
     "src/people/sessions/sessions-sql.ts",
     "src/products/find-products-sql.ts",
+    "src/products/exposure/product-exposure-sql.ts",
     "src/products/products-sql.ts",
     "src/tokens/tokens-sql.ts",
     "src/views/views-sql.ts",

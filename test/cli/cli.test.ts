@@ -199,6 +199,7 @@ describe("the command line", () => {
     expect(again.output).toBe("created    0\nchanged    1\nunchanged  1\n");
     const to = `--connection ${partner.connectionId}`;
     const ids = products.map(({ id }: { id: string }) => id).join(" ");
+    expect((await cli(`product expose ${ids} ${to} --dry-run`)).output).toBe("changed  2\n");
     expect((await cli(`product expose ${ids} ${to}`)).output).toBe("changed  2\n");
     expect((await cli(`product withdraw ${to} --search Oth --json`)).json()).toEqual({ changed: 1 });
     expect((await cli(`product expose --all ${to} --sku C`)).output).toBe("changed  1\n");

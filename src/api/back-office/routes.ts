@@ -3,6 +3,7 @@ import { auditRoutes } from "./audit/audit-routes.ts";
 import { exposedProductRoutes } from "./catalog/exposed-product-routes.ts";
 import { exposureRoutes } from "./catalog/exposure-routes.ts";
 import { importRoutes } from "./catalog/import-routes.ts";
+import { productExposureRoutes } from "./catalog/product-exposure-routes.ts";
 import { productRoutes } from "./catalog/product-routes.ts";
 import { facilityRoutes } from "./facilities/facility-routes.ts";
 import { productStockRoutes } from "./facilities/product-stock-routes.ts";
@@ -63,6 +64,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...productRoutes,
   ...importRoutes,
   ...exposedProductRoutes,
+  ...productExposureRoutes,
   ...exposureRoutes,
   ...endpointRoutes,
   ...endpointChangeRoutes,

@@ -1,5 +1,5 @@
 import type { Field, RequestCommand } from "./command.ts";
-import { money, orEmpty, orNone, wholeNumber } from "./values.ts";
+import { money, orEmpty, orNone, wholeNumber, yesOrNo } from "./values.ts";
 
 const PRODUCT: readonly Field[] = [
   { name: "sku", flag: "--sku <sku>", help: "the merchant's article number" },
@@ -42,6 +42,12 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
         flag: "--connection <connection>",
         help: "only products exposed to this connection",
       },
+      {
+        name: "exposed",
+        flag: "--exposed <true|false>",
+        help: "only products exposed to the connection, or to any; false: only the others",
+        read: yesOrNo,
+      },
       { name: "q", flag: "--search <text>", help: "part of the SKU or of the name" },
     ],
     columns: ["id", "sku", "name", "price", "status"],
@@ -51,6 +57,20 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
     words: "product stock",
     operationId: "listStockOfProduct",
     columns: ["facilityId", "facilityName", "onHand", "reserved", "available", "updatedAt"],
+  },
+  {
+    words: "product connections",
+    operationId: "listConnectionsOfProduct",
+    fields: [
+      {
+        name: "exposed",
+        flag: "--exposed <true|false>",
+        help: "only connections to which it is exposed; false: only the others",
+        read: yesOrNo,
+      },
+      { name: "q", flag: "--search <text>", help: "part of the name of the connection" },
+    ],
+    columns: ["connectionId", "connectionName", "exposedAt"],
   },
   { words: "product export", operationId: "exportProducts", isFile: true },
   { words: "product change", operationId: "updateProduct", fields: [...PRODUCT, STATUS] },

@@ -20,7 +20,7 @@ const COLUMNS = [
 
 /** Products in memory at a time. */
 const PAGE_SIZE = 500;
-const ALL = { sku: null, status: null, connectionId: null, text: null };
+const ALL = { sku: null, status: null, isExposed: null, connectionId: null, text: null };
 
 /** A merchant's catalog as CSV, oldest product first, page by page as it is read. */
 export async function* exportProducts(db: Queryable, merchantId: string): AsyncGenerator<string> {

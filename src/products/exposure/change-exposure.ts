@@ -3,20 +3,20 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
 import { type ProductFilter, readProducts } from "../products-sql.ts";
-import { exposeProducts, listByExposure, withdrawProducts } from "./exposure-sql.ts";
+import { countExposed, exposeProducts, listByExposure, withdrawProducts } from "./exposure-sql.ts";
 import { publishedEvent } from "./published-event.ts";
 
 /** Products that one request changes. */
 export const EXPOSURE_PRODUCTS_MAX = 500;
+/** Products that one preview counts. */
+const PREVIEWED_MAX = ROWS_READ_MAX;
 /** Products of one transaction. Each can have a delivery for each endpoint of the connection. */
 const BATCH_SIZE = 100;
 
 export type ExposureChange = "expose" | "withdraw";
-
-/** Which products of the merchant are changed. */
-export type ExposureFilter = Pick<ProductFilter, "sku" | "status" | "text">;
 
 /**
  * Exposes products of the merchant to a connection, or withdraws them, in batches that are each stored whole, and returns
@@ -51,14 +51,49 @@ export async function changeExposureOfNext(
   context: Context,
   key: ConnectionKey,
   change: ExposureChange,
-  { afterId, ...filter }: ExposureFilter & { readonly afterId: string },
+  search: NextProducts,
   by: Initiator,
-): Promise<{ readonly changed: number; readonly continueAfterId: string | null }> {
-  const limit = EXPOSURE_PRODUCTS_MAX;
-  const search = { ...filter, afterId, isExposed: change === "withdraw", limit };
-  const { ids, readTo } = await listByExposure(context.db, key, search);
-  const changed = await changeExposure(context, key, change, ids, by);
-  return { changed, continueAfterId: ids.length === limit ? (ids.at(-1) ?? null) : readTo };
+): Promise<ChangedPart> {
+  const { ids, continueAfterId } = await nextProducts(context, key, change, search, EXPOSURE_PRODUCTS_MAX);
+  return { changed: await changeExposure(context, key, change, ids, by), continueAfterId };
+}
+
+/** How many of these products of the merchant a change would change (decision 0152). */
+export async function previewExposure(
+  { db }: Context,
+  key: ConnectionKey,
+  change: ExposureChange,
+  productIds: readonly string[],
+): Promise<number> {
+  const exposed = await countExposed(db, key, productIds);
+  return change === "withdraw" ? exposed : productIds.length - exposed;
+}
+
+/** The same for the next products that fit a filter: more of them than one change stores. */
+export async function previewExposureOfNext(
+  context: Context,
+  key: ConnectionKey,
+  change: ExposureChange,
+  search: NextProducts,
+): Promise<ChangedPart> {
+  const { ids, continueAfterId } = await nextProducts(context, key, change, search, PREVIEWED_MAX);
+  return { changed: ids.length, continueAfterId };
+}
+
+type NextProducts = { readonly filter: ProductFilter; readonly afterId: string };
+type ChangedPart = { readonly changed: number; readonly continueAfterId: string | null };
+
+/** The next products that a change would change. */
+async function nextProducts(
+  { db }: Context,
+  key: ConnectionKey,
+  change: ExposureChange,
+  search: NextProducts,
+  limit: number,
+): Promise<{ readonly ids: readonly string[]; readonly continueAfterId: string | null }> {
+  const isExposedHere = change === "withdraw";
+  const { ids, readTo } = await listByExposure(db, key, { ...search, isExposedHere, limit });
+  return { ids, continueAfterId: ids.length === limit ? (ids.at(-1) ?? null) : readTo };
 }
 
 async function exposeBatch(

@@ -97,9 +97,11 @@ export async function withdrawProducts(
   return rows.map((row) => row.product_id);
 }
 
-/** Which products are looked for: those after an id that fit a filter, and that are exposed to the connection, or are not. */
-export type ExposureSearch = Pick<ProductFilter, "sku" | "status" | "text"> & {
-  readonly isExposed: boolean;
+/** Which products are looked for: those after an id that fit a filter, and that are so for the connection, or are not. */
+export type ExposureSearch = {
+  readonly filter: ProductFilter;
+  /** Only products that are exposed to the connection of the request, or that are not. */
+  readonly isExposedHere: boolean;
   readonly afterId: string;
   readonly limit: number;
 };
@@ -108,7 +110,7 @@ export type ExposureSearch = Pick<ProductFilter, "sku" | "status" | "text"> & {
 export async function listByExposure(
   db: Queryable,
   { merchantId, connectionId }: ConnectionKey,
-  { sku, status, text, isExposed, afterId, limit }: ExposureSearch,
+  { filter: { sku, status, text, isExposed, connectionId: otherId }, ...search }: ExposureSearch,
 ): Promise<{ readonly ids: readonly string[]; readonly readTo: string | null }> {
   const rows = await db.query<FittingRow<{ id: string }>>({
     name: "list-products-by-exposure",
@@ -129,12 +131,44 @@ export async function listByExposure(
         where (e.product_id is not null) = $4::boolean
           and ($5::text is null or part.sku = $5) and ($6::text is null or part.status = $6)
           and ($7::text is null or strpos(lower(part.sku), $7) > 0 or strpos(lower(part.name), $7) > 0)
+          and ($9::boolean is null or exists (
+            select from exposed_products o
+            where o.merchant_id = $1 and o.product_id = part.id and o.withdrawn_at is null
+              and ($10::uuid is null or o.connection_id = $10)) = $9)
         order by part.id
         limit $8
       ) as f on true
       order by f.id`,
-    values: [merchantId, connectionId, afterId, isExposed, sku, status, text, limit],
+    values: [
+      merchantId,
+      connectionId,
+      search.afterId,
+      search.isExposedHere,
+      sku,
+      status,
+      text,
+      search.limit,
+      isExposed,
+      otherId,
+    ],
   });
   const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
   return { ids: found.map(({ id }) => id), readTo };
+}
+
+/** How many of these products of the merchant are exposed to the connection. */
+export async function countExposed(
+  db: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  productIds: readonly string[],
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-exposed",
+    text: `
+      select count(*)::integer as count
+      from exposed_products e
+      where e.merchant_id = $1 and e.connection_id = $2 and e.product_id = any($3::uuid[]) and e.withdrawn_at is null`,
+    values: [merchantId, connectionId, productIds],
+  });
+  return row?.count ?? 0;
 }

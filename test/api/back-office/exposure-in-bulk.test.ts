@@ -157,6 +157,53 @@ describe("POST /api/connections/{id}/products/expose and withdraw", () => {
     expect(await changeAll(partner, "withdraw", { q: "BULK-" })).toEqual([2]);
   });
 
+  it("give a partner the products of another one, and what no partner has", async () => {
+    const [partner, stranger] = [await createPartner(test), await createPartner(test)];
+    const path = `/api/merchants/${partner.merchantId}/connections`;
+    const [twin, third] = await Promise.all(
+      ["Twin", "Third"].map(async (name) => {
+        const connectionId: string = (await test.backOffice.post(path, { name })).body.id;
+        return { ...partner, connectionId };
+      }),
+    );
+    if (twin === undefined || third === undefined) throw new Error("Two connections were created.");
+    const ids = await createProducts(partner, 4);
+    await request(partner, "expose", { productIds: ids.slice(0, 2) });
+    const own = partner.productIds.length;
+    expect(await changeAll(twin, "expose", { connectionId: stranger.connectionId })).toEqual([0]);
+    const mine = { connectionId: partner.connectionId };
+    expect(await changeAll(twin, "expose", { ...mine, q: "bulk-" })).toEqual([2]);
+    expect(await changeAll(twin, "expose", mine)).toEqual([own]);
+    expect(await changeAll(third, "expose", { exposed: false })).toEqual([2]);
+    expect(await changeAll(third, "expose", { ...mine, exposed: false })).toEqual([0]);
+    expect(await changeAll(third, "withdraw", { connectionId: twin.connectionId, exposed: false })).toEqual([
+      2,
+    ]);
+    expect((await request(twin, "expose", { filter: { connectionId: "con_x" } })).body.errors).toMatchObject([
+      { pointer: "/filter/connectionId" },
+    ]);
+  });
+
+  it("count what they would change with dryRun, and change nothing", async () => {
+    const partner = await createPartner(test);
+    await createEndpoint(partner);
+    const ids = await createProducts(partner, 5);
+    await request(partner, "expose", { productIds: ids.slice(0, 2) });
+    const twice = [...ids, ...ids];
+    const before = await dumpTables(test);
+    const preview = async (change: Change, body: object) =>
+      (await request(partner, change, { ...body, dryRun: true })).body;
+    expect(await preview("expose", { productIds: twice })).toEqual({ changed: 3, nextCursor: null });
+    expect(await preview("withdraw", { productIds: ids })).toEqual({ changed: 2, nextCursor: null });
+    expect(await preview("expose", { filter: { q: "bulk-" } })).toEqual({ changed: 3, nextCursor: null });
+    expect(await preview("withdraw", { filter: {} })).toEqual({
+      changed: 2 + partner.productIds.length,
+      nextCursor: null,
+    });
+    expect((await request(partner, "expose", { productIds: ["x"], dryRun: true })).status).toBe(422);
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
   it("are rejected with products of another merchant or an invalid request, and change nothing", async () => {
     const [partner, other] = [await createPartner(test), await createPartner(test)];
     const mine = await createProduct(test, partner.merchantId);

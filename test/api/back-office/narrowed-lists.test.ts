@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-type Listed = { id: string; kind: string; productId: string };
+type Listed = { id: string; connectionId: string; kind: string; productId: string };
 async function list(path: string, query: string): Promise<Listed[]> {
   const { status, body } = await test.backOffice.get(`${path}?${query}`);
   expect(status, JSON.stringify(body)).toBe(200);
@@ -110,6 +110,49 @@ describe("GET /api/merchants/{id}/products", () => {
     await test.backOffice.request("DELETE", `/api/connections/${connectionId}/products/${added}`);
     expect(await idsOf(path, `connectionId=${connectionId}`)).not.toContain(added);
     expect(await idsOf(path, `connectionId=${other.connectionId}`)).toEqual([]);
+  });
+
+  it("is narrowed to what is exposed to a connection, to any, or to none", async () => {
+    const { merchantId, connectionId, productIds } = await createPartner(test);
+    const path = `/api/merchants/${merchantId}/products`;
+    const hidden = await createProduct(test, merchantId);
+    const elsewhere = await createProduct(test, merchantId);
+    const second = await make(`/api/merchants/${merchantId}/connections`, { name: "Second" });
+    await exposeProduct(test, second, elsewhere);
+    const own = [...productIds].sort();
+    expect(await idsOf(path, "exposed=false")).toEqual([hidden]);
+    expect(await idsOf(path, "exposed=true")).toEqual([...own, elsewhere]);
+    expect(await idsOf(path, `connectionId=${connectionId}&exposed=false`)).toEqual([hidden, elsewhere]);
+    expect(await idsOf(path, `connectionId=${connectionId}&exposed=true`)).toEqual(own);
+    await test.backOffice.request("DELETE", `/api/connections/${second}/products/${elsewhere}`);
+    expect(await idsOf(path, "exposed=false")).toEqual([hidden, elsewhere]);
+  });
+});
+
+describe("GET /api/products/{id}/connections", () => {
+  it("lists the merchant's connections, and is narrowed to those that see the product, and by name", async () => {
+    const { merchantId, connectionId, productIds } = await createPartner(test);
+    await createPartner(test); // Another merchant's connection is not listed.
+    const second = await make(`/api/merchants/${merchantId}/connections`, { name: "Second shop" });
+    const path = `/api/products/${productIds[0]}/connections`;
+    const now = test.clock.now().toISOString();
+    expect(await list(path, "")).toEqual([
+      { connectionId, connectionName: "Partner", exposedAt: expect.any(String) },
+      { connectionId: second, connectionName: "Second shop", exposedAt: null },
+    ]);
+    const found = async (query: string) => (await list(path, query)).map((exposure) => exposure.connectionId);
+    expect(await found("exposed=true")).toEqual([connectionId]);
+    expect(await found("exposed=false&q=SHOP")).toEqual([second]);
+    await exposeProduct(test, second, productIds[0] ?? "");
+    expect(await list(path, "q=second")).toMatchObject([{ exposedAt: now }]);
+    expect(await found("exposed=false")).toEqual([]);
+    const first = (await test.backOffice.get(`${path}?limit=1`)).body;
+    const rest = (await test.backOffice.get(`${path}?limit=1&cursor=${first.nextCursor}`)).body;
+    expect([...first.data, ...rest.data].map((exposure) => exposure.connectionId)).toEqual([
+      connectionId,
+      second,
+    ]);
+    expect(rest.nextCursor).toBeNull();
   });
 });
 

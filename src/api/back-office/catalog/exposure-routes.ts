@@ -4,7 +4,7 @@ import { keyOf } from "../../../merchants/connection.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import type { Context } from "../../../platform/context.ts";
 import { bytesOf, parseUuid } from "../../../platform/ids.ts";
-import { encodeCursor, pagePosition } from "../../../platform/wire/cursor.ts";
+import { encodeCursor, pagePosition, ROWS_READ_MAX } from "../../../platform/wire/cursor.ts";
 import {
   isProblem,
   notFound,
@@ -12,15 +12,18 @@ import {
   type ValidationError,
   validationFailed,
 } from "../../../platform/wire/problems.ts";
-import { describedAs, nullable, searchField, toSearched } from "../../../platform/wire/schemas.ts";
+import { describedAs, flagField, nullable, searchField, toSearched } from "../../../platform/wire/schemas.ts";
 import {
   changeExposure,
   changeExposureOfNext,
   EXPOSURE_PRODUCTS_MAX,
   type ExposureChange,
+  previewExposure,
+  previewExposureOfNext,
 } from "../../../products/exposure/change-exposure.ts";
 import { ProductStatusSchema } from "../../../products/product.ts";
 import { listOwnProducts } from "../../../products/products-sql.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 
@@ -36,6 +39,17 @@ const FilterSchema = Type.Object(
       ),
     ),
     q: searchField("A part of the SKU or of the name. Case is ignored."),
+    connectionId: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        format: "text",
+        description:
+          "Only products that are exposed to this connection, such as that of another partner, or with `exposed: false` are not.",
+      }),
+    ),
+    exposed: flagField(
+      "True: only products that are exposed. False: only those that are not. To the `connectionId` beside it, or without it to any connection. Default: true with `connectionId`.",
+    ),
   },
   { title: "ExposureFilter", description: "Which products. Absent fields restrict nothing else." },
 );
@@ -63,6 +77,7 @@ const ExposureSchema = Type.Object(
         description: "With `filter`: `nextCursor` of the previous response. Opaque: do not parse it.",
       }),
     ),
+    dryRun: flagField("True: change nothing, and return how many products would change. Default: false."),
   },
   { title: "ExposureRequest", description: "Products to expose to a connection, or to withdraw." },
 );
@@ -71,11 +86,12 @@ type ExposureBody = Static<typeof ExposureSchema>;
 const ExposureResultSchema = Type.Object(
   {
     changed: Type.Integer({
-      description: "Number of products that this request exposed, or withdrew. The others were so already.",
+      description:
+        "Number of products that this request exposed, or withdrew, or with `dryRun` would. The others were so already.",
     }),
     nextCursor: nullable(
       Type.String(),
-      `With \`filter\`: \`cursor\` of the next request, because one changes at most ${EXPOSURE_PRODUCTS_MAX} products. Null if all are done.`,
+      `With \`filter\`: \`cursor\` of the next request, because one changes at most ${EXPOSURE_PRODUCTS_MAX} products and reads at most ${ROWS_READ_MAX}. Null if all are done.`,
     ),
   },
   { title: "ExposureResult", description: "The result of a change of exposure." },
@@ -131,11 +147,11 @@ async function change(
   context: Context,
   key: ConnectionKey,
   change: ExposureChange,
-  { productIds, filter, cursor }: ExposureBody,
+  { productIds, filter, cursor, dryRun = false }: ExposureBody,
   by: Initiator,
 ): Promise<Result | Problem> {
   if (filter !== undefined && productIds === undefined)
-    return changeFitting(context, key, change, { filter, cursor }, by);
+    return changeFitting(context, key, change, { filter, cursor, dryRun }, by);
   if (filter !== undefined || productIds === undefined)
     return validationFailed([
       { pointer: "/productIds", detail: "either this or filter is required, not both" },
@@ -146,25 +162,41 @@ async function change(
   const errors = await foreignIds(context, key, ids);
   if (errors.length > 0) return validationFailed(errors);
   const own = [...new Set(ids.filter((id) => id !== null))].sort();
-  return { changed: await changeExposure(context, key, change, own, by), nextCursor: null };
+  const changed = dryRun
+    ? await previewExposure(context, key, change, own)
+    : await changeExposure(context, key, change, own, by);
+  return { changed, nextCursor: null };
 }
+
+type FittingRequest = {
+  readonly filter: NonNullable<ExposureBody["filter"]>;
+  readonly cursor: string | undefined;
+  readonly dryRun: boolean;
+};
 
 async function changeFitting(
   context: Context,
   key: ConnectionKey,
   change: ExposureChange,
-  { filter, cursor }: { filter: NonNullable<ExposureBody["filter"]>; cursor: string | undefined },
+  { filter: requested, cursor, dryRun }: FittingRequest,
   by: Initiator,
 ): Promise<Result | Problem> {
-  const { sku = null, status = change === "expose" ? "active" : null, q } = filter;
-  const text = toSearched(q);
+  const { sku = null, status = change === "expose" ? "active" : null, q } = requested;
+  const errors = idErrors("con", "connectionId", requested);
+  if (errors.length > 0)
+    return validationFailed(errors.map(({ detail }) => ({ pointer: "/filter/connectionId", detail })));
+  const connectionId = idIn("con", requested.connectionId);
+  const isExposed = requested.exposed ?? (connectionId === null ? null : true);
+  const filter = { sku, status, text: toSearched(q), isExposed, connectionId };
   // A cursor of another request is not valid: it would skip products.
-  const list = JSON.stringify([change, key.connectionId, sku, status, text]);
+  const list = JSON.stringify([change, key.connectionId, filter, dryRun]);
   const position = pagePosition(list, cursor === undefined ? {} : { cursor });
   if (isProblem(position))
     return validationFailed([{ pointer: "/cursor", detail: "is not a valid cursor of this request" }]);
-  const search = { sku, status, text, afterId: position.afterId };
-  const { changed, continueAfterId } = await changeExposureOfNext(context, key, change, search, by);
+  const search = { filter, afterId: position.afterId };
+  const { changed, continueAfterId } = dryRun
+    ? await previewExposureOfNext(context, key, change, search)
+    : await changeExposureOfNext(context, key, change, search, by);
   return {
     changed,
     nextCursor: continueAfterId === null ? null : encodeCursor(list, bytesOf(continueAfterId)),

@@ -13,6 +13,7 @@ import {
 import {
   cursorField,
   describedAs,
+  flagField,
   idField,
   limitField,
   nullable,
@@ -110,7 +111,12 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       ),
       status: Type.Optional(describedAs(ProductStatusSchema, "Only products with this status.")),
       connectionId: Type.Optional(
-        Type.String({ description: "Only products that are exposed to this connection." }),
+        Type.String({
+          description: "Only products that are exposed to this connection, or with `exposed=false` are not.",
+        }),
+      ),
+      exposed: flagField(
+        "True: only products that are exposed. False: only those that are not. To `connectionId`, or without it to any connection. Default: true with `connectionId`.",
       ),
       q: searchField("A part of the SKU or of the name. Case is ignored."),
     }),
@@ -131,7 +137,8 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       const errors = idErrors("con", "connectionId", query);
       if (errors.length > 0) return validationFailed(errors);
       const connectionId = idIn("con", query.connectionId);
-      const filter = { sku, status, connectionId, text: toSearched(query.q) };
+      const isExposed = query.exposed ?? (connectionId === null ? null : true);
+      const filter = { sku, status, isExposed, connectionId, text: toSearched(query.q) };
       const products = await listProducts(context.db, merchant.id, filter, position);
       return { status: 200, body: toPage(products, position, toWireProduct) };
     },
