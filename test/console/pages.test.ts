@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, type Look, visit } from "../support/browser.ts";
-import { PAGES } from "./pages.ts";
+import { PAGES, type TestedPage } from "./pages.ts";
 import { startWorld, type World } from "./world.ts";
 
 /** `npm run screenshots` sets it: then each page is drawn, wide and narrow, light and dark. */
@@ -19,8 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// Two visits cover both widths and both schemes.
-const LOOKS: readonly (Look & { width: number })[] =
+type FullLook = Required<Pick<Look, "scheme" | "width">>;
+
+// Two looks cover both widths and both schemes.
+const LOOKS: readonly FullLook[] =
   FOLDER === undefined
     ? [
         { width: WIDE, scheme: "light" },
@@ -28,23 +31,119 @@ const LOOKS: readonly (Look & { width: number })[] =
       ]
     : [WIDE, NARROW].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })));
 
-describe.each(LOOKS)("$width pixels wide and $scheme", (look) => {
+/** Gives an open page another look, which is faster than opening it again. */
+async function take(page: Page, { width, scheme }: FullLook): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.setViewportSize({ width, height: 900 });
+  await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
+  // Colors change over some milliseconds.
+  await page.evaluate("Promise.allSettled(document.getAnimations().map(({ finished }) => finished))");
+}
+
+/** Axe finds nothing, and nothing is wider than its place. */
+async function check(page: Page, name: string, part = "html"): Promise<void> {
+  expect.soft(await findingsOf(page, part), name).toEqual([]);
+  const overflow = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(${JSON.stringify(part)}))`;
+  expect.soft(await page.evaluate(overflow), `${name}: pixels beside the screen`).toBe(0);
+}
+
+const DIALOG = '[role="dialog"]';
+
+/** Checks what a button opens, and closes it. */
+async function checkOpened(page: Page, button: Locator, name: string): Promise<void> {
+  await button.click();
+  await page.getByRole("dialog", { name: /./ }).waitFor(); // Its name comes a moment after it.
+  await check(page, name, DIALOG);
+  await page.keyboard.press("Escape");
+  await page.locator(DIALOG).waitFor({ state: "detached" });
+}
+
+/** Checks each dialog of a page. Those of the rows of a table are alike, so one of them is opened. */
+async function checkDialogs(page: Page, name: string): Promise<void> {
+  const buttons = page.locator('main button[aria-haspopup="dialog"]:not(:disabled)');
+  const labels = [...new Set(await buttons.allTextContents())];
+  for (const label of labels) {
+    const button = buttons.filter({ hasText: label }).first();
+    if (await button.isVisible()) await checkOpened(page, button, `${name}: ${label}`);
+  }
+}
+
+async function checkPage(page: Page, { name }: TestedPage): Promise<void> {
+  for (const look of LOOKS) {
+    const named = `${name}, ${look.width} pixels wide and ${look.scheme}`;
+    await take(page, look);
+    await check(page, named);
+    if (FOLDER === undefined) await checkDialogs(page, named);
+    else
+      await page.screenshot({ path: `${FOLDER}/${name}-${look.width}-${look.scheme}.png`, fullPage: true });
+  }
+}
+
+/**
+ * The first page of a person is loaded; from there on, the console itself changes from page to page. A page is also loaded
+ * if it could be taken for the one before, by its heading.
+ */
+async function openNext(page: Page, tested: TestedPage, before: TestedPage | undefined): Promise<void> {
+  const { person, heading, path } = tested;
+  if (before === undefined || person === null || String(before.heading).includes(String(heading)))
+    return visit(page, path(world), heading);
+  await page.evaluate(`history.pushState({}, "", ${JSON.stringify(path(world))})`);
+  return visit(page, null, heading);
+}
+
+describe("axe finds nothing, and nothing is wider than the screen, wide and light, narrow and dark:", () => {
   it.each([...new Set(PAGES.map(({ person }) => person))])(
-    "the pages of %s: axe finds nothing, and nothing is wider than the screen",
+    "the pages of %s and their dialogs",
     async (person) => {
-      const page = await world.open(person === null ? null : world.people[person], look);
-      for (const { name, path, heading } of PAGES.filter((each) => each.person === person)) {
-        await visit(page, path(world), heading);
-        expect.soft(await findingsOf(page), name).toEqual([]);
-        const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-        expect.soft(await page.evaluate(overflow), `${name}: pixels beside the screen`).toBe(0);
-        if (FOLDER !== undefined)
-          await page.screenshot({
-            path: `${FOLDER}/${name}-${look.width}-${look.scheme}.png`,
-            fullPage: true,
-          });
+      const page = await world.open(person === null ? null : world.people[person]);
+      const pages = PAGES.filter((each) => each.person === person);
+      for (const [index, tested] of pages.entries()) {
+        await openNext(page, tested, pages[index - 1]);
+        await checkPage(page, tested);
       }
     },
     PAGES_MS,
   );
+});
+
+// What opens over every page.
+const OPENED = [
+  { name: "the person's menu", open: (page: Page) => page.getByRole("button", { name: "Olivia" }).click() },
+  { name: "the palette", open: (page: Page) => page.keyboard.press("Control+k") },
+  { name: "the shortcuts", open: (page: Page) => page.keyboard.press("?") },
+];
+
+it("the same is true of the frame's menu, palette and shortcuts, and of the list of a filter", async () => {
+  const page = await world.open(world.people.operator);
+  await visit(page, "/orders", "Orders");
+  for (const look of LOOKS) {
+    await take(page, look);
+    for (const { name, open } of OPENED) {
+      await open(page);
+      await page.locator(DIALOG).waitFor();
+      await check(page, `${name} in ${look.scheme}`, DIALOG);
+      await page.keyboard.press("Escape");
+      await page.locator(DIALOG).waitFor({ state: "detached" });
+    }
+    await page.getByRole("combobox", { name: "Status" }).click();
+    await page.getByRole("option", { name: "New" }).waitFor();
+    await check(page, `the list of a filter in ${look.scheme}`, '[role="listbox"]');
+    await page.keyboard.press("Escape");
+  }
+});
+
+it("a page can load nothing from another host and run no script that the service did not send", async () => {
+  const page = await world.open(null, { complaints: /Content Security Policy|another host/ });
+  await visit(page, "/sign-in", "Sign in");
+  const isBlocked = await page.evaluate(`(async () => {
+    const script = document.createElement("script");
+    script.textContent = "globalThis.hasRun = true";
+    document.body.append(script);
+    const image = new Image();
+    image.src = "https://elsewhere.example/image.png";
+    await image.decode().catch(() => undefined);
+    const fetched = await fetch("https://elsewhere.example/").then(() => true, () => false);
+    return { hasRun: globalThis.hasRun === true, fetched, width: image.naturalWidth };
+  })()`);
+  expect(isBlocked).toEqual({ hasRun: false, fetched: false, width: 0 });
 });

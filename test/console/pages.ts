@@ -1,7 +1,7 @@
 import type { PersonName, World } from "./world.ts";
 
 /** A page of the console as its test opens it. */
-type TestedPage = {
+export type TestedPage = {
   /** Names its screenshots. */
   readonly name: string;
   readonly path: (world: World) => string;

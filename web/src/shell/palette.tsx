@@ -30,6 +30,7 @@ export function Palette() {
       shortcut={null}
       scrollable
       maxHeight={420}
+      attributes={{ content: { "aria-label": t("palette.search") } }}
     >
       <Spotlight.Search
         placeholder={t("palette.search")}

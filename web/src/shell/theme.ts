@@ -30,6 +30,10 @@ export const theme = createTheme({
   fontSmoothing: true,
   respectReducedMotion: true,
   headings: { fontWeight: "600" },
+  components: {
+    // A screen reader would take the element of a dialog's title for the header of the page.
+    ModalHeader: { defaultProps: { role: "presentation" } },
+  },
 });
 
 /** Texts have a contrast of 4.5 at least (WCAG 2.2, 1.4.3); some of Mantine's own colors have less. */

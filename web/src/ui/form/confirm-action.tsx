@@ -37,6 +37,7 @@ export function ConfirmAction<Values extends object = object>(props: Props<Value
         size="xs"
         variant={isPrimary ? "filled" : "default"}
         leftSection={icon}
+        aria-haspopup="dialog"
         onClick={open}
         {...(isDanger && !isPrimary && { color: "red", c: "var(--mantine-color-error)" })}
       >
