@@ -88,6 +88,12 @@ export const PAGES: readonly TestedPage[] = [
     person: "partner",
     heading: "order.created",
   },
+  {
+    name: "signature-doctor",
+    path: () => "/signature-doctor",
+    person: "partner",
+    heading: "Signature doctor",
+  },
   { name: "audit-log", path: () => "/audit-log", person: "operator", heading: "Audit log" },
   { name: "system", path: () => "/system", person: "operator", heading: "System" },
   { name: "settings", path: () => "/settings", person: "operator", heading: "Settings" },

@@ -23,6 +23,7 @@ export const paths = {
     `/connections/${part(connectionId)}/deliveries${stringifySearch(search)}`,
   delivery: (connectionId: string, deliveryId: string) =>
     `/connections/${part(connectionId)}/deliveries/${part(deliveryId)}`,
+  signatureDoctor: (search: Search = {}) => `/signature-doctor${stringifySearch(search)}`,
   auditLog: (search: Search = {}) => `/audit-log${stringifySearch(search)}`,
   system: () => "/system",
   settings: (search: Search = {}) => `/settings${stringifySearch(search)}`,

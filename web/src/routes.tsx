@@ -16,6 +16,7 @@ import { pickListRoute, slipsRoute, stationRoute, workRoute } from "./pages/pack
 import { returnsRoute } from "./pages/returns/routes.ts";
 import { reviewRoute } from "./pages/review/routes.ts";
 import { settingsRoute } from "./pages/settings/routes.ts";
+import { doctorRoute } from "./pages/signatures/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
 import { deliveriesRoute, deliveryRoute, endpointRoute, endpointsRoute } from "./pages/webhooks/routes.ts";
 import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
@@ -43,6 +44,7 @@ const routeTree = rootRoute.addChildren([
     endpointRoute,
     deliveriesRoute,
     deliveryRoute,
+    doctorRoute,
 
     reviewRoute,
     workRoute,

@@ -9,6 +9,7 @@ import {
   IconListDetails,
   IconPackage,
   IconPlugConnected,
+  IconStethoscope,
   IconTruckReturn,
   IconWebhook,
 } from "@tabler/icons-react";
@@ -26,6 +27,7 @@ type Item = {
     | "merchants"
     | "connections"
     | "endpoints"
+    | "signatureDoctor"
     | "audit"
     | "system"
     | "settings";
@@ -39,11 +41,14 @@ type Item = {
   readonly key?: string;
 };
 
-type Group = { readonly name: "work" | "operation"; readonly items: readonly Item[] };
+type Group = { readonly name: "work" | "develop" | "operation"; readonly items: readonly Item[] };
 
 const ALL_BUT_MONITORING: readonly Role[] = ["operator", "support", "merchant", "warehouse", "partner"];
 
 const FLOOR: readonly Role[] = ["operator", "warehouse"];
+
+/** Partners' developers, and who helps them. */
+const DEVELOPERS: readonly Role[] = ["operator", "partner"];
 
 const OPERATION: readonly Role[] = ["operator", "support"];
 
@@ -83,6 +88,17 @@ const NAVIGATION: readonly Group[] = [
         icon: IconWebhook,
         roles: ["operator", "merchant", "support", "monitoring"],
         key: "w",
+      },
+    ],
+  },
+  {
+    name: "develop",
+    items: [
+      {
+        name: "signatureDoctor",
+        to: paths.signatureDoctor(),
+        icon: IconStethoscope,
+        roles: DEVELOPERS,
       },
     ],
   },

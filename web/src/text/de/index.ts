@@ -4,6 +4,7 @@ import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { shell } from "./shell.ts";
+import { signatures } from "./signatures.ts";
 import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -14,4 +15,5 @@ export const de: Translated<typeof en> = {
   ...merchants,
   ...webhooks,
   ...warehouse,
+  ...signatures,
 };

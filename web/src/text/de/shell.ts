@@ -15,7 +15,7 @@ export const shell: Translated<typeof en> = {
     toStart: "Zur ersten Seite",
   },
   navigation: {
-    groups: { work: "Arbeit", operation: "Betrieb" },
+    groups: { work: "Arbeit", develop: "Entwickeln", operation: "Betrieb" },
     orders: "Bestellungen",
     review: "Prüfung",
     work: "Arbeitsliste",
@@ -24,6 +24,7 @@ export const shell: Translated<typeof en> = {
     merchants: "Händler",
     connections: "Verbindungen",
     endpoints: "Webhooks",
+    signatureDoctor: "Signaturdoktor",
     audit: "Protokoll",
     system: "System",
     settings: "Einstellungen",

@@ -2,8 +2,17 @@ import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { shell } from "./shell.ts";
+import { signatures } from "./signatures.ts";
 import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** All texts in English. Each area of the console has a file of its own. */
-export const en = { ...shell, ...orders, ...operation, ...merchants, ...webhooks, ...warehouse };
+export const en = {
+  ...shell,
+  ...orders,
+  ...operation,
+  ...merchants,
+  ...webhooks,
+  ...warehouse,
+  ...signatures,
+};

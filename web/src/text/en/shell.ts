@@ -12,7 +12,7 @@ export const shell = {
     toStart: "Go to the first page",
   },
   navigation: {
-    groups: { work: "Work", operation: "Operation" },
+    groups: { work: "Work", develop: "Develop", operation: "Operation" },
     orders: "Orders",
     review: "Review queue",
     work: "Work list",
@@ -21,6 +21,7 @@ export const shell = {
     merchants: "Merchants",
     connections: "Connections",
     endpoints: "Webhooks",
+    signatureDoctor: "Signature doctor",
     audit: "Audit log",
     system: "System",
     settings: "Settings",

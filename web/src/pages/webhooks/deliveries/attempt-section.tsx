@@ -3,14 +3,20 @@ import { useTranslation } from "react-i18next";
 import type { DeliveryAttemptDetails } from "../../../api/schema.d.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
+import { ButtonLink } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { headerText } from "../../signatures/header-text.ts";
 
-type Props = { readonly attempt: DeliveryAttemptDetails };
+type Props = {
+  readonly attempt: DeliveryAttemptDetails;
+  /** The address of the page that checks its signature. */
+  readonly doctorTo: string;
+};
 
 /** One attempt: what was sent, beside what came back. */
-export function AttemptSection({ attempt }: Props) {
+export function AttemptSection({ attempt, doctorTo }: Props) {
   const { t } = useTranslation();
   const { number, startedAt, durationMs, trigger, error, request, responseBody } = attempt;
   return (
@@ -36,17 +42,17 @@ export function AttemptSection({ attempt }: Props) {
             <Text size="sm">{t("deliveries.requestUnknown")}</Text>
           ) : (
             <>
-              <Block
-                of={t("deliveries.headers")}
-                text={Object.entries(request.headers)
-                  .map(([name, value]) => `${name}: ${value}`)
-                  .join("\n")}
-              />
+              <Block of={t("deliveries.headers")} text={headerText(request.headers)} />
               {request.body === null ? (
                 <Text size="sm">{t("deliveries.bodyGone")}</Text>
               ) : (
                 <Block of={t("deliveries.body")} text={request.body} />
               )}
+              <Group>
+                <ButtonLink to={doctorTo} size="xs" variant="default">
+                  {t("doctor.check")}
+                </ButtonLink>
+              </Group>
             </>
           )}
         </Stack>

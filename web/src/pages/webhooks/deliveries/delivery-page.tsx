@@ -55,7 +55,11 @@ export function DeliveryPage() {
           </Text>
         )}
         {delivery.attempts.toReversed().map((attempt) => (
-          <AttemptSection key={attempt.number} attempt={attempt} />
+          <AttemptSection
+            key={attempt.number}
+            attempt={attempt}
+            doctorTo={paths.signatureDoctor({ connectionId, deliveryId, attempt: attempt.number })}
+          />
         ))}
       </Stack>
     </Page>
