@@ -25,8 +25,16 @@ export type BackOfficeCaller = {
   readonly name: string;
   /** The caller may do what any one of them allows. */
   readonly grants: readonly Grant[];
-  /** The sign-in of a person: its id, and when the person last proved who it is. Absent: the caller sent a token. */
-  readonly session?: { readonly id: string; readonly authenticatedAt: Date };
+  /** The sign-in of a person. Absent: the caller sent a token. */
+  readonly session?: PersonSignIn;
+};
+
+type PersonSignIn = {
+  readonly id: string;
+  /** When the person last proved who it is. */
+  readonly authenticatedAt: Date;
+  /** The mail address of the person. */
+  readonly email: string;
 };
 
 /** The grants with one of these roles: the ones that count for a route that admits the roles. */

@@ -159,9 +159,10 @@ async function listenBackOffice(
   const health = { ...context, db: pools.get("health"), stopping };
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
+    const people = { ...context, db: pools.get("people") };
     const programs = limitAttempts(tokenAuthentication(operatorToken, backOffice), backOffice);
-    const authenticate = sessionAuthentication(backOffice, programs);
-    const app = createBackOffice(backOffice, authenticate, metrics, health, builtSites());
+    const authenticate = sessionAuthentication(people, programs);
+    const app = createBackOffice(backOffice, authenticate, metrics, { health, people }, builtSites());
     limitConnections(app.server, connectionsMax("back-office"), log);
     return open(app, config, "BACK_OFFICE_PORT", stops);
   }

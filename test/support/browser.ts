@@ -47,9 +47,15 @@ export async function startConsole(): Promise<Console> {
   ]);
   const { context } = service;
   const authenticate = sessionAuthentication(context, tokenAuthentication(OPERATOR_TOKEN, context));
-  const app = createBackOffice(context, authenticate, createMetrics(), context, {
-    console: fileURLToPath(new URL("web/dist", ROOT)),
-  });
+  const app = createBackOffice(
+    context,
+    authenticate,
+    createMetrics(),
+    {},
+    {
+      console: fileURLToPath(new URL("web/dist", ROOT)),
+    },
+  );
   await app.listen({ host: "127.0.0.1", port });
   return {
     service,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { PeopleContext } from "../../people/context.ts";
 import { isRecent } from "../../people/sessions/session.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Metrics } from "../../platform/metrics.ts";
@@ -28,15 +29,22 @@ const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
 /** Sites of files that the listener serves: the folder of each. Absent: it is not built. */
 export type Sites = { readonly docs?: string; readonly console?: string };
 
+/** Work whose connections to the database the requests of the API cannot take. */
+export type OwnConnections = {
+  /** Readiness and metrics. */
+  readonly health?: HealthContext;
+  /** Sign-in, and the look-up of sessions. */
+  readonly people?: PeopleContext;
+};
+
 /**
  * The private listener: the back office API, health, metrics, the OpenAPI documents, the documentation and the web console.
- * @param health for readiness and metrics, whose connections the back office cannot take
  */
 export function createBackOffice(
   context: WebhookContext,
   authenticate: BackOfficeAuthentication,
   metrics: Metrics,
-  health: HealthContext = context,
+  { health = context, people = context }: OwnConnections = {},
   sites: Sites = {},
 ): FastifyInstance {
   const { config, log } = context;
@@ -62,7 +70,7 @@ export function createBackOffice(
   addDescriptions(app, config);
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
-  addSignIn(app, context, metrics);
+  addSignIn(app, people, metrics);
   addProblemPages(app, sites);
   if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
   addConsole(app, sites.console);

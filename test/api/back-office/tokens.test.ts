@@ -64,6 +64,8 @@ describe("POST /api/tokens", () => {
       type: "token",
       role: "merchant",
       name: "Stock sync",
+      personId: null,
+      email: null,
       tokenId: body.id,
       merchantIds: [other.merchantId, partner.merchantId],
       grants: [
@@ -79,6 +81,8 @@ describe("POST /api/tokens", () => {
       type: "token",
       role: "operator",
       name: "operator",
+      personId: null,
+      email: null,
       tokenId: null,
       merchantIds: null,
       grants: [{ role: "operator", merchantIds: [], facilityIds: null, connectionIds: [] }],

@@ -16,7 +16,7 @@ export function SignInDialog({ open }: { open: OpenGate }) {
   const proceed = async () => {
     const me = await queryClient.fetchQuery({ ...meQuery(), staleTime: 0 });
     // The page shows what the other person was allowed to see.
-    if (me.name !== before.name || JSON.stringify(me.grants) !== JSON.stringify(before.grants))
+    if (me.personId !== before.personId || JSON.stringify(me.grants) !== JSON.stringify(before.grants))
       location.reload();
     open.resolve(true);
   };

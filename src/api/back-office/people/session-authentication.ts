@@ -36,5 +36,5 @@ const personOf = ({ person, session }: PersonSession): BackOfficeCaller => ({
   id: toTypeId("per", person.id),
   name: person.name,
   grants: person.grants,
-  session: { id: session.id, authenticatedAt: session.authenticatedAt },
+  session: { id: session.id, authenticatedAt: session.authenticatedAt, email: person.email },
 });

@@ -11,6 +11,8 @@ const MeSchema = Type.Object(
     }),
     role: describedAs(RoleSchema, "The role with the most rights of the caller's."),
     name: Type.String({ description: "Name that timelines and the audit log show." }),
+    personId: nullable(Type.String(), "Id of the person who has signed in. Null for a token."),
+    email: nullable(Type.String(), "Mail address of the person, in lower case. Null for a token."),
     tokenId: nullable(
       Type.String(),
       "Id of the token that was sent. Null for a person, `OPERATOR_TOKEN` and the command line.",
@@ -44,6 +46,8 @@ export const meRoutes: readonly BackOfficeRoute[] = [
         type: caller.type,
         role: roleOf(caller),
         name: caller.name,
+        personId: caller.type === "person" ? caller.id : null,
+        email: caller.session?.email ?? null,
         tokenId: caller.type === "token" ? caller.id : null,
         merchantIds: confinedTo(caller)?.map((id) => toTypeId("mer", id)) ?? null,
         grants: caller.grants.map(toWireGrant),
