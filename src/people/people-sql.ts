@@ -1,9 +1,9 @@
-import type { Grant } from "../access/grant.ts";
+import type { Grant, Role } from "../access/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import { type GrantRow, toGrant, toGrantRow } from "./grant-rows.ts";
-import type { Person } from "./person.ts";
+import type { Person, PersonState } from "./person.ts";
 
 type PersonRow = {
   id: string;
@@ -45,13 +45,20 @@ export async function readPersonByEmail(db: Queryable, email: string): Promise<P
   return row === undefined ? null : toPerson(row);
 }
 
-/**
- * Oldest first. Returns one row more than the page if there is one. There are at most PEOPLE_MAX.
- * @param withinMerchantIds only people all of whose grants are for these merchants; null: all
- */
+/** Which people are listed. A null restricts nothing. */
+export type PeopleFilter = {
+  /** A part of the name or of the mail address, in lower case. */
+  readonly text: string | null;
+  readonly role: Role | null;
+  readonly state: PersonState | null;
+  /** Only people all of whose grants are for these merchants. */
+  readonly withinMerchantIds: readonly string[] | null;
+};
+
+/** Oldest first. Returns one row more than the page if there is one. There are at most PEOPLE_MAX. */
 export async function listPeople(
   db: Queryable,
-  withinMerchantIds: readonly string[] | null,
+  { text, role, state, withinMerchantIds }: PeopleFilter,
   { afterId, limit }: PagePosition,
 ): Promise<Person[]> {
   const rows = await db.query<PersonRow>({
@@ -63,9 +70,16 @@ export async function listPeople(
         and ($3::uuid[] is null or not exists (
           select from person_grants g
           where g.person_id = p.id and (g.role not in ('merchant', 'partner') or not g.merchant_ids <@ $3)))
+        and ($4::text is null or strpos(lower(p.name), $4) > 0 or strpos(p.email, $4) > 0)
+        and ($5::text is null or exists (select from person_grants g where g.person_id = p.id and g.role = $5))
+        and ($6::text is null
+          or $6 = case
+            when p.disabled_at is not null then 'disabled'
+            when p.accepted_at is null then 'invited'
+            else 'active' end)
       order by p.id
       limit $2 + 1`,
-    values: [afterId, limit, withinMerchantIds],
+    values: [afterId, limit, withinMerchantIds, text, role, state],
   });
   return rows.map(toPerson);
 }

@@ -20,6 +20,18 @@ export type Person = {
   readonly disabledAt: Date | null;
 };
 
+/** Whether a person can sign in. */
+export const PERSON_STATES = ["invited", "active", "disabled"] as const;
+export type PersonState = (typeof PERSON_STATES)[number];
+
+export const stateOf = ({
+  acceptedAt,
+  disabledAt,
+}: Pick<Person, "acceptedAt" | "disabledAt">): PersonState => {
+  if (disabledAt !== null) return "disabled";
+  return acceptedAt === null ? "invited" : "active";
+};
+
 /** Stored people. */
 export const PEOPLE_MAX = 10_000;
 /** People with a grant for a merchant, beyond which its own people invite no more. */

@@ -1,3 +1,4 @@
+import type { Grant } from "../access/grant.ts";
 import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
@@ -20,6 +21,9 @@ import {
   lockTokens,
 } from "./tokens-sql.ts";
 
+/** Whether who gives a right has it still: null, or the problem. It is called before tokens are locked (decision 0154). */
+export type GrantCheck = (tx: Queryable, grant: Grant) => Promise<Problem | null>;
+
 /** A new token, with its text, which is shown only once. */
 export type CreatedToken = { readonly token: string; readonly created: Token };
 
@@ -27,15 +31,19 @@ export type CreatedToken = { readonly token: string; readonly created: Token };
  * Creates a token. Only its hash is stored. Changes of tokens wait for each other, so that concurrent requests cannot
  * exceed a limit.
  * @param ownMerchantIds the merchants of the caller, who may create tokens for these alone; null: for all
+ * @param check whether the caller may still give the rights, in the transaction
  */
 export async function createToken(
   context: Context,
   fields: Pick<Token, "name" | "grant" | "expiresAt">,
   ownMerchantIds: readonly string[] | null,
+  check: GrantCheck,
   by: Initiator,
 ): Promise<CreatedToken | Problem> {
   const now = context.clock.now();
   return inTransaction(context, async (tx) => {
+    const rejected = await check(tx, fields.grant);
+    if (rejected !== null) return rejected;
     await lockTokens(tx);
     const isFull =
       ownMerchantIds !== null &&

@@ -4,7 +4,7 @@ import { type Context, inTransaction } from "../platform/context.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { after, HOUR_MS } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
-import { type CreatedToken, makeRoom, storeToken } from "./create-token.ts";
+import { type CreatedToken, type GrantCheck, makeRoom, storeToken } from "./create-token.ts";
 import { isValid, renewedExpiry, TOKENS_MAX, type Token, tokenLimitReached } from "./token.ts";
 import { tokenFact } from "./token-fact.ts";
 import { bringExpiryForward, lockTokens, readToken } from "./tokens-sql.ts";
@@ -25,10 +25,14 @@ export async function rotateToken(
   context: Context,
   tokenId: string,
   { overlapHours, expiresAt }: Rotation,
+  check: GrantCheck,
   by: Initiator,
 ): Promise<(CreatedToken & { readonly previousExpiresAt: Date }) | Problem | null> {
   const now = context.clock.now();
   return inTransaction(context, async (tx) => {
+    const found = await readToken(tx, tokenId); // Its grant never changes.
+    const rejected = found === null ? null : await check(tx, found.grant);
+    if (rejected !== null) return rejected;
     await lockTokens(tx);
     const token = await readToken(tx, tokenId);
     if (token === null) return null;

@@ -1,32 +1,17 @@
-import type { Grant } from "../../access/grant.ts";
-import type { Initiator } from "../../audit/initiator.ts";
+import { type Grant, isWithin } from "../../access/grant.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
-import { inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { PeopleContext } from "../context.ts";
 import { deleteLinks } from "../links/links-sql.ts";
 import { type MadeLink, makeLink } from "../links/make-link.ts";
-import { lockPeople, readPerson } from "../people-sql.ts";
 import { normalEmail, type Person } from "../person.ts";
 import { personFact } from "../person-fact.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
+import { type Change, type Changed, change } from "./change.ts";
+import { rightsLost } from "./giver.ts";
 import { personExists } from "./invite-person.ts";
 import { countOtherOperators, replaceGrants, setDisabled, setNameAndEmail } from "./manage-sql.ts";
-
-type Changed = Person | Problem | null;
-
-/** Changes of people wait for each other. Null if there is no such person. */
-const change = (
-  context: PeopleContext,
-  personId: string,
-  work: (tx: Queryable, person: Person) => Promise<Changed>,
-): Promise<Changed> =>
-  inTransaction(context, async (tx) => {
-    await lockPeople(tx);
-    const person = await readPerson(tx, personId);
-    return person === null ? null : work(tx, person);
-  });
 
 const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
   grants.some(({ role }) => role === "operator");
@@ -38,11 +23,12 @@ const isLastOperator = async (tx: Queryable, person: Person): Promise<boolean> =
 /** Replaces what a person may do. It counts from its next request on. */
 export const changeGrants = (
   context: PeopleContext,
-  personId: string,
+  request: Change,
   grants: readonly Grant[],
-  by: Initiator,
 ): Promise<Changed> =>
-  change(context, personId, async (tx, person) => {
+  change(context, request, async (tx, person, own) => {
+    const { personId, by } = request;
+    if (!grants.every((grant) => isWithin(grant, own))) return rightsLost;
     const changed = { ...person, grants };
     if (JSON.stringify(person.grants) === JSON.stringify(grants)) return person;
     if (!isOperator(changed) && (await isLastOperator(tx, person))) return lastOperator;
@@ -52,8 +38,9 @@ export const changeGrants = (
   });
 
 /** The person cannot sign in any more. Its sessions and its links end. */
-export const disablePerson = (context: PeopleContext, personId: string, by: Initiator): Promise<Changed> =>
-  change(context, personId, async (tx, person) => {
+export const disablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
     if (person.disabledAt !== null) return person;
     if (await isLastOperator(tx, person)) return lastOperator;
     const now = context.clock.now();
@@ -64,8 +51,9 @@ export const disablePerson = (context: PeopleContext, personId: string, by: Init
     return { ...person, disabledAt: now };
   });
 
-export const enablePerson = (context: PeopleContext, personId: string, by: Initiator): Promise<Changed> =>
-  change(context, personId, async (tx, person) => {
+export const enablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
     if (person.disabledAt === null) return person;
     await setDisabled(tx, personId, null, context.clock.now());
     await recordAudit(tx, context, by, personFact(person));
@@ -73,8 +61,9 @@ export const enablePerson = (context: PeopleContext, personId: string, by: Initi
   });
 
 /** Signs a person out everywhere. */
-export const endSessions = (context: PeopleContext, personId: string, by: Initiator): Promise<Changed> =>
-  change(context, personId, async (tx, person) => {
+export const endSessions = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
     const sessionsEnded = await deleteSessions(tx, personId);
     if (sessionsEnded > 0) await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
     return person;
@@ -83,11 +72,11 @@ export const endSessions = (context: PeopleContext, personId: string, by: Initia
 /** Changes name and mail address. Links to an earlier address end. */
 export const renamePerson = (
   context: PeopleContext,
-  personId: string,
+  request: Change,
   fields: { readonly name?: string | undefined; readonly email?: string | undefined },
-  by: Initiator,
 ): Promise<Changed> =>
-  change(context, personId, async (tx, person) => {
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
     const name = fields.name ?? person.name;
     const email = fields.email === undefined ? person.email : normalEmail(fields.email);
     if (name === person.name && email === person.email) return person;
@@ -100,14 +89,9 @@ export const renamePerson = (
   });
 
 /** A link with which a person signs in once, within an hour: for one who can neither sign in nor receive mail. */
-export const makeSignInLink = (
-  context: PeopleContext,
-  personId: string,
-  by: Initiator,
-): Promise<MadeLink | Problem | null> =>
-  inTransaction(context, async (tx) => {
-    const person = await readPerson(tx, personId);
-    if (person === null) return null;
+export const makeSignInLink = (context: PeopleContext, request: Change): Promise<MadeLink | Problem | null> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
     if (person.disabledAt !== null) return disabled;
     const link = await makeLink(tx, context, personId, "sign-in");
     await recordAudit(tx, context, by, personFact(person, { expiresAt: link.expiresAt }));

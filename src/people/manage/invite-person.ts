@@ -1,3 +1,5 @@
+import { isWithin } from "../../access/grant.ts";
+import { merchantScope } from "../../access/scope.ts";
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
@@ -11,9 +13,11 @@ import { newPerson } from "../first-operator.ts";
 import { makeLink } from "../links/make-link.ts";
 import { invitationMail } from "../mails/person-mails.ts";
 import { queuePersonMail } from "../mails/queue-person-mail.ts";
-import { insertPerson, lockPeople, readPerson } from "../people-sql.ts";
+import { insertPerson } from "../people-sql.ts";
 import { MERCHANT_PEOPLE_MAX, normalEmail, PEOPLE_MAX, type Person } from "../person.ts";
 import { personFact } from "../person-fact.ts";
+import { type Change, type Changed, change } from "./change.ts";
+import { type Giver, presentGrants, rightsLost } from "./giver.ts";
 import { countAllPeople, countPeopleOfMerchants } from "./manage-sql.ts";
 
 /** Mails to one person that others cause, within WINDOW_MS. */
@@ -22,18 +26,19 @@ const MAILS_MAX = 5;
 /**
  * Creates a person and sends the invitation. Changes of people wait for each other, so that concurrent requests cannot exceed
  * a limit.
- * @param ownMerchantIds the merchants of the caller; null: it is not restricted to merchants
  */
 export const invitePerson = (
   context: PeopleContext,
   fields: Pick<Person, "name" | "email" | "grants">,
-  ownMerchantIds: readonly string[] | null,
+  giver: Giver,
   by: Initiator,
 ): Promise<Person | Problem> =>
   inTransaction(context, async (tx) => {
-    await lockPeople(tx);
+    const own = await presentGrants(tx, context, giver);
+    if (!fields.grants.every((grant) => isWithin(grant, own))) return rightsLost;
+    const merchantIds = merchantScope(own);
     if ((await countAllPeople(tx)) >= PEOPLE_MAX) return limitReached("people", PEOPLE_MAX);
-    if (ownMerchantIds !== null && (await countPeopleOfMerchants(tx, ownMerchantIds)) >= MERCHANT_PEOPLE_MAX)
+    if (merchantIds !== null && (await countPeopleOfMerchants(tx, merchantIds)) >= MERCHANT_PEOPLE_MAX)
       return limitReached("merchantPeople", MERCHANT_PEOPLE_MAX);
     const person = newPerson(context, { ...fields, email: normalEmail(fields.email) }, by.actor);
     if (!(await insertPerson(tx, person))) return personExists;
@@ -43,15 +48,9 @@ export const invitePerson = (
   });
 
 /** Sends a new invitation. The link of an earlier one ends. Null if there is no such person. */
-export const resendInvitation = (
-  context: PeopleContext,
-  personId: string,
-  by: Initiator,
-): Promise<Person | Problem | null> =>
-  inTransaction(context, async (tx) => {
-    await lockPeople(tx);
-    const person = await readPerson(tx, personId);
-    if (person === null) return null;
+export const resendInvitation = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { by } = request;
     if (person.acceptedAt !== null || person.disabledAt !== null) return notInvitable(person);
     const now = context.clock.now();
     const bucket = `invitation ${person.id}`;

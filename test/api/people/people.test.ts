@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendDueMails } from "../../../src/mail/send-mails.ts";
-import { fromTypeId } from "../../../src/platform/ids.ts";
+import { fromTypeId, toTypeId } from "../../../src/platform/ids.ts";
 import { createPartner, type Partner } from "../../support/builders.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import {
@@ -161,6 +161,25 @@ describe("a merchant's person", () => {
     }
     expect((await mia.post(`/api/people/${own.id}/sign-in-link`)).status).toBe(403);
     expect((await mia.post(`/api/people/${own.id}/disable`)).body.state).toBe("disabled");
+  });
+});
+
+describe("GET /api/people", () => {
+  it("is narrowed to a part of a name or address, to a role and to a state", async () => {
+    const { id } = await createPerson(service, { name: "Zoë Zimmer", grants: [{ role: "monitoring" }] });
+    const idsOf = async (query: string) =>
+      (await service.backOffice.get(`/api/people?${query}`)).body.data.map(
+        (person: { id: string }) => person.id,
+      );
+    const personId = toTypeId("per", id);
+    expect(await idsOf("q=zimm")).toEqual([personId]);
+    expect(await idsOf("q=%25")).toEqual([]);
+    expect(await idsOf("role=monitoring&state=invited&q=ZO")).toEqual([personId]);
+    expect(await idsOf("q=zimm&role=support")).toEqual([]);
+    expect(await idsOf("q=zimm&state=active")).toEqual([]);
+    await service.backOffice.post(`/api/people/${personId}/disable`);
+    expect(await idsOf("q=zimm&state=disabled")).toEqual([personId]);
+    expect((await service.backOffice.get("/api/people?state=gone")).status).toBe(422);
   });
 });
 

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { isWithin } from "../../../access/grant.ts";
+import { checkGiving } from "../../../people/manage/giver.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { parseTime } from "../../../platform/time.ts";
@@ -15,7 +16,7 @@ import {
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
-import { createToken } from "../../../tokens/create-token.ts";
+import { createToken, type GrantCheck } from "../../../tokens/create-token.ts";
 import { revokeToken } from "../../../tokens/revoke-token.ts";
 import { rotateToken } from "../../../tokens/rotate-token.ts";
 import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX, type Token } from "../../../tokens/token.ts";
@@ -37,6 +38,11 @@ async function findToken({ db }: Context, caller: BackOfficeCaller, text: string
     ? token
     : null;
 }
+
+const checkOf =
+  (context: Context, caller: BackOfficeCaller): GrantCheck =>
+  (tx, grant) =>
+    checkGiving(tx, context, caller, [grant]);
 
 export const tokenRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -68,7 +74,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, body, by }, { context }) => {
       const expiresAt = body.expiresAt === undefined ? null : parseTime(body.expiresAt);
       const fields = { name: body.name, grant: await toGrant(context, body), expiresAt };
-      const made = await createToken(context, fields, confinedTo(caller), by);
+      const made = await createToken(context, fields, confinedTo(caller), checkOf(context, caller), by);
       if (isProblem(made)) return made;
       return { status: 201, body: { ...toWireToken(made.created), token: made.token } };
     },
@@ -173,7 +179,8 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
       const { overlapHours = OVERLAP_HOURS_DEFAULT, expiresAt } = body;
       const moment = typeof expiresAt === "string" ? parseTime(expiresAt) : expiresAt;
       const rotation = { overlapHours, expiresAt: moment };
-      const made = token === null ? null : await rotateToken(context, token.id, rotation, by);
+      const made =
+        token === null ? null : await rotateToken(context, token.id, rotation, checkOf(context, caller), by);
       if (made === null) return missing;
       if (isProblem(made)) return made;
       const previousExpiresAt = made.previousExpiresAt.toISOString();

@@ -18,6 +18,11 @@ export const PERSON_COMMANDS: readonly RequestCommand[] = [
   {
     words: "person list",
     operationId: "listPeople",
+    fields: [
+      { name: "q", flag: "--search <text>", help: "part of the name or of the mail address" },
+      { name: "role", flag: "--role <role>", help: "only people with this role" },
+      { name: "state", flag: "--state <state>", help: "only invited, active or disabled ones" },
+    ],
     columns: ["id", "name", "email", "state", "createdAt", "lastSignedInAt"],
   },
   { words: "person show", operationId: "getPerson" },

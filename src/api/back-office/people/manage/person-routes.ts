@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Grant, isWithin, ROLES } from "../../../../access/grant.ts";
+import { type Grant, ROLES } from "../../../../access/grant.ts";
 import {
   changeGrants,
   disablePerson,
@@ -9,34 +9,35 @@ import {
   renamePerson,
 } from "../../../../people/manage/change-person.ts";
 import { invitePerson, resendInvitation } from "../../../../people/manage/invite-person.ts";
-import { listPeople, readPerson, readPersonByEmail } from "../../../../people/people-sql.ts";
-import { normalEmail, type Person } from "../../../../people/person.ts";
+import { listPeople } from "../../../../people/people-sql.ts";
 import { listSessions } from "../../../../people/sessions/sessions-sql.ts";
 import type { Context } from "../../../../platform/context.ts";
-import { fromTypeId } from "../../../../platform/ids.ts";
 import { pagePosition, toPage } from "../../../../platform/wire/cursor.ts";
-import { isProblem, notFound, type Problem } from "../../../../platform/wire/problems.ts";
-import { cursorField, limitField, pageOf, shortText } from "../../../../platform/wire/schemas.ts";
-import type { RouteResponse } from "../../../http/route.ts";
+import { isProblem } from "../../../../platform/wire/problems.ts";
 import {
-  type BackOfficeCaller,
-  type BackOfficeRoute,
-  confinedTo,
-  merchantSide,
-  operatorOnly,
-  route,
-} from "../../access.ts";
+  cursorField,
+  describedAs,
+  limitField,
+  pageOf,
+  searchField,
+  shortText,
+  toSearched,
+} from "../../../../platform/wire/schemas.ts";
+import { type BackOfficeRoute, confinedTo, merchantSide, operatorOnly, route } from "../../access.ts";
 import { type GrantRequest, GrantRequestSchema, toGrant } from "../../grants/grant-request.ts";
+import { RoleSchema } from "../../grants/grant-wire.ts";
 import { SessionListSchema, toWireSession } from "../session-wire.ts";
 import { grantsErrors } from "./grants-errors.ts";
-import { PersonEmailSchema, PersonSchema, SignInLinkSchema, toWirePerson } from "./person-wire.ts";
+import { answer, changeNamed, findPerson, missing, PersonIdParams } from "./named-person.ts";
+import {
+  PersonEmailSchema,
+  PersonSchema,
+  SignInLinkSchema,
+  StateSchema,
+  toWirePerson,
+} from "./person-wire.ts";
 
 const TAG = "People";
-const PersonIdParams = Type.Object({
-  id: Type.String({ description: "Id of the person, or its mail address." }),
-});
-const missing = notFound("person");
-
 const grantsField = Type.Array(GrantRequestSchema, {
   minItems: 1,
   maxItems: ROLES.length,
@@ -44,21 +45,8 @@ const grantsField = Type.Array(GrantRequestSchema, {
     "What the person may do: roles, each once, and what each is for. They replace all earlier ones.",
 });
 
-/** The person that a path names. Null if it is missing, or may do more than the caller (decision 0077). */
-async function findPerson({ db }: Context, caller: BackOfficeCaller, text: string): Promise<Person | null> {
-  const id = fromTypeId("per", text);
-  const byEmail = text.includes("@") ? readPersonByEmail(db, normalEmail(text)) : null;
-  const person = id === null ? await byEmail : await readPerson(db, id);
-  return person?.grants.every((grant) => isWithin(grant, caller.grants)) ? person : null;
-}
-
 const toGrants = (context: Context, grants: readonly GrantRequest[]): Promise<Grant[]> =>
   Promise.all(grants.map((grant) => toGrant(context, grant)));
-
-const answer = (changed: Person | Problem | null, status = 200): RouteResponse | Problem => {
-  if (changed === null) return missing;
-  return isProblem(changed) ? changed : { status, body: toWirePerson(changed) };
-};
 
 const aPerson = (description: string) => ({ 200: { description, schema: PersonSchema } });
 
@@ -87,7 +75,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, body, by }, { context }) => {
       const { name, email } = body;
       const fields = { name, email, grants: await toGrants(context, body.grants) };
-      return answer(await invitePerson(context, fields, confinedTo(caller), by), 201);
+      return answer(await invitePerson(context, fields, caller, by), 201);
     },
   }),
   route({
@@ -98,13 +86,21 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     tag: TAG,
     summary: "List people",
     description: "A caller of a merchant sees the people all of whose grants are for its own merchants.",
-    query: Type.Object({ limit: limitField, cursor: cursorField }),
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      q: searchField("A part of the name or of the mail address. Case is ignored."),
+      role: Type.Optional(describedAs(RoleSchema, "Only people with this role.")),
+      state: Type.Optional(describedAs(StateSchema, "Only people in this state.")),
+    }),
     responses: { 200: { description: "A page, oldest first.", schema: pageOf(PersonSchema, "PersonPage") } },
     problems: ["validation-failed"],
     handle: async ({ caller, query }, { context }) => {
       const position = pagePosition("people", query);
       if (isProblem(position)) return position;
-      const people = await listPeople(context.db, confinedTo(caller), position);
+      const { q, role = null, state = null } = query;
+      const filter = { text: toSearched(q), role, state, withinMerchantIds: confinedTo(caller) };
+      const people = await listPeople(context.db, filter, position);
       return { status: 200, body: toPage(people, position, toWirePerson) };
     },
   }),
@@ -139,10 +135,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     ),
     responses: aPerson("The person."),
     problems: ["not-found", "person-exists", "validation-failed"],
-    handle: async ({ caller, params, body, by }, { context }) => {
-      const person = await findPerson(context, caller, params.id);
-      return person === null ? missing : answer(await renamePerson(context, person.id, body, by));
-    },
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => renamePerson(context, change, request.body)),
   }),
   route({
     method: "PUT",
@@ -159,11 +153,10 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "person-state", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       (await findPerson(context, caller, params.id)) === null ? [] : grantsErrors(context, caller, body),
-    handle: async ({ caller, params, body, by }, { context }) => {
-      const person = await findPerson(context, caller, params.id);
-      if (person === null) return missing;
-      return answer(await changeGrants(context, person.id, await toGrants(context, body.grants), by));
-    },
+    handle: (request, { context }) =>
+      changeNamed(context, request, async (change) =>
+        changeGrants(context, change, await toGrants(context, request.body.grants)),
+      ),
   }),
   route({
     method: "POST",
@@ -176,10 +169,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found", "person-state", "rate-limited"],
-    handle: async ({ caller, params, by }, { context }) => {
-      const person = await findPerson(context, caller, params.id);
-      return person === null ? missing : answer(await resendInvitation(context, person.id, by));
-    },
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => resendInvitation(context, change)),
   }),
   route({
     method: "POST",
@@ -193,10 +184,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found", "person-state"],
-    handle: async ({ caller, params, by }, { context }) => {
-      const person = await findPerson(context, caller, params.id);
-      return person === null ? missing : answer(await disablePerson(context, person.id, by));
-    },
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => disablePerson(context, change)),
   }),
   route({
     method: "POST",
@@ -210,10 +199,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
-    handle: async ({ caller, params, by }, { context }) => {
-      const person = await findPerson(context, caller, params.id);
-      return person === null ? missing : answer(await enablePerson(context, person.id, by));
-    },
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => enablePerson(context, change)),
   }),
   route({
     method: "GET",
@@ -245,10 +232,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
-    handle: async ({ caller, params, by }, { context }) => {
-      const person = await findPerson(context, caller, params.id);
-      return person === null ? missing : answer(await endSessions(context, person.id, by));
-    },
+    handle: (request, { context }) => changeNamed(context, request, (change) => endSessions(context, change)),
   }),
   route({
     method: "POST",
@@ -265,7 +249,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "person-state"],
     handle: async ({ caller, params, by }, { context }) => {
       const person = await findPerson(context, caller, params.id);
-      const link = person === null ? null : await makeSignInLink(context, person.id, by);
+      const link =
+        person === null ? null : await makeSignInLink(context, { personId: person.id, giver: caller, by });
       if (link === null) return missing;
       if (isProblem(link)) return link;
       return { status: 201, body: { url: link.url, expiresAt: link.expiresAt.toISOString() } };

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { EMAIL_LENGTH_MAX, type Person } from "../../../../people/person.ts";
+import { EMAIL_LENGTH_MAX, PERSON_STATES, type Person, stateOf } from "../../../../people/person.ts";
 import { toTypeId } from "../../../../platform/ids.ts";
 import {
   dateTime,
@@ -11,9 +11,7 @@ import {
 import { ActorSchema, toWireActor } from "../../actor-schema.ts";
 import { GrantSchema, toWireGrant } from "../../grants/grant-wire.ts";
 
-export const PERSON_STATES = ["invited", "active", "disabled"] as const;
-
-const StateSchema = enumeration(
+export const StateSchema = enumeration(
   "PersonState",
   PERSON_STATES,
   "`invited`: has never signed in. `active`: can sign in. `disabled`: cannot sign in.",
@@ -58,11 +56,6 @@ export const SignInLinkSchema = Type.Object(
   },
   { title: "SignInLink", description: "A link with which a person signs in once." },
 );
-
-const stateOf = ({ acceptedAt, disabledAt }: Person): (typeof PERSON_STATES)[number] => {
-  if (disabledAt !== null) return "disabled";
-  return acceptedAt === null ? "invited" : "active";
-};
 
 export const toWirePerson = (person: Person): Static<typeof PersonSchema> => ({
   id: toTypeId("per", person.id),
