@@ -23,6 +23,8 @@ export const PAGES: readonly TestedPage[] = [
     person: null,
     heading: "Set a new password",
   },
+  { name: "overview", path: () => "/", person: "operator", heading: "Overview" },
+  { name: "overview-of-merchant", path: () => "/?days=7", person: "merchant", heading: "Overview" },
   { name: "account", path: () => "/account", person: "operator", heading: "Your account" },
   { name: "orders", path: () => "/orders", person: "operator", heading: "Orders" },
   { name: "orders-empty", path: () => "/orders?status=RETURNED", person: "operator", heading: "Orders" },

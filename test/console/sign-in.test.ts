@@ -12,6 +12,9 @@ afterAll(() => world.close());
 
 const orders = (page: Page) => page.getByRole("heading", { level: 1, name: "Orders" });
 
+/** The page that opens after a sign-in. */
+const overview = (page: Page) => page.getByRole("heading", { level: 1, name: "Overview" });
+
 /** Fills in the form of the page or of the dialog. */
 async function enterPassword(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel("Mail address").fill(email);
@@ -27,7 +30,7 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Continue" }).waitFor();
     expect(page.url()).toBe(`${world.url}/sign-in`);
     await page.getByRole("button", { name: "Continue" }).click();
-    await orders(page).waitFor();
+    await overview(page).waitFor();
 
     const again = await world.open(null);
     await again.goto(`/sign-in#token=${token}`);
@@ -56,7 +59,7 @@ describe("signing in", () => {
     const page = await world.open(null);
     await page.goto("/sign-in?next=//elsewhere.example/orders");
     await enterPassword(page, person.email, PASSWORD);
-    await orders(page).waitFor();
+    await overview(page).waitFor();
     expect(new URL(page.url()).origin).toBe(world.url);
   });
 });
@@ -73,11 +76,11 @@ describe("an invitation", () => {
     await page.getByText("Use 12 characters or more.").waitFor();
     await page.getByLabel("New password").fill(PASSWORD);
     await page.getByRole("button", { name: "Set the password" }).click();
-    await orders(page).waitFor();
+    await overview(page).waitFor();
     const other = await world.open(null);
     await other.goto("/sign-in");
     await enterPassword(other, person.email, PASSWORD);
-    await orders(other).waitFor();
+    await overview(other).waitFor();
   });
 });
 
@@ -107,7 +110,7 @@ describe("a passkey", () => {
     await page.context().clearCookies();
     await page.goto("/sign-in");
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await orders(page).waitFor();
+    await overview(page).waitFor();
   });
 });
 

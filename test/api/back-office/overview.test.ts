@@ -37,7 +37,8 @@ const read = async (query = "", client: Client = test.backOffice) => {
 
 describe("GET /api/overview", () => {
   it("counts real orders by day and present status", async () => {
-    const { ordersByDay, completeSince } = await read("days=7");
+    const { ordersByDay, completeSince, readAt } = await read("days=7");
+    expect(readAt).toBe(test.clock.now().toISOString());
     expect(ordersByDay).toEqual([
       {
         day: firstDay,

@@ -6,6 +6,7 @@ import {
   IconBuildingWarehouse,
   IconClipboardCheck,
   IconHistory,
+  IconLayoutDashboard,
   IconListDetails,
   IconPackage,
   IconPlugConnected,
@@ -19,6 +20,7 @@ import { paths } from "../paths.ts";
 type Item = {
   /** The key of its text under `navigation`. */
   readonly name:
+    | "overview"
     | "orders"
     | "review"
     | "work"
@@ -57,6 +59,14 @@ const NAVIGATION: readonly Group[] = [
   {
     name: "work",
     items: [
+      {
+        name: "overview",
+        to: paths.overview(),
+        icon: IconLayoutDashboard,
+        roles: ["operator", "support", "merchant"],
+        isExact: true,
+        key: "h",
+      },
       { name: "orders", to: paths.orders(), icon: IconListDetails, roles: ALL_BUT_MONITORING, key: "o" },
       {
         name: "review",

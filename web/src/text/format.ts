@@ -37,6 +37,13 @@ export const exactTime = (at: Date): string =>
 
 export const shortDay = (at: Date): string => dateFormat({ dateStyle: "medium" }).format(at);
 
+/** A day of the API, such as `2026-11-22`, which is one in UTC. */
+export const utcDay = (day: string, as: "medium" | "short" = "medium"): string =>
+  dateFormat({
+    ...(as === "medium" ? { dateStyle: "medium" } : { day: "numeric", month: "short" }),
+    timeZone: "UTC",
+  }).format(new Date(`${day}T00:00:00Z`));
+
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", DAY_MS],
   ["hour", 3_600_000],
@@ -66,6 +73,14 @@ export const formatMoney = ({ amount, currency }: Money): string =>
   );
 
 export const formatNumber = (value: number): string => new Intl.NumberFormat(formatLocale()).format(value);
+
+/** A part of 1 in percent. Only all of it is 100 %. */
+export const formatPercent = (part: number): string =>
+  new Intl.NumberFormat(formatLocale(), {
+    style: "percent",
+    maximumFractionDigits: 1,
+    roundingMode: "floor",
+  }).format(part);
 
 const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 

@@ -55,7 +55,7 @@ export const overviewRoutes: readonly BackOfficeRoute[] = [
       const deliveries = await readDeliveryFigures(db, merchants, now);
       const durations = await readDurations(db, merchants, uuidAt(before(now, days * DAY_MS)));
       const orders = await readOrdersByDay(db, merchants, days, now);
-      const figures = { holds, waiting, endpoints, deliveries, durations, orders };
+      const figures = { holds, waiting, endpoints, deliveries, durations, orders, readAt: now };
       return { status: 200, body: toWireOverview(figures, merchantId, HOLD_REASONS) };
     },
   }),

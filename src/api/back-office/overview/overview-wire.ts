@@ -79,6 +79,7 @@ export const OverviewSchema = Type.Object(
       ),
       { description: "Orders by the day of their creation, oldest first. Days without orders are left out." },
     ),
+    readAt: dateTime("When the figures were read."),
     completeSince: dateTime(
       "The start of the first day that `ordersByDay` counts. Later than requested if there are very many orders.",
     ),
@@ -114,13 +115,14 @@ type Figures = {
   readonly deliveries: DeliveryFigures;
   readonly durations: { readonly acceptance: Durations; readonly shipping: Durations };
   readonly orders: OrdersByDay;
+  readonly readAt: Date;
 };
 
 type Attention = Static<typeof OverviewSchema>["attention"][number];
 
 /** @param reasons the reasons of holds that the service knows: a person must resolve these */
 export function toWireOverview(
-  { holds, waiting, endpoints, deliveries, durations, orders }: Figures,
+  { holds, waiting, endpoints, deliveries, durations, orders, readAt }: Figures,
   merchantId: string | null,
   reasons: readonly string[],
 ): Static<typeof OverviewSchema> {
@@ -158,6 +160,7 @@ export function toWireOverview(
     attention: attention.filter((each) => each.count > 0),
     holds: held,
     ordersByDay: byDay(orders.counts),
+    readAt: readAt.toISOString(),
     completeSince: orders.completeSince.toISOString(),
     ...durations,
     deliveries,

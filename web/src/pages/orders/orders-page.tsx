@@ -3,6 +3,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { OrderSummary } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { exactTime } from "../../text/format.ts";
+import { ActiveFilters } from "../../ui/list/active-filters.tsx";
 import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -97,6 +99,34 @@ function OrderFilters() {
         yes={t("orders.test")}
         no={t("orders.real")}
       />
+      <LinkedFilters />
     </Filters>
+  );
+}
+
+/** The filters that links to this list set. */
+function LinkedFilters() {
+  const { t } = useTranslation();
+  const holdReason = useHoldReason();
+  const search = route.useSearch();
+  const { createdSince, createdUntil, hasFailedDelivery } = search;
+  const time = (text: string) => (Number.isNaN(Date.parse(text)) ? text : exactTime(new Date(text)));
+  return (
+    <ActiveFilters
+      of={[
+        { name: "holdReason", label: search.holdReason && holdReason(search.holdReason) },
+        { name: "createdSince", label: createdSince && t("orders.since", { time: time(createdSince) }) },
+        { name: "createdUntil", label: createdUntil && t("orders.until", { time: time(createdUntil) }) },
+        {
+          name: "hasFailedDelivery",
+          label:
+            hasFailedDelivery === undefined ? undefined : t(`orders.failedDelivery.${hasFailedDelivery}`),
+        },
+        { name: "sort", label: search.sort === "oldest" ? t("orders.oldestFirst") : undefined },
+        { name: "merchantId", label: search.merchantId && t("orders.ofMerchant") },
+        { name: "connectionId", label: search.connectionId && t("orders.ofConnection") },
+        { name: "facilityId", label: search.facilityId && t("orders.ofFacility") },
+      ]}
+    />
   );
 }

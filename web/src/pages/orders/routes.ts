@@ -8,10 +8,16 @@ const orderSearch = searchParams({
   q: text,
   status: oneOf(ORDER_STATUSES),
   onHold: flag,
+  holdReason: text,
   ready: flag,
   testMode: flag,
   merchantId: text,
   connectionId: text,
+  facilityId: text,
+  createdSince: text,
+  createdUntil: text,
+  hasFailedDelivery: flag,
+  sort: oneOf(["newest", "oldest"]),
   cursor: text,
 });
 

@@ -1,17 +1,25 @@
-import { createRoute, redirect } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { meQuery, rolesOf } from "../../api/me.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { paths } from "../../paths.ts";
 import { signedInRoute } from "../../routing/root.tsx";
+import { oneOf, searchParams, text } from "../../routing/search.ts";
 import { navigationOf } from "../../shell/navigation.ts";
+import { overviewQuery, PERIODS } from "./queries.ts";
 
-/** The first page is the first one in the navigation of the person. */
+const overviewSearch = searchParams({ days: oneOf(PERIODS), merchantId: text });
+
+/** The first page. For a person without an overview, it is the first one in the navigation. */
 export const overviewRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/",
+  validateSearch: overviewSearch,
+  loaderDeps: ({ search }) => search,
   beforeLoad: async () => {
     const me = await queryClient.ensureQueryData(meQuery());
     const [first] = navigationOf(rolesOf(me)).flatMap(({ items }) => items);
-    throw redirect({ href: first?.to ?? paths.merchants() });
+    if (first?.to !== paths.overview()) throw redirect({ href: first?.to ?? paths.merchants() });
   },
+  loader: ({ deps }) => void queryClient.prefetchQuery(overviewQuery(deps)),
+  component: lazyRouteComponent(() => import("./overview-page.tsx"), "OverviewPage"),
 });

@@ -3,6 +3,7 @@ import type { Translated } from "../texts.ts";
 import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
+import { overview } from "./overview.ts";
 import { shell } from "./shell.ts";
 import { signatures } from "./signatures.ts";
 import { warehouse } from "./warehouse.ts";
@@ -12,6 +13,7 @@ export const de: Translated<typeof en> = {
   ...shell,
   ...orders,
   ...operation,
+  ...overview,
   ...merchants,
   ...webhooks,
   ...warehouse,

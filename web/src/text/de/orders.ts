@@ -21,6 +21,16 @@ export const orders: Translated<typeof en> = {
     test: "Test",
     real: "Echt",
     empty: "Noch gibt es keine Bestellungen. Sie erscheinen hier, sobald ein Partner eine aufgibt.",
+    since: "Erstellt ab {{time}}",
+    until: "Erstellt vor {{time}}",
+    failedDelivery: {
+      true: "Mit einem Ereignis, das nicht ankam",
+      false: "Ohne Ereignisse, die nicht ankamen",
+    },
+    oldestFirst: "Älteste zuerst",
+    ofMerchant: "Eines Händlers",
+    ofConnection: "Einer Verbindung",
+    ofFacility: "Eines Lagers",
     emptyFiltered: "Keine Bestellung passt zu diesen Filtern. Entfernen Sie einen davon, um mehr zu sehen.",
   },
   holdReasons: {

@@ -16,6 +16,7 @@ export const shell: Translated<typeof en> = {
   },
   navigation: {
     groups: { work: "Arbeit", develop: "Entwickeln", operation: "Betrieb" },
+    overview: "Überblick",
     orders: "Bestellungen",
     review: "Prüfung",
     work: "Arbeitsliste",
@@ -53,6 +54,7 @@ export const shell: Translated<typeof en> = {
     crumbs: "Weg zu dieser Seite",
     shownOnce: "Dies wird nur jetzt gezeigt. Speichern Sie es, bevor Sie schließen.",
     stored: "Ich habe es gespeichert",
+    removeFilter: "Den Filter {{filter}} entfernen",
     downloadCsv: "CSV herunterladen",
     print: "Drucken",
   },

@@ -1,6 +1,7 @@
 import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
+import { overview } from "./overview.ts";
 import { shell } from "./shell.ts";
 import { signatures } from "./signatures.ts";
 import { warehouse } from "./warehouse.ts";
@@ -11,6 +12,7 @@ export const en = {
   ...shell,
   ...orders,
   ...operation,
+  ...overview,
   ...merchants,
   ...webhooks,
   ...warehouse,

@@ -18,6 +18,16 @@ export const orders = {
     test: "Test",
     real: "Real",
     empty: "There are no orders yet. They appear here when a partner places one.",
+    since: "Created since {{time}}",
+    until: "Created before {{time}}",
+    failedDelivery: {
+      true: "With an event that did not arrive",
+      false: "Without events that did not arrive",
+    },
+    oldestFirst: "Oldest first",
+    ofMerchant: "Of one merchant",
+    ofConnection: "Of one connection",
+    ofFacility: "Of one facility",
     emptyFiltered: "No order matches these filters. Remove one of them to see more.",
   },
   holdReasons: {

@@ -13,6 +13,7 @@ export const shell = {
   },
   navigation: {
     groups: { work: "Work", develop: "Develop", operation: "Operation" },
+    overview: "Overview",
     orders: "Orders",
     review: "Review queue",
     work: "Work list",
@@ -48,6 +49,7 @@ export const shell = {
     back: "Back",
     required: "This is needed.",
     crumbs: "Way to this page",
+    removeFilter: "Remove the filter {{filter}}",
     downloadCsv: "Download CSV",
     print: "Print",
     shownOnce: "This is shown only now. Store it before you close this.",

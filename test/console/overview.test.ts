@@ -1,0 +1,64 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { visit } from "../support/browser.ts";
+import { startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const region = (page: Page, name: string) => page.getByRole("region", { name });
+const rowsOf = async (page: Page): Promise<string[]> => {
+  await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+  const links = page.locator("tbody [data-row-link]");
+  await links.first().waitFor();
+  return links.allTextContents();
+};
+
+describe("the overview", () => {
+  it("leads from each figure to the list of exactly these orders", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/", "Overview");
+    await region(page, "Needs attention")
+      .getByRole("link", { name: /1.*Merchant's request/ })
+      .click();
+    expect(await rowsOf(page)).toEqual(["shop-1002"]);
+    await page.goBack();
+    await region(page, "On hold")
+      .getByRole("link", { name: /Merchant's request/ })
+      .click();
+    expect(await rowsOf(page)).toEqual(["shop-1002"]);
+    await page.getByRole("button", { name: "Remove the filter Merchant's request" }).click();
+    await page.waitForURL((url) => !url.search.includes("holdReason"));
+  });
+
+  it("shows the numbers of its chart as a table, whose numbers are links too", async () => {
+    const page = await world.open(world.people.merchant);
+    await visit(page, "/?days=7", "Overview");
+    await page.getByRole("img", { name: /^Bar chart of the orders/ }).waitFor();
+    await page.getByText("Table", { exact: true }).click();
+    const table = page.getByRole("table", { name: "Orders by day" });
+    const total = table.getByRole("row").last().getByRole("link").first();
+    await total.click();
+    expect((await rowsOf(page)).toSorted()).toEqual(["shop-1001", "shop-1002", "shop-1003"]);
+    await page.getByRole("button", { name: /^Remove the filter Created since/ }).waitFor();
+  });
+
+  it("opens an order from a bar of the chart", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/", "Overview");
+    await page.locator(".recharts-bar-rectangle path").first().click();
+    await rowsOf(page);
+    expect(new URL(page.url()).searchParams.get("createdSince")).toMatch(/T00:00:00.000Z$/);
+  });
+
+  it("is not that of others: the warehouse begins with its orders, and the service refuses the figures", async () => {
+    const page = await world.open(world.people.warehouse);
+    await page.goto("/");
+    await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+    expect(await page.getByRole("link", { name: "Overview" }).count()).toBe(0);
+    expect((await page.request.get("/api/overview")).status()).toBe(403);
+  });
+});

@@ -1,0 +1,51 @@
+import type { overview as en } from "../en/overview.ts";
+import type { Translated } from "../texts.ts";
+
+export const overview: Translated<typeof en> = {
+  overview: {
+    title: "Überblick",
+    about: "Was jetzt Aufmerksamkeit braucht, und wie es läuft. Jede Zahl führt zu der Liste dahinter.",
+    ofMerchant: "Das sind die Zahlen eines Händlers.",
+    ofAll: "Alle zeigen",
+    period: "Zeitraum",
+    days_one: "{{count}} Tag",
+    days_other: "{{count}} Tage",
+    attention: "Braucht Aufmerksamkeit",
+    nothing: "Nichts braucht jetzt Aufmerksamkeit.",
+    kinds: {
+      review: "in Prüfung",
+      hold: "angehalten: {{reason}}",
+      not_routed: "angenommen, aber seit einer Stunde keinem Lager zugeteilt",
+      endpoint_paused: "pausierte Endpunkte",
+      endpoint_failing: "Endpunkte mit Fehlern",
+    },
+    orders: "Bestellungen nach Tag",
+    ordersAbout_one: "{{number}} Bestellung nach dem Tag ihrer Erstellung (UTC) und ihrem jetzigen Status.",
+    ordersAbout_other:
+      "{{number}} Bestellungen nach dem Tag ihrer Erstellung (UTC) und ihrem jetzigen Status.",
+    countedSince: "Es sind mehr, als auf einmal gezählt werden können. Gezählt seit",
+    noOrders: "Keine Bestellungen in diesem Zeitraum. Sie erscheinen hier, wenn ein Partner eine aufgibt.",
+    form: "Diagramm oder Tabelle",
+    chart: "Diagramm",
+    table: "Tabelle",
+    chartAbout:
+      "Balkendiagramm der Bestellungen nach Tag und Status. Die Tabelle zeigt die Zahlen und führt zu ihren Listen.",
+    day: "Tag",
+    all: "Alle",
+    holds: "Angehalten",
+    noHolds: "Keine Bestellung ist angehalten.",
+    times: "Zeiten",
+    noTimes: "In diesem Zeitraum wurde keine Bestellung versandt.",
+    toAcceptance: "Von der Erstellung bis zur Annahme",
+    toShipping: "Von der Erstellung bis zur ersten Sendung",
+    median: "Die Hälfte der Bestellungen.",
+    p90: "Neun von zehn: {{duration}}.",
+    ofOrders_one: "Von {{count}} versandten Bestellung.",
+    ofOrders_other: "Von den neuesten {{count}} versandten Bestellungen.",
+    deliveries: "Webhooks, letzte 24 Stunden",
+    noDeliveries: "In den letzten 24 Stunden wurde kein Ereignis gesendet.",
+    successful: "{{part}} erfolgreich",
+    outcomes: { succeeded: "Erfolgreich", failed: "Gescheitert", pending: "Ausstehend" },
+    delay: "Vom Ereignis bis zur Zustellung: die Hälfte in {{median}}, neun von zehn in {{p90}}.",
+  },
+};
