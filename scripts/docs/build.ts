@@ -52,7 +52,7 @@ async function hashOf(pages: string): Promise<string> {
   const files = [
     ...globSync("docs/.vitepress/**/*.{ts,css,svg}"),
     ...globSync("scripts/docs/**/*.ts"),
-    ...globSync("docs/{examples/*,*.svg}"),
+    ...globSync("docs/{examples/*,pictures/*,*.svg}"),
     ...globSync("openapi/*.json"),
     "package-lock.json",
   ];

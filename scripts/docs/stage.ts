@@ -14,6 +14,8 @@ const FILES: Readonly<Record<string, string>> = {
   "openapi/back-office.json": "public/openapi/back-office.json",
 };
 const EXAMPLES = "docs/examples";
+/** `npm run docs:pictures` takes them. */
+const PICTURES = "docs/pictures";
 
 /** What follows from the code of the service, and is added to a page that people write. */
 const ADDED: Readonly<Record<string, (text: string) => string>> = {
@@ -44,9 +46,10 @@ async function publishedFiles(pages: readonly { source: string; path: string }[]
   // VitePress takes a link to a file of an unknown kind, such as Python, for one to a page.
   const linked = (await readdir(EXAMPLES)).filter((name) => name.endsWith(".mjs"));
   const examples = linked.map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
+  const pictures = (await readdir(PICTURES)).map((name) => [`${PICTURES}/${name}`, `pictures/${name}`]);
   const published = new Map<string, string>([
     ...Object.entries(FILES).map(([from, to]): [string, string] => [from, to.replace(/^public\//, "")]),
-    ...examples.map(([from = "", to = ""]): [string, string] => [from, to]),
+    ...[...examples, ...pictures].map(([from = "", to = ""]): [string, string] => [from, to]),
     ...pages.map(({ source, path }): [string, string] => [source, `${path}.md`]),
   ]);
   return (file) => published.get(file) ?? null;
@@ -65,6 +68,8 @@ export async function writeStaged(folder: string, sections: readonly StagedSecti
   for (const [from, to] of Object.entries(FILES)) await writeInto(folder, to, await readFile(from, "utf8"));
   // A page shows a copy whose name has a hash. Its Markdown names the picture itself.
   await cp("docs/order-states.svg", join(folder, "public/order-states.svg"));
+  await cp(PICTURES, join(folder, "pictures"), { recursive: true });
+  await cp(PICTURES, join(folder, "public/pictures"), { recursive: true });
   await writeInto(folder, "sidebar.json", JSON.stringify(sidebarOf(sections)));
 }
 

@@ -30,19 +30,24 @@ export type Console = {
 export type Look = {
   readonly scheme?: "light" | "dark";
   readonly width?: number;
+  readonly height?: number;
+  /** Pixels of the screen for one of the page. */
+  readonly scale?: number;
   readonly language?: "en-GB" | "de-DE";
   /** The test provokes such complaints, and expects at least one of them. */
   readonly complaints?: RegExp;
 };
 
 /** Builds the console if its sources changed, and starts one browser for a test file. */
-export async function startConsole(): Promise<Console> {
+export async function startConsole(
+  options: Omit<NonNullable<Parameters<typeof startTestService>[0]>, "config"> = {},
+): Promise<Console> {
   await promisify(execFile)(process.execPath, ["web/build/prepare.ts"], { cwd: fileURLToPath(ROOT) });
   // Passkeys belong to the name of a host, so the address has a name and is known before the service starts.
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const [service, browser] = await Promise.all([
-    startTestService({ config: { backOfficeUrl: url } }),
+    startTestService({ ...options, config: { backOfficeUrl: url } }),
     launchBrowser(),
   ]);
   const { context } = service;
@@ -83,14 +88,15 @@ async function openPage(
   browser: Browser,
   { service, url }: Pick<Console, "service" | "url">,
   person: Person | null,
-  { scheme = "light", width = 1440, language = "en-GB", complaints: provoked }: Look = {},
+  { scheme = "light", width = 1440, height = 900, scale = 1, language = "en-GB", complaints: provoked }: Look = {},
 ): Promise<Page> {
   const profile = await browser.newContext({
     baseURL: url,
     colorScheme: scheme,
     locale: language,
     timezoneId: "Europe/Berlin",
-    viewport: { width, height: 900 },
+    viewport: { width, height },
+    deviceScaleFactor: scale,
     reducedMotion: "reduce",
   });
   const complaints: string[] = [];

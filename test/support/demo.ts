@@ -2,6 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureDemo } from "../../src/app/demo.ts";
+import type { DemoPerson } from "../../src/app/demo-people.ts";
 import { startService } from "../../src/app/start.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { createLog } from "../../src/platform/log.ts";
@@ -14,6 +15,8 @@ export type Demo = {
   readonly backOffice: string;
   readonly testKey: string;
   readonly productIds: readonly string[];
+  /** A link for each role, with which one is signed in. */
+  readonly people: readonly DemoPerson[];
   /** Copies the files that `npm start` leaves in `.data`. */
   copyFiles(folder: string): Promise<void>;
   close(): Promise<void>;
@@ -31,12 +34,13 @@ export async function startDemo(): Promise<Demo> {
     SHUTDOWN_DELAY_MS: "0",
   });
   const service = await startService(config, createLog("silent"));
-  const { testKey, productIds } = await ensureDemo(service.context);
+  const { testKey, productIds, people } = await ensureDemo(service.context);
   return {
     api: String(service.partnerApiUrl),
     backOffice: String(service.backOfficeUrl),
     testKey,
     productIds,
+    people,
     copyFiles: async (folder) => {
       await mkdir(join(folder, ".data"));
       for (const name of ["demo.json", "operator-token"])

@@ -13,7 +13,7 @@ import { type Config, readConfig } from "../../src/platform/config.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Context } from "../../src/platform/context.ts";
 import { type Database, openDatabase, type Pool } from "../../src/platform/database/database.ts";
-import { newIdsFrom } from "../../src/platform/ids.ts";
+import { type NewId, newIdsFrom } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
@@ -120,6 +120,8 @@ export async function startTestService(
     databaseUrl?: string;
     /** Gives the partner API connections of its own for each kind of work. By default one pool is for everything. */
     partnerPools?: (url: string) => Record<keyof PartnerDatabases, Pool>;
+    /** Makes ids. By default they are as random as those of a service. */
+    newIds?: (clock: TestClock) => NewId;
   } = {},
 ): Promise<TestService> {
   const clock = createTestClock();
@@ -133,7 +135,7 @@ export async function startTestService(
   const context: WebhookContext = {
     config,
     clock,
-    newId: newIdsFrom(clock),
+    newId: (options.newIds ?? newIdsFrom)(clock),
     db,
     log: createLog("silent"),
     secrets: createSecretBox([Buffer.alloc(32, 1)]),

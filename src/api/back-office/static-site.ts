@@ -7,7 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 export type StaticSite = { readonly folder: string; readonly path: string };
 
 /** Names of files that a build makes from their content. They never change, so browsers keep them. */
-const HASHED_NAME = /[.-][\w-]{8,}\.(?:js|css|svg|woff2)$/;
+const HASHED_NAME = /[.-][\w-]{8,}\.(?:js|css|svg|webp|woff2)$/;
 
 /** No script or style within a page, and no request to another host (decision 0131). `data:` is for icons in style sheets. */
 const CONTENT_SECURITY_POLICY = [
