@@ -88,7 +88,14 @@ async function openPage(
   browser: Browser,
   { service, url }: Pick<Console, "service" | "url">,
   person: Person | null,
-  { scheme = "light", width = 1440, height = 900, scale = 1, language = "en-GB", complaints: provoked }: Look = {},
+  {
+    scheme = "light",
+    width = 1440,
+    height = 900,
+    scale = 1,
+    language = "en-GB",
+    complaints: provoked,
+  }: Look = {},
 ): Promise<Page> {
   const profile = await browser.newContext({
     baseURL: url,
