@@ -80,7 +80,7 @@ export async function deliveryPageResponse(
 }
 
 /** Nothing is older than 1970. */
-function timeIn(text: string | undefined): Date | null {
+export function timeIn(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const time = parseTime(text).getTime();
   return new Date(Math.max(0, Number.isNaN(time) ? 0 : time));

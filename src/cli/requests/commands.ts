@@ -5,6 +5,7 @@ import type { RequestCommand } from "./command.ts";
 import { FACILITY_COMMANDS } from "./facility-commands.ts";
 import { MERCHANT_COMMANDS } from "./merchant-commands.ts";
 import { ORDER_COMMANDS } from "./order-commands.ts";
+import { DELIVERY_COMMANDS } from "./partners/delivery-commands.ts";
 import { ENDPOINT_COMMANDS } from "./partners/endpoint-commands.ts";
 import { RESEND_COMMANDS } from "./partners/resend-commands.ts";
 import { SANDBOX_COMMANDS } from "./partners/sandbox-commands.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   ...MERCHANT_COMMANDS,
   ...PRODUCT_COMMANDS,
   ...ORDER_COMMANDS,
+  ...DELIVERY_COMMANDS,
   ...SANDBOX_COMMANDS,
   ...RESEND_COMMANDS,
   ...ENDPOINT_COMMANDS,

@@ -274,25 +274,4 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       { name: "status", flag: "--status <status>", help: "pending, shipped or delivered" },
     ],
   },
-  {
-    words: "delivery list",
-    operationId: "listDeliveries",
-    fields: [
-      { name: "status", flag: "--status <status>", help: "pending, succeeded or failed" },
-      { name: "orderId", flag: "--order <order>", help: "only deliveries about this order" },
-      { name: "endpointId", flag: "--endpoint <endpoint>", help: "only deliveries to this endpoint" },
-      { name: "eventId", flag: "--event <event>", help: "only deliveries of this event" },
-      { name: "eventType", flag: "--type <type>", help: "only deliveries of events of this type" },
-      { name: "since", flag: "--since <time>", help: "only events from this time on", read: time },
-      { name: "until", flag: "--until <time>", help: "only events before this time", read: time },
-      {
-        name: "hasFailedAttempts",
-        flag: "--has-failed-attempts <true|false>",
-        help: "only deliveries with, or without, a failed attempt",
-      },
-    ],
-    columns: ["id", "eventType", "orderId", "status", "createdAt", "nextAttemptAt", "attempts"],
-  },
-  { words: "delivery show", operationId: "getDelivery" },
-  { words: "delivery redeliver", operationId: "redeliverDelivery" },
 ];

@@ -48,7 +48,9 @@ export async function readDeliveryDetails(
   const delivery = await readDelivery(db, access, deliveryId, now);
   if (delivery === null) return null;
   const logged =
-    (await readAttempts(db, access, [delivery], ATTEMPTS_OF_ONE)).get(delivery.id) ?? NO_ATTEMPTS;
+    (await readAttempts(db, [{ ...delivery, merchantId: access.merchantId }], ATTEMPTS_OF_ONE)).get(
+      delivery.id,
+    ) ?? NO_ATTEMPTS;
   const wire = toWireDelivery(delivery, logged);
   // The body first: a body from before an erasure is then never signed as the one from after it.
   const body = await readEventBody(db, access, delivery.eventId, oldestShownId(now), now);

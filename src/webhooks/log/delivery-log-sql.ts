@@ -3,10 +3,10 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
-import type { Attempt, Delivery, DeliveryStatus } from "./delivery.ts";
+import type { Delivery, DeliveryStatus } from "./delivery.ts";
 import { type DeliveryFilter, type Reading, readingOf } from "./delivery-conditions-sql.ts";
 
-type DeliveryRow = {
+export type DeliveryRow = {
   id: string;
   endpoint_id: string;
   event_id: string;
@@ -18,23 +18,26 @@ type DeliveryRow = {
 };
 
 /** The columns of a delivery in the log. */
-const COLUMNS = "d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status";
+export const COLUMNS = "d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status";
 
 /**
- * The earliest time of the next attempt. $1 is the merchant. A delivery may be due in its stream, in a stream of its own
+ * The earliest time of the next attempt of the delivery `d`. A delivery may be due in its stream, in a stream of its own
  * after a manual request, or in both. Each is looked up by its whole key, because an endpoint that is down may have very
  * many due deliveries.
  */
-const NEXT_ATTEMPT_AT = `
+const nextAttemptAt = (merchantId: string): string => `
              least(
                (select q.due_at
                 from due_deliveries q
-                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
+                where q.merchant_id = ${merchantId} and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
                   and q.delivery_id = d.id and q.claim_id is null),
                (select q.due_at
                 from due_deliveries q
-                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
+                where q.merchant_id = ${merchantId} and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
                   and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at`;
+const NEXT_ATTEMPT_AT = nextAttemptAt("$1");
+/** The same in a list of several merchants. */
+export const NEXT_ATTEMPT_AT_OF_ALL = nextAttemptAt("d.merchant_id");
 
 /**
  * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the
@@ -197,59 +200,7 @@ export async function readDelivery(
   return row === undefined ? null : toDelivery(row);
 }
 
-/**
- * The newest attempts of these deliveries, at most `limit` of each, oldest first. `oldestId` excludes the partitions before
- * it.
- */
-export async function listAttempts(
-  db: Queryable,
-  connection: ConnectionKey,
-  deliveryIds: readonly string[],
-  { oldestId, limit }: { oldestId: string; limit: number },
-): Promise<Attempt[]> {
-  return db.query<Attempt>({
-    name: "list-attempts",
-    text: `
-      select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",
-             newest.duration_ms as "durationMs", newest.response_status as "responseStatus",
-             newest.response_body as "responseBody", newest.error
-      from unnest($2::uuid[]) as requested (id)
-      cross join lateral (
-        select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
-        from attempts a
-        where a.merchant_id = $1 and a.delivery_id = requested.id and a.id >= $3
-        order by a.id desc
-        limit $4) as newest
-      order by newest.started_at, newest.id`,
-    values: [connection.merchantId, deliveryIds, oldestId, limit],
-  });
-}
-
-/** How many attempts these deliveries have, at most `countMax` each, by delivery. */
-export async function countAttempts(
-  db: Queryable,
-  connection: ConnectionKey,
-  deliveryIds: readonly string[],
-  { oldestId, countMax }: { oldestId: string; countMax: number },
-): Promise<ReadonlyMap<string, number>> {
-  if (deliveryIds.length === 0) return new Map();
-  const rows = await db.query<{ id: string; count: number }>({
-    name: "count-attempts",
-    text: `
-      select requested.id,
-             (select count(*)::integer
-              from (
-                select
-                from attempts a
-                where a.merchant_id = $1 and a.delivery_id = requested.id and a.id >= $3
-                limit $4) as counted) as count
-      from unnest($2::uuid[]) as requested (id)`,
-    values: [connection.merchantId, deliveryIds, oldestId, countMax],
-  });
-  return new Map(rows.map(({ id, count }) => [id, count]));
-}
-
-const toDelivery = (row: DeliveryRow): Delivery => ({
+export const toDelivery = (row: DeliveryRow): Delivery => ({
   id: row.id,
   endpointId: row.endpoint_id,
   eventId: row.event_id,

@@ -2,21 +2,22 @@ import type { Static } from "typebox";
 import type { KeyAccess } from "../../merchants/key-mode.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { momentOf, uuidAt } from "../../platform/ids.ts";
+import { momentOf, toTypeId, uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
+import { type AllDeliveriesFilter, listAllDeliveries, type OwnedDelivery } from "./all-deliveries-sql.ts";
+import { countAttempts, type DeliveryKey, listAttempts } from "./attempts-sql.ts";
 import {
   type Delivery,
   type DeliverySchema,
   type LoggedAttempts,
   NO_ATTEMPTS,
+  type OwnedDeliverySchema,
   toWireDelivery,
 } from "./delivery.ts";
 import type { DeliveryFilter } from "./delivery-conditions-sql.ts";
 import {
-  countAttempts,
   hasManyDeliveries,
-  listAttempts,
   listDeliveries,
   listDeliveriesOfEndpoint,
   listDeliveriesOfOrder,
@@ -24,6 +25,7 @@ import {
 } from "./delivery-log-sql.ts";
 
 type WireDelivery = Static<typeof DeliverySchema>;
+type WireOwnedDelivery = Static<typeof OwnedDeliverySchema>;
 type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
 
 /** Attempts of each delivery in a list. A delivery seldom has more than the 13 of its schedule. */
@@ -45,14 +47,46 @@ export async function readDeliveryPage(
 ): Promise<DeliveryPage> {
   const list = await listerFor(db, access, filter);
   const { deliveries, readTo } = await list(db, access, filter, position, now);
-  const attempts = await readAttempts(db, access, deliveries.slice(0, position.limit), ATTEMPTS_IN_LIST);
-  const toWire = (delivery: Delivery) => toWireDelivery(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
-  const fitting = countFitting(deliveries.slice(0, position.limit), attempts);
+  return showPage(db, deliveries.map(ofMerchant(access)), position, readTo, toWireDelivery);
+}
+
+/** A page of the deliveries of all connections that a filter shows, with their attempts, newest first. */
+export async function readAllDeliveriesPage(
+  db: Queryable,
+  filter: AllDeliveriesFilter,
+  position: PagePosition,
+  now: Date,
+): Promise<{ data: WireOwnedDelivery[]; nextCursor: string | null }> {
+  const { deliveries, readTo } = await listAllDeliveries(db, filter, position, now);
+  return showPage(db, deliveries, position, readTo, toWireOwnedDelivery);
+}
+
+const toWireOwnedDelivery = (delivery: OwnedDelivery, attempts: LoggedAttempts): WireOwnedDelivery => ({
+  ...toWireDelivery(delivery, attempts),
+  connectionId: toTypeId("con", delivery.connectionId),
+  connectionName: delivery.connectionName,
+});
+
+async function showPage<Listed extends Delivery & DeliveryKey, Wire>(
+  db: Queryable,
+  deliveries: readonly Listed[],
+  position: PagePosition,
+  readTo: string | null,
+  show: (delivery: Listed, attempts: LoggedAttempts) => Wire,
+): Promise<{ data: Wire[]; nextCursor: string | null }> {
+  const shown = deliveries.slice(0, position.limit);
+  const attempts = await readAttempts(db, shown, ATTEMPTS_IN_LIST);
+  const toWire = (delivery: Listed) => show(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
+  const fitting = countFitting(shown, attempts);
   // A page that would be too large ends earlier, as if its limit were lower.
-  return fitting < Math.min(deliveries.length, position.limit)
+  return fitting < shown.length
     ? toPage(deliveries, { ...position, limit: fitting }, toWire)
     : toPage(deliveries, position, toWire, readTo);
 }
+
+const ofMerchant =
+  ({ merchantId }: ConnectionKey) =>
+  (delivery: Delivery): Delivery & DeliveryKey => ({ ...delivery, merchantId });
 
 /** How many of these deliveries a page shows so that their responses fit; at least one. */
 function countFitting(
@@ -87,26 +121,24 @@ export async function readWireDelivery(
 ): Promise<WireDelivery | null> {
   const delivery = await readDelivery(db, access, deliveryId, now);
   if (delivery === null) return null;
-  const attempts = await readAttempts(db, access, [delivery], ATTEMPTS_OF_ONE);
+  const attempts = await readAttempts(db, [ofMerchant(access)(delivery)], ATTEMPTS_OF_ONE);
   return toWireDelivery(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
 }
 
 /** The newest attempts by delivery, oldest first, and how many there are. */
 export async function readAttempts(
   db: Queryable,
-  connection: ConnectionKey,
-  deliveries: readonly Delivery[],
+  deliveries: readonly DeliveryKey[],
   limit: number,
 ): Promise<ReadonlyMap<string, LoggedAttempts>> {
   if (deliveries.length === 0) return new Map();
-  const ids = deliveries.map(({ id }) => id);
-  const earliestMs = Math.min(...ids.map((id) => momentOf(id).getTime()));
+  const earliestMs = Math.min(...deliveries.map(({ id }) => momentOf(id).getTime()));
   const oldestId = uuidAt(new Date(Math.max(0, earliestMs - CLOCK_SKEW_MAX_MS)));
-  const attempts = await listAttempts(db, connection, ids, { oldestId, limit });
+  const attempts = await listAttempts(db, deliveries, { oldestId, limit });
   const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
   // Only a delivery with a full list can have more.
-  const full = ids.filter((id) => byDelivery.get(id)?.length === limit);
-  const counts = await countAttempts(db, connection, full, { oldestId, countMax: COUNT_MAX });
+  const full = deliveries.filter(({ id }) => byDelivery.get(id)?.length === limit);
+  const counts = await countAttempts(db, full, { oldestId, countMax: COUNT_MAX });
   return new Map(
     [...byDelivery].map(([id, newest]) => [id, { newest, count: counts.get(id) ?? newest.length }]),
   );

@@ -96,6 +96,16 @@ export const DeliverySchema = Type.Object(
   { title: "Delivery", description: "An event for one endpoint, and the attempts to deliver it." },
 );
 
+/** In a list of all connections. */
+export const OwnedDeliverySchema = Type.Object(
+  {
+    ...DeliverySchema.properties,
+    connectionId: idField("con", "Id of the connection."),
+    connectionName: Type.String({ description: "Name of the connection." }),
+  },
+  { title: "DeliveryOfConnection", description: "A delivery, with its connection." },
+);
+
 export const toWireDelivery = (
   delivery: Delivery,
   { newest, count }: LoggedAttempts,

@@ -12,8 +12,9 @@ import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS, DAY_MS } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
+import { countAttempts } from "../log/attempts-sql.ts";
 import type { Delivery } from "../log/delivery.ts";
-import { countAttempts, readDelivery } from "../log/delivery-log-sql.ts";
+import { readDelivery } from "../log/delivery-log-sql.ts";
 import { countRedeliveries, endBackoff, insertManualDue } from "./manual-sql.ts";
 import { ENDPOINT_PAUSED } from "./ping-endpoint.ts";
 
@@ -65,6 +66,9 @@ async function reachedLimit(
   if (redelivered >= redeliveriesMax) return limitReached("redeliveriesPerDay", redeliveriesMax);
   const attemptsMax = maximumOf(overrides, "deliveryAttempts");
   const oldestId = uuidAt(before(momentOf(id), CLOCK_SKEW_MAX_MS));
-  const made = await countAttempts(tx, connection, [id], { oldestId, countMax: attemptsMax });
+  const made = await countAttempts(tx, [{ merchantId: connection.merchantId, id }], {
+    oldestId,
+    countMax: attemptsMax,
+  });
   return (made.get(id) ?? 0) >= attemptsMax ? limitReached("deliveryAttempts", attemptsMax) : null;
 }

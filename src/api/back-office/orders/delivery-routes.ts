@@ -1,10 +1,13 @@
 import { Type } from "typebox";
+import { connectionScope } from "../../../access/scope.ts";
 import { keyOf } from "../../../merchants/connection.ts";
 import { fullAccess } from "../../../merchants/key-mode.ts";
-import { notFound } from "../../../platform/wire/problems.ts";
-import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
+import { pagePosition, UUID_MAX } from "../../../platform/wire/cursor.ts";
+import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
+import { pageOf } from "../../../platform/wire/schemas.ts";
+import { DeliverySchema, OwnedDeliverySchema } from "../../../webhooks/log/delivery.ts";
 import { DeliveryDetailsSchema } from "../../../webhooks/log/delivery-details.ts";
-import { readWireDelivery } from "../../../webhooks/log/delivery-log.ts";
+import { readAllDeliveriesPage, readWireDelivery } from "../../../webhooks/log/delivery-log.ts";
 import {
   DeliveryPageSchema,
   DeliveryQuery,
@@ -12,17 +15,60 @@ import {
   deliveryPageResponse,
   findDelivery,
   redeliveryResponse,
+  timeIn,
 } from "../../deliveries.ts";
+import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 import { recordReads } from "./record-reads.ts";
 
 const tag = "Deliveries";
 const ofPartners = andPartner(merchantSide);
+const AllDeliveriesPageSchema = pageOf(OwnedDeliverySchema, "DeliveryOfConnectionPage");
+const { limit, cursor, status, eventType, since, until } = DeliveryQuery.properties;
+const AllDeliveriesQuery = Type.Object({
+  limit,
+  cursor,
+  merchantId: Type.Optional(Type.String({ description: "Only deliveries of this merchant." })),
+  status,
+  eventType,
+  since,
+  until,
+});
 const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
 
 /** The delivery log of a connection, as its partner sees it. */
 export const deliveryRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/deliveries",
+    operationId: "listAllDeliveries",
+    admits: ofPartners,
+    tag,
+    summary: "List the deliveries of all connections",
+    description:
+      "Of all connections that the caller sees, newest event first. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null. The log of one connection has further filters.",
+    isList: true,
+    query: AllDeliveriesQuery,
+    responses: { 200: { description: "A page of deliveries.", schema: AllDeliveriesPageSchema } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const errors = idErrors("mer", "merchantId", query);
+      if (errors.length > 0) return validationFailed(errors);
+      const position = pagePosition("all-deliveries", query, UUID_MAX);
+      if (isProblem(position)) return position;
+      const filter = {
+        scope: connectionScope(caller.grants),
+        merchantId: idIn("mer", query.merchantId),
+        status: query.status ?? null,
+        eventType: query.eventType ?? null,
+        since: timeIn(query.since),
+        until: timeIn(query.until),
+      };
+      const page = await readAllDeliveriesPage(context.db, filter, position, context.clock.now());
+      return { status: 200, body: page };
+    },
+  }),
   route({
     method: "GET",
     path: "/api/connections/{id}/deliveries",
