@@ -127,6 +127,7 @@ async function recordUnderLock(
     return { orders, changed: concerning.map(({ payment }) => keyOf(payment)) };
   });
   context.signals.send("deliveries_due", distinctConnections(changed));
+  context.signals.sendOrders(orders.values());
   return orders;
 }
 

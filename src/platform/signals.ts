@@ -15,11 +15,31 @@ type SignalHandler = (signal: Signal, connections: Iterable<ConnectionKey>) => v
  */
 export type Signals = {
   send(signal: Signal, connections: Iterable<ConnectionKey>): void;
+  /** These orders have changed. For pages that show them: nothing else depends on it (decision 0158). */
+  sendOrders(orders: Iterable<ChangedOrder>): void;
+  /** Calls the handlers for the signals of this process and of others. Returns a function that stops it. */
+  watch(handlers: SignalHandlers): () => Promise<void>;
 };
 
 export type SignalChannel = Signals & {
-  /** Calls `handle` for the signals of this process and of others. Returns a function that stops it. */
+  /** As `watch`, for signals about connections. */
   listen(handle: SignalHandler): () => Promise<void>;
+};
+
+/** An order that has changed, and who may see it. */
+export type ChangedOrder = ConnectionKey & { readonly id: string; readonly testMode: boolean };
+
+export type SignalHandlers = {
+  readonly onSignal: SignalHandler;
+  /** @param orders null: more orders than a notification holds */
+  readonly onOrders?: (orders: readonly ChangedOrder[] | null) => void;
+};
+
+/** For a process, or a test, that signals nothing. */
+export const NO_SIGNALS: Signals = {
+  send: () => undefined,
+  sendOrders: () => undefined,
+  watch: () => async () => undefined,
 };
 
 const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed"];
@@ -30,34 +50,28 @@ const CONNECTIONS_PER_NOTIFICATION_MAX = 100;
 /** Notifications at a time. Connections beyond these are found by polling. */
 const NOTIFICATIONS_MAX = 10;
 const RECONNECT_MS = 1_000;
+/** Pages wait longer than workers. */
+const SEND_ORDERS_EVERY_MS = 250;
+const ORDERS_PER_NOTIFICATION_MAX = 50;
 
-type Notification = {
-  readonly from: string;
-  readonly signal: Signal;
-  /** Merchant and connection ids, joined by a slash. */
-  readonly connections: readonly string[];
-};
+type Notification = { readonly from: string } & (
+  | {
+      readonly signal: Signal;
+      /** Merchant and connection ids, joined by a slash. */
+      readonly connections: readonly string[];
+    }
+  /** Merchant, connection and order ids and `t` for a test order, joined by slashes. Null: too many. */
+  | { readonly orders: readonly string[] | null }
+);
 
 /**
  * Signals by PostgreSQL's notifications. A notification within an order's transaction would queue all commits behind
  * each other, so it is sent afterwards, alone, and at most once in `SEND_EVERY_MS` for any number of orders.
  */
 export function openSignalChannel(db: Database, log: Logger, processId: string): SignalChannel {
-  const unsent: Record<Signal, ConnectionKey[]> = { deliveries_due: [], endpoints_changed: [] };
-  let timer: NodeJS.Timeout | null = null;
-  let handleHere: SignalHandler | null = null;
-
-  function notifyOthers(): void {
-    timer = null;
-    for (const signal of SIGNALS) {
-      const batches = inBatches(distinctConnections(unsent[signal]), CONNECTIONS_PER_NOTIFICATION_MAX);
-      unsent[signal] = [];
-      const notifications = batches
-        .slice(0, NOTIFICATIONS_MAX)
-        .map((connections) => ({ from: processId, signal, connections: connections.map(toText) }));
-      if (notifications.length > 0) notify(notifications);
-    }
-  }
+  const unsent = new UnsentSignals(processId, (notifications) => notify(notifications));
+  const watching = new Set<SignalHandlers>();
+  let stopListening: (() => Promise<void>) | null = null;
 
   function notify(notifications: readonly Notification[]): void {
     const values = [CHANNEL, notifications.map((each) => JSON.stringify(each))];
@@ -67,30 +81,111 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
     );
   }
 
+  function handleHere(signal: Signal, connections: readonly ConnectionKey[]): void {
+    for (const { onSignal } of watching) onSignal(signal, connections);
+  }
+
+  function handleOrders(orders: readonly ChangedOrder[] | null): void {
+    for (const { onOrders } of watching) onOrders?.(orders);
+  }
+
   function receive(payload: string | undefined): void {
-    const { from, signal, connections } = JSON.parse(payload ?? "{}") as Notification; // Written by `notify`.
-    if (from !== processId) handleHere?.(signal, connections.map(fromText));
+    if (payload === undefined) return;
+    const notification = JSON.parse(payload) as Notification; // Written by `notify`.
+    if (notification.from === processId) return;
+    if ("orders" in notification) handleOrders(notification.orders?.map(orderFromText) ?? null);
+    else handleHere(notification.signal, notification.connections.map(fromText));
+  }
+
+  /** One connection to the database for all that watch. */
+  function watch(handlers: SignalHandlers): () => Promise<void> {
+    watching.add(handlers);
+    stopListening ??= startListening(db, receive, log);
+    return async () => {
+      watching.delete(handlers);
+      if (watching.size > 0) return;
+      const stop = stopListening;
+      stopListening = null;
+      await stop?.();
+    };
   }
 
   return {
     send(signal, connections) {
       const keys = [...connections];
       if (keys.length === 0) return;
-      handleHere?.(signal, keys);
-      unsent[signal].push(...keys);
-      if (timer === null) timer = setTimeout(notifyOthers, SEND_EVERY_MS).unref();
+      handleHere(signal, keys);
+      unsent.add(signal, keys);
     },
-    listen(handle) {
-      handleHere = handle;
-      const stopping = new AbortController();
-      const ended = listenUntil(db, stopping.signal, receive, log);
-      return async () => {
-        handleHere = null;
-        stopping.abort();
-        await ended;
-      };
+    sendOrders(changed) {
+      const orders = [...changed];
+      if (orders.length === 0) return;
+      handleOrders(orders);
+      unsent.addOrders(orders);
     },
+    watch,
+    listen: (onSignal) => watch({ onSignal }),
   };
+}
+
+/** What a process has not sent to the others yet. */
+class UnsentSignals {
+  readonly #processId: string;
+  readonly #notify: (notifications: readonly Notification[]) => void;
+  readonly #connections: Record<Signal, ConnectionKey[]> = { deliveries_due: [], endpoints_changed: [] };
+  /** By id. One more than a notification holds means too many. */
+  readonly #orders = new Map<string, ChangedOrder>();
+  #timer: NodeJS.Timeout | null = null;
+  #ordersTimer: NodeJS.Timeout | null = null;
+
+  constructor(processId: string, notify: (notifications: readonly Notification[]) => void) {
+    this.#processId = processId;
+    this.#notify = notify;
+  }
+
+  add(signal: Signal, keys: readonly ConnectionKey[]): void {
+    this.#connections[signal].push(...keys);
+    this.#timer ??= setTimeout(() => this.#send(), SEND_EVERY_MS).unref();
+  }
+
+  addOrders(orders: readonly ChangedOrder[]): void {
+    for (const order of orders) {
+      if (this.#orders.size > ORDERS_PER_NOTIFICATION_MAX) break;
+      this.#orders.set(order.id, order);
+    }
+    this.#ordersTimer ??= setTimeout(() => this.#sendOrders(), SEND_ORDERS_EVERY_MS).unref();
+  }
+
+  #send(): void {
+    this.#timer = null;
+    for (const signal of SIGNALS) {
+      const batches = inBatches(
+        distinctConnections(this.#connections[signal]),
+        CONNECTIONS_PER_NOTIFICATION_MAX,
+      );
+      this.#connections[signal] = [];
+      const notifications = batches
+        .slice(0, NOTIFICATIONS_MAX)
+        .map((connections) => ({ from: this.#processId, signal, connections: connections.map(toText) }));
+      if (notifications.length > 0) this.#notify(notifications);
+    }
+  }
+
+  #sendOrders(): void {
+    this.#ordersTimer = null;
+    const orders =
+      this.#orders.size > ORDERS_PER_NOTIFICATION_MAX ? null : [...this.#orders.values()].map(orderToText);
+    this.#orders.clear();
+    this.#notify([{ from: this.#processId, orders }]);
+  }
+}
+
+const orderToText = (order: ChangedOrder): string =>
+  [toText(order), order.id, ...(order.testMode ? ["t"] : [])].join("/");
+
+function orderFromText(text: string): ChangedOrder {
+  const [merchantId = "", connectionId = "", id = "", mode] = text.split("/");
+  return { merchantId, connectionId, id, testMode: mode === "t" };
 }
 
 const toText = ({ merchantId, connectionId }: ConnectionKey): string => `${merchantId}/${connectionId}`;
@@ -98,6 +193,19 @@ const toText = ({ merchantId, connectionId }: ConnectionKey): string => `${merch
 function fromText(text: string): ConnectionKey {
   const [merchantId = "", connectionId = ""] = text.split("/");
   return { merchantId, connectionId };
+}
+
+function startListening(
+  db: Database,
+  receive: (payload: string | undefined) => void,
+  log: Logger,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const ended = listenUntil(db, stopping.signal, receive, log);
+  return () => {
+    stopping.abort();
+    return ended;
+  };
 }
 
 async function listenUntil(

@@ -59,6 +59,19 @@ export async function readToken(db: Queryable, tokenId: string): Promise<Token |
   return row === undefined ? null : toToken(row);
 }
 
+/** Tokens by their ids. */
+export async function readTokens(db: Queryable, tokenIds: readonly string[]): Promise<Token[]> {
+  const rows = await db.query<TokenRow>({
+    name: "read-tokens",
+    text: `
+      select ${TOKEN_COLUMNS}
+      from back_office_tokens t
+      where t.id = any($1::uuid[])`,
+    values: [tokenIds],
+  });
+  return rows.map(toToken);
+}
+
 /** Which tokens are listed. A null restricts nothing. */
 export type TokenFilter = {
   readonly role: Role | null;

@@ -26,6 +26,7 @@ const OPEN_SQL: OpenSqlFiles = {
   "Reads, and changes of one row, that need no rule: a higher layer calls the statement itself": [
     "src/audit/audit-sql.ts",
     "src/events/feed-sql.ts",
+    "src/events/new-events-sql.ts",
     "src/fulfilment/facilities/facilities-sql.ts",
     "src/fulfilment/work-list/pick-lists-sql.ts",
     "src/fulfilment/work-list/work-list-sql.ts",
@@ -34,6 +35,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/merchants/keys-sql.ts",
     "src/merchants/merchants-sql.ts",
     "src/orders/lists/count-test-orders-sql.ts",
+    "src/orders/order-facilities-sql.ts",
     "src/orders/order-owners-sql.ts",
     "src/orders/order-prices-sql.ts",
     "src/orders/orders-sql.ts",

@@ -15,6 +15,7 @@ const WITHOUT_COMMAND = {
   getStatementCsv: "`account statement --format csv`",
   findOrders: "commands look up the partner's own ids with it",
   search: "for the command palette of the console; commands have `--search`",
+  watchUpdates: "for pages that are open; a program follows the event feed of a connection",
   getStripeMethod: "set up together with Stripe, not at a terminal",
   setStripeMethod: "as above",
   deleteStripeMethod: "as above",

@@ -7,6 +7,7 @@ import { storeTransitions } from "../../src/orders/changes/store-transitions.ts"
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
+import { NO_SIGNALS } from "../../src/platform/signals.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   acceptAll,
@@ -165,7 +166,7 @@ it("signals after a batch only the connections that have something to send", asy
     expect(signal).toBe("deliveries_due");
     signaled.push([...connections].map(({ connectionId }) => connectionId));
   };
-  const watched = { context: { ...test.context, signals: { send } } };
+  const watched = { context: { ...test.context, signals: { ...NO_SIGNALS, send } } };
   const idOf = (partner: Partner) => connectionKey(partner).connectionId;
 
   test.clock.advance({ hours: 3 });

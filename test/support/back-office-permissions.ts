@@ -19,6 +19,7 @@ export const MERCHANTS_TOO = [
   "getOrder",
   "addOrderNote",
   "search",
+  "watchUpdates",
   ...OWN_VIEWS,
   "getShipment",
   "holdOrder",
@@ -61,6 +62,7 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "resumeWebhookEndpoint",
   "pingWebhookEndpoint",
   "recoverDeliveries",
+  "listAllDeliveries",
   "listDeliveries",
   "getDelivery",
   "redeliverDelivery",
@@ -94,6 +96,8 @@ export const MERCHANTS_NOT_WAREHOUSE = [
 /** Also for a partner's developers, each for the connections that it is for (decision 0120). */
 export const PARTNERS_TOO = [
   "search",
+  "watchUpdates",
+  "listAllDeliveries",
   "listOrderEvents",
   ...OWN_VIEWS,
   "listExposedProducts",

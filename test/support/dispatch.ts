@@ -53,6 +53,7 @@ export function startDispatcher(
   const { send } = context.signals;
   Object.assign(context, {
     signals: {
+      ...context.signals,
       send(signal: Signal, connections: Iterable<ConnectionKey>) {
         send(signal, connections);
         if (signal === "endpoints_changed") dispatcher.refresh(connections);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
 import { onTestFinished, inject as provided } from "vitest";
 import type { BackOfficeCaller, Grant, Role } from "../../src/access/grant.ts";
 import { createBackOffice } from "../../src/api/back-office/app.ts";
@@ -17,6 +18,7 @@ import { type NewId, newIdsFrom } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
+import { NO_SIGNALS } from "../../src/platform/signals.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { type AnswerCheck, answerCheckOf } from "./answer-check.ts";
 import { TEMPLATE } from "./global-setup.ts";
@@ -139,7 +141,7 @@ export async function startTestService(
     db,
     log: createLog("silent"),
     secrets: createSecretBox([Buffer.alloc(32, 1)]),
-    signals: { send: () => undefined },
+    signals: NO_SIGNALS,
   };
   const metrics = createMetrics();
   const pools = options.partnerPools?.(url);
@@ -189,6 +191,39 @@ export async function startServiceForTest(
   return started;
 }
 
+/** Its response has no end. */
+const STREAM_PATH = "/api/updates";
+
+/** The response to a request for a stream, which is closed at once. */
+async function openAndClose(
+  app: Pick<ReturnType<typeof createPartnerApi>, "inject">,
+  path: string,
+  key: string | undefined,
+  headers: Readonly<Record<string, string | string[]>>,
+): Promise<Answer> {
+  const { stream, ...answer } = await openStream(app, path, {
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...headers,
+  });
+  const text = answer.status === 200 ? "" : await new Response(stream as never).text(); // A stream of Node is an iterable of bytes.
+  stream.destroy();
+  return { ...answer, body: text === "" ? text : JSON.parse(text) };
+}
+
+/** Sends a request whose response is read as it arrives. */
+export async function openStream(
+  app: Pick<ReturnType<typeof createPartnerApi>, "inject">,
+  path: string,
+  headers: Readonly<Record<string, string | string[]>>,
+): Promise<{ status: number; headers: Answer["headers"]; stream: Readable }> {
+  const answer = await app.inject({ method: "GET", url: path, headers, payloadAsStream: true });
+  return {
+    status: answer.statusCode,
+    headers: answer.headers as Answer["headers"],
+    stream: answer.stream(),
+  };
+}
+
 const isJson = (mediaType: unknown): boolean => /^application\/(\w+\+)?json/.test(String(mediaType));
 
 function clientOf(
@@ -202,6 +237,7 @@ function clientOf(
     path: string,
     { body, rawBody, headers = {} }: RequestOptions = {},
   ): Promise<Answer> {
+    if (path === STREAM_PATH) return openAndClose(app, path, key, headers);
     const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
     const answer = await app.inject({
       method: method as "GET",

@@ -67,6 +67,7 @@ export function createBackOffice(
     requestTimeoutMs: UPLOAD_TIMEOUT_MS,
     bodyTimeoutMs: REQUEST_TIMEOUT_MS,
   });
+  app.addHook("preClose", () => operations.updates.close());
   addDescriptions(app, config);
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);

@@ -1,13 +1,15 @@
 import { type SystemReader, systemReader } from "../../monitoring/system.ts";
 import { orderReader, type ReadOrder } from "../../orders/read-order.ts";
-import type { Context } from "../../platform/context.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
+import type { HealthContext } from "./health.ts";
+import { UpdateHub } from "./updates/update-hub.ts";
 
 /** The operations that handlers of the back office receive. */
 export type BackOfficeOperations = {
   readonly context: WebhookContext;
   readonly readOrder: ReadOrder;
   readonly system: SystemReader;
+  readonly updates: UpdateHub;
 };
 
 /**
@@ -16,9 +18,10 @@ export type BackOfficeOperations = {
  */
 export const backOfficeOperations = (
   context: WebhookContext,
-  health: Pick<Context, "db"> = context,
+  health: Pick<HealthContext, "db" | "stopping"> = context,
 ): BackOfficeOperations => ({
   context,
   readOrder: orderReader(context),
   system: systemReader({ ...context, db: health.db }),
+  updates: new UpdateHub(context, health.stopping),
 });

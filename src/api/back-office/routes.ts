@@ -39,6 +39,7 @@ import { settingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/system-routes.ts";
 import { meRoutes } from "./tokens/me-routes.ts";
 import { tokenRoutes } from "./tokens/token-routes.ts";
+import { updateRoutes } from "./updates/update-routes.ts";
 import { viewRoutes } from "./views/view-routes.ts";
 import { endpointChangeRoutes } from "./webhooks/endpoint-change-routes.ts";
 import { endpointRoutes } from "./webhooks/endpoint-routes.ts";
@@ -96,6 +97,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...overviewRoutes,
   ...viewRoutes,
   ...searchRoutes,
+  ...updateRoutes,
   ...personRoutes,
   ...meRoutes,
 ]

@@ -53,19 +53,20 @@ export async function changeOrder(context: Context, change: RequestedChange): Pr
     const at = { newId: context.newId, now: context.clock.now() };
     const before = (await change.prepare?.(tx, locked, at)) ?? locked;
     const outcome = change.decide(before, at.now);
-    if (isProblem(outcome)) return { connection: locked, outcome };
+    if (isProblem(outcome)) return { order: locked, outcome };
     await storeTransitions(tx, appliedTransitions(before, outcome, change.cause), at);
     if (outcome.outcome === "applied") {
       const problem = await change.alongside?.(tx, { before, after: outcome.order }, at);
       if (problem) throw new RejectedChange(problem);
     }
-    return { connection: locked, outcome };
+    return { order: locked, outcome };
   }).catch((error: unknown) => {
     if (error instanceof RejectedChange) return error;
     throw error;
   });
   if (changed instanceof RejectedChange) return changed.problem;
   if (changed === null) return change.missing;
-  context.signals.send("deliveries_due", [changed.connection]);
+  context.signals.send("deliveries_due", [changed.order]);
+  context.signals.sendOrders([changed.order]);
   return changed.outcome;
 }

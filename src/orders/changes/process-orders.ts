@@ -112,15 +112,20 @@ async function processTogether<Locked extends OrderKey>(
   again: boolean,
   onLocked: (orders: readonly OrderKey[]) => void,
 ): Promise<void> {
+  let orders: readonly Locked[] = [];
   const sending = await inTransaction(context, async (tx) => {
     await planEachTime(tx);
-    const orders = await lock(tx, selection, again);
+    orders = await lock(tx, selection, again);
     onLocked(orders);
     const at = { newId: context.newId, now: context.clock.now() };
     return orders.length === 0 ? [] : process(tx, orders, at);
   });
   context.signals.send("deliveries_due", sending);
+  // Jobs process real orders only.
+  context.signals.sendOrders(orders.map((order) => ({ ...keyOf(order), testMode: false })));
 }
+
+const keyOf = ({ merchantId, connectionId, id }: OrderKey): OrderKey => ({ merchantId, connectionId, id });
 
 const idOf = ({ id }: OrderKey): string => id;
 

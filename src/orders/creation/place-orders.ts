@@ -4,6 +4,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { type Queryable, UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
+import { NO_SIGNALS } from "../../platform/signals.ts";
 import { isCountryCode } from "../../platform/wire/countries.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
 import { draftOrder, type Placement } from "./draft-order.ts";
@@ -89,9 +90,10 @@ export async function placeOrderWithin(
   { config, clock, newId }: Context,
   placement: Placement,
 ): Promise<Placed> {
-  const signals = { send: () => undefined };
   return only(
-    await placeAll({ config, clock, newId, signals, db: tx, stored: (work) => work() }, [placement]),
+    await placeAll({ config, clock, newId, signals: NO_SIGNALS, db: tx, stored: (work) => work() }, [
+      placement,
+    ]),
   );
 }
 

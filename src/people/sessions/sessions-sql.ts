@@ -24,31 +24,36 @@ type PersonSessionRow = SessionRow & {
   grants: GrantRow[];
 };
 
+/** Of the session `s` with its person. */
+const SESSIONS_OF_PEOPLE = `
+      select ${SESSION_COLUMNS}, p.name, p.email, p.two_factor_enabled, p.disabled_at,
+             (select coalesce(json_agg(g), '[]') from person_grants g where g.person_id = p.id) as grants
+      from person_sessions s
+      join people p on p.id = s.person_id`;
+
 /** The session of a token with its person. Null if there is none. By person_sessions_token_key. */
 export async function readSession(db: Queryable, token: string): Promise<PersonSession | null> {
   const [row] = await db.query<PersonSessionRow>({
     name: "read-person-session",
-    text: `
-      select ${SESSION_COLUMNS}, p.name, p.email, p.two_factor_enabled, p.disabled_at,
-             (select coalesce(json_agg(g), '[]') from person_grants g where g.person_id = p.id) as grants
-      from person_sessions s
-      join people p on p.id = s.person_id
+    text: `${SESSIONS_OF_PEOPLE}
       where s.token = $1`,
     values: [token],
   });
-  return row === undefined
-    ? null
-    : {
-        session: toSession(row),
-        person: {
-          id: row.person_id,
-          name: row.name,
-          email: row.email,
-          grants: row.grants.map(toGrant),
-          hasTwoFactor: row.two_factor_enabled,
-          disabledAt: row.disabled_at,
-        },
-      };
+  return row === undefined ? null : toPersonSession(row);
+}
+
+/** Sessions with their people, by their ids. Those that have ended are left out. */
+export async function readSessionsById(
+  db: Queryable,
+  sessionIds: readonly string[],
+): Promise<PersonSession[]> {
+  const rows = await db.query<PersonSessionRow>({
+    name: "read-person-sessions",
+    text: `${SESSIONS_OF_PEOPLE}
+      where s.id = any($1::uuid[])`,
+    values: [sessionIds],
+  });
+  return rows.map(toPersonSession);
 }
 
 /** Records that a session was used, unless a use after `staleBefore` is recorded already. */
@@ -131,6 +136,18 @@ export async function deleteOldestSessions(tx: Queryable, personId: string, kept
     values: [personId, kept],
   });
 }
+
+const toPersonSession = (row: PersonSessionRow): PersonSession => ({
+  session: toSession(row),
+  person: {
+    id: row.person_id,
+    name: row.name,
+    email: row.email,
+    grants: row.grants.map(toGrant),
+    hasTwoFactor: row.two_factor_enabled,
+    disabledAt: row.disabled_at,
+  },
+});
 
 const toSession = (row: SessionRow): Session => ({
   id: row.id,

@@ -1,0 +1,174 @@
+import type { Readable } from "node:stream";
+import type { BackOfficeCaller } from "../../../access/grant.ts";
+import { merchantScope, orderScope } from "../../../access/scope.ts";
+import { listNewEvents } from "../../../events/new-events-sql.ts";
+import { readFacilitiesOfOrders } from "../../../orders/order-facilities-sql.ts";
+import type { Context } from "../../../platform/context.ts";
+import { uuidAt } from "../../../platform/ids.ts";
+import { pause } from "../../../platform/pause.ts";
+import { before, HOUR_MS, SECOND_MS } from "../../../platform/time.ts";
+import { type Problem, unavailable } from "../../../platform/wire/problems.ts";
+import { stillAdmitted } from "./current-grants.ts";
+import { GatheredChanges } from "./gathered-changes.ts";
+import { type EndReason, UpdateStream } from "./update-stream.ts";
+
+/** Open streams of a process, and of one caller among them. */
+export const STREAMS_MAX = 200;
+export const STREAMS_OF_CALLER_MAX = 10;
+/** A stream writes at most one message in this time. */
+const ROUND_MS = 500;
+const READ_EVERY_MS = SECOND_MS;
+const READ_EVERY_MAX_MS = 10 * SECOND_MS;
+/** The part of the time in which the process reads events. */
+const READING_PART = 0.02;
+/** Older events are not new. Transactions are shorter, and clocks of processes differ less. */
+const NEW_MS = 10 * SECOND_MS;
+const CHECK_EVERY_MS = 2 * SECOND_MS;
+/** Then the client connects again, perhaps to another process. */
+const LIFETIME_MS = HOUR_MS;
+
+/**
+ * The streams of a process (decision 0158). While there is one, the process watches the signals and reads the newest events:
+ * once for all streams. No stream holds a connection to the database.
+ */
+export class UpdateHub {
+  readonly #context: Context;
+  readonly #streams = new Set<UpdateStream>();
+  readonly #gathered = new GatheredChanges();
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
+  #readAtMs = 0;
+  #checkedAtMs = 0;
+
+  /** @param stopping is aborted when the process begins to stop. Open streams would delay its end. */
+  constructor(context: Context, stopping?: AbortSignal) {
+    this.#context = context;
+    stopping?.addEventListener("abort", () => void this.close(), { once: true });
+  }
+
+  /** Opens a stream for a caller, which the row has admitted. */
+  open(caller: BackOfficeCaller): Readable | Problem {
+    if (this.#stopping.signal.aborted || this.#streams.size >= STREAMS_MAX) return unavailable;
+    const own = [...this.#streams].filter((stream) => keyOf(stream.caller) === keyOf(caller));
+    if (own.length >= STREAMS_OF_CALLER_MAX) return tooMany;
+    const stream = new UpdateStream(caller);
+    this.#streams.add(stream);
+    stream.body.once("close", () => this.#streams.delete(stream));
+    this.#start();
+    return stream.body;
+  }
+
+  #start(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+      // One may have been opened after the last round.
+      if (this.#streams.size > 0 && !this.#stopping.signal.aborted) this.#start();
+    });
+  }
+
+  /** Ends all streams. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    this.#endAll("stopping");
+    await this.#running;
+  }
+
+  /** Until the last stream has ended. */
+  async #run(): Promise<void> {
+    const gathered = this.#gathered;
+    const unwatch = this.#context.signals.watch({
+      onSignal: (signal, connections) => {
+        if (signal === "deliveries_due") gathered.addConnections(connections);
+      },
+      onOrders: (orders) => gathered.addOrders(orders),
+    });
+    try {
+      while (this.#streams.size > 0 && !this.#stopping.signal.aborted) {
+        await this.#round();
+        await pause(ROUND_MS, this.#stopping.signal);
+      }
+    } finally {
+      gathered.clear();
+      await unwatch();
+    }
+  }
+
+  async #round(): Promise<void> {
+    try {
+      if (performance.now() >= this.#checkedAtMs + CHECK_EVERY_MS) await this.#check();
+      if (performance.now() >= this.#readAtMs) await this.#read();
+      await this.#passOn();
+    } catch (err) {
+      // Whether the callers still have their access is not known.
+      this.#context.log.warn({ err }, "updates not read, streams ended");
+      this.#endAll("unavailable");
+    }
+    for (const stream of this.#streams) {
+      if (performance.now() - stream.openedAtMs > LIFETIME_MS) this.#end(stream, "lifetime");
+      else stream.write();
+    }
+  }
+
+  async #check(): Promise<void> {
+    const streams = [...this.#streams];
+    const isAdmitted = await stillAdmitted(
+      this.#context,
+      streams.map(({ caller }) => caller),
+    );
+    for (const stream of streams) if (!isAdmitted(stream.caller)) this.#end(stream, "access-changed");
+    this.#checkedAtMs = performance.now();
+  }
+
+  /** Events of connections without endpoints are not signaled, and a signal may be lost. */
+  async #read(): Promise<void> {
+    const { db, clock } = this.#context;
+    const startedAtMs = performance.now();
+    const events = await listNewEvents(db, uuidAt(before(clock.now(), NEW_MS)), this.#merchants());
+    this.#gathered.addEvents(events);
+    const endedAtMs = performance.now();
+    const pauseMs = Math.min(READ_EVERY_MAX_MS, (endedAtMs - startedAtMs) / READING_PART);
+    this.#readAtMs = endedAtMs + Math.max(READ_EVERY_MS, pauseMs);
+  }
+
+  /** The merchants that any of the streams shows something of. Null: all. */
+  #merchants(): string[] | null {
+    const ids = new Set<string>();
+    for (const { caller } of this.#streams) {
+      if (merchantScope(caller.grants) === null) return null;
+      const scope = orderScope(caller.grants);
+      for (const id of scope?.merchantIds ?? []) ids.add(id);
+      for (const { merchantId } of scope?.connections ?? []) ids.add(merchantId);
+    }
+    return [...ids];
+  }
+
+  async #passOn(): Promise<void> {
+    const changes = this.#gathered.take();
+    if (changes.orders.length + changes.connections.length === 0 && !changes.isMore) return;
+    const needsFacilities = [...this.#streams].some(
+      ({ caller }) => (orderScope(caller.grants)?.facilityIds.length ?? 0) > 0,
+    );
+    const facilities = needsFacilities
+      ? await readFacilitiesOfOrders(this.#context.db, changes.orders)
+      : new Map<string, string>();
+    for (const stream of this.#streams) stream.note(changes, facilities);
+  }
+
+  #endAll(reason: EndReason): void {
+    for (const stream of this.#streams) this.#end(stream, reason);
+  }
+
+  #end(stream: UpdateStream, reason: EndReason): void {
+    this.#streams.delete(stream);
+    stream.end(reason);
+  }
+}
+
+/** Sessions of one person count together, and so do programs with `OPERATOR_TOKEN`. */
+const keyOf = ({ id }: BackOfficeCaller): string => id ?? "operator";
+
+const tooMany: Problem = {
+  code: "limit-reached",
+  detail: `The maximum of ${STREAMS_OF_CALLER_MAX} open streams is reached. Close one first.`,
+  members: { limit: "streams", maximum: STREAMS_OF_CALLER_MAX },
+};

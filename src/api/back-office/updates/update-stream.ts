@@ -1,0 +1,97 @@
+import { Readable } from "node:stream";
+import type { BackOfficeCaller } from "../../../access/grant.ts";
+import { roleOnOrder, seesConnection } from "../../../access/scope.ts";
+import type { ConnectionKey } from "../../../platform/connection-key.ts";
+import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
+import type { ChangedOrder } from "../../../platform/signals.ts";
+import { SECOND_MS } from "../../../platform/time.ts";
+
+/** What has changed since the last round. */
+export type Changes = {
+  readonly orders: readonly ChangedOrder[];
+  /** Connections whose deliveries changed. */
+  readonly connections: readonly ConnectionKey[];
+  /** More than `orders` and `connections` name. */
+  readonly isMore: boolean;
+};
+
+/** Orders, and connections, that one message names. */
+const NAMED_MAX = 100;
+const HEARTBEAT_MS = 15 * SECOND_MS;
+/** Bytes that wait for the client. Nothing more is written before they are read. */
+const WAITING_BYTES_MAX = 16_384;
+/** A client that reads nothing for this time has gone. */
+const STUCK_MS = 60 * SECOND_MS;
+/** Clients wait so long before they connect again. */
+const RETRY_MS = 2 * SECOND_MS;
+
+/** Why the service ends a stream. */
+export type EndReason = "access-changed" | "lifetime" | "stopping" | "unavailable";
+
+/** The stream of one page, as server-sent events. Holds a bounded number of ids, and never content. */
+export class UpdateStream {
+  readonly caller: BackOfficeCaller;
+  readonly openedAtMs = performance.now();
+  readonly body = new Readable({ highWaterMark: WAITING_BYTES_MAX, read: () => undefined });
+  readonly #orders = new Map<string, ChangedOrder>();
+  readonly #connections = new Set<string>();
+  #isMore = false;
+  #writtenAtMs = performance.now();
+
+  constructor(caller: BackOfficeCaller) {
+    this.caller = caller;
+    this.body.push(`retry: ${RETRY_MS}\nevent: ready\ndata: {}\n\n`);
+  }
+
+  /** Keeps of these changes what the caller sees. @param facilityOf the facility of an order that is routed to one */
+  note({ orders, connections, isMore }: Changes, facilityOf: ReadonlyMap<string, string>): void {
+    const { grants } = this.caller;
+    for (const order of orders)
+      if (roleOnOrder(grants, { ...order, facilityId: facilityOf.get(order.id) ?? null }) !== null)
+        this.#orders.set(order.id, order);
+    for (const connection of connections)
+      if (seesConnection(grants, connection)) this.#connections.add(connection.connectionId);
+    this.#isMore ||= isMore || this.#orders.size > NAMED_MAX || this.#connections.size > NAMED_MAX;
+    if (this.#isMore) this.#forget();
+  }
+
+  /** Writes what is known in one message, or a heartbeat if nothing was written for a while. */
+  write(): void {
+    const nowMs = performance.now();
+    if (this.body.readableLength >= WAITING_BYTES_MAX) {
+      if (nowMs - this.#writtenAtMs > STUCK_MS) this.body.destroy();
+      return;
+    }
+    const text = this.#message() ?? (nowMs - this.#writtenAtMs > HEARTBEAT_MS ? ":\n\n" : null);
+    if (text === null) return;
+    this.#writtenAtMs = nowMs;
+    this.body.push(text);
+  }
+
+  end(reason: EndReason): void {
+    if (this.body.destroyed) return;
+    this.body.push(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+    this.body.push(null);
+  }
+
+  #message(): string | null {
+    if (this.#isMore) {
+      this.#isMore = false;
+      return "event: reload\ndata: {}\n\n";
+    }
+    if (this.#orders.size + this.#connections.size === 0) return null;
+    const orders = [...this.#orders.values()].map((order) => ({
+      id: wireOrderId(order),
+      connectionId: toTypeId("con", order.connectionId),
+      merchantId: toTypeId("mer", order.merchantId),
+    }));
+    const deliveriesOf = [...this.#connections].map((id) => toTypeId("con", id));
+    this.#forget();
+    return `event: changed\ndata: ${JSON.stringify({ orders, deliveriesOf })}\n\n`;
+  }
+
+  #forget(): void {
+    this.#orders.clear();
+    this.#connections.clear();
+  }
+}

@@ -1,0 +1,178 @@
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createBackOffice } from "../../../src/api/back-office/app.ts";
+import { operatorAuthentication } from "../../../src/api/back-office/authentication.ts";
+import { STREAMS_OF_CALLER_MAX } from "../../../src/api/back-office/updates/update-hub.ts";
+import { createMetrics } from "../../../src/platform/metrics.ts";
+import { openSignalChannel } from "../../../src/platform/signals.ts";
+import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { createFacility } from "../../support/facilities.ts";
+import { createPerson, signIn } from "../../support/people.ts";
+import { requestOperation } from "../../support/real-orders.ts";
+import {
+  OPERATOR_TOKEN,
+  startServiceForTest,
+  startTestService,
+  type TestService,
+} from "../../support/test-service.ts";
+import { tokensOf } from "../../support/tokens.ts";
+import { openUpdates, type Updates } from "../../support/updates.ts";
+import { createEndpoint, uuidIn } from "../../support/webhooks.ts";
+
+let test: TestService;
+let partner: Partner;
+let other: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  partner = await createPartner(test);
+  other = await createPartner(test);
+  return () => test.close();
+});
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const asOperator = (service = test): Promise<Updates> => openUpdates(service, bearer(OPERATOR_TOKEN));
+
+/** A stream with a new token of a role. */
+async function withToken(fields: object): Promise<{ updates: Updates; id: string }> {
+  const { body } = await tokensOf(test).create(fields);
+  return { updates: await openUpdates(test, bearer(body.token)), id: body.id };
+}
+
+/** The ids of the orders that the next messages name, until one of them is `last`. */
+async function namedUntil(updates: Updates, last: string): Promise<string[]> {
+  const named: string[] = [];
+  while (!named.includes(last)) {
+    const { orders } = (await updates.next("changed")) as { orders: { id: string }[] };
+    named.push(...orders.map(({ id }) => id));
+  }
+  return named;
+}
+
+describe("GET /api/updates", () => {
+  it("names new and changed orders, with their connection, also of one without endpoints", async () => {
+    const updates = await asOperator();
+    const { id } = await placeOrder(partner);
+    const changed = await updates.next("changed");
+    expect(changed).toEqual({
+      orders: [{ id, connectionId: partner.connectionId, merchantId: partner.merchantId }],
+      deliveriesOf: [partner.connectionId],
+    });
+    await requestOperation(test, id, "hold");
+    expect(await updates.next("changed")).toMatchObject({ orders: [{ id }] });
+  });
+
+  it("names test orders by their own ids, and contains nothing but ids", async () => {
+    const updates = await asOperator();
+    const { id } = await placeOrder(partner, { testMode: true });
+    const changed = await updates.next("changed");
+    expect(changed).toMatchObject({ orders: [{ id }] });
+    expect(id).toMatch(/^test_/);
+    expect(JSON.stringify(changed)).not.toMatch(/Ada|Lovelace|example/);
+  });
+
+  it("shows a merchant and a partner their own, and nothing of others", async () => {
+    const merchant = await withToken({ role: "merchant", merchantIds: [partner.merchantId] });
+    const developer = await withToken({ role: "partner", connectionIds: [partner.connectionId] });
+    const foreign = await placeOrder(other);
+    const own = await placeOrder(partner);
+    for (const { updates } of [merchant, developer])
+      expect(await namedUntil(updates, own.id)).not.toContain(foreign.id);
+  });
+
+  it("names to staff of a facility only orders that are routed to it", async () => {
+    const facility = await createFacility(test);
+    const { updates } = await withToken({ role: "warehouse", facilityIds: [facility] });
+    const watching = await asOperator();
+    const { id } = await placeOrder(partner);
+    await namedUntil(watching, id); // The round that named it to the operator has passed it on to all.
+    await test.db.query({
+      name: "route-in-test",
+      text: "update orders set facility_id = $1, routed_at = created_at where id = $2",
+      values: [uuidIn("fac", facility), uuidIn("ord", id)],
+    });
+    await requestOperation(test, id, "hold");
+    expect(await namedUntil(updates, id)).toEqual([id]);
+  });
+
+  it("asks to read again instead of naming more than it may", async () => {
+    const service = await startServiceForTest();
+    const busy = await createPartner(service);
+    const updates = await asOperator(service);
+    await placeOrder(busy);
+    await updates.next("changed");
+    await Promise.all(Array.from({ length: 60 }, () => placeOrder(busy)));
+    await updates.next("reload");
+  });
+
+  it("ends within seconds when a token is revoked", async () => {
+    const { updates, id } = await withToken({ role: "support" });
+    await test.backOffice.post(`/api/tokens/${id}/revoke`);
+    expect((await updates.rest()).at(-1)).toEqual({ event: "end", data: { reason: "access-changed" } });
+  });
+
+  it.each(["the session ends", "a grant is taken away"])("ends within seconds when %s", async (what) => {
+    const person = await createPerson(test);
+    const browser = await signIn(test, person);
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const updates = await openUpdates(test, { cookie });
+    if (what === "the session ends") await browser.post("/auth/sign-out");
+    else
+      await test.db.query({
+        name: "change-grant-in-test",
+        text: "update person_grants set role = 'support' where person_id = $1",
+        values: [person.id],
+      });
+    expect((await updates.rest()).at(-1)?.data).toEqual({ reason: "access-changed" });
+  });
+
+  it("has a limit for each caller, and a client that disconnects makes room", async () => {
+    const app = createBackOffice(test.context, operatorAuthentication(OPERATOR_TOKEN), createMetrics());
+    onTestFinished(() => app.close());
+    const url = `${await app.listen({ host: "127.0.0.1", port: 0 })}/api/updates`;
+    const leaving = new AbortController();
+    const open = (signal = AbortSignal.timeout(60_000)) =>
+      fetch(url, { headers: bearer(OPERATOR_TOKEN), signal });
+    await open(leaving.signal);
+    for (let count = 1; count < STREAMS_OF_CALLER_MAX; count += 1) expect((await open()).status).toBe(200);
+    const refused = await open();
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toMatchObject({ limit: "streams", maximum: STREAMS_OF_CALLER_MAX });
+    leaving.abort();
+    await expect.poll(async () => (await open()).status).toBe(200);
+  });
+
+  it("ends when the service stops, and is not opened then", async () => {
+    const service = await startTestService();
+    const updates = await asOperator(service);
+    const closed = service.close();
+    expect((await updates.rest()).at(-1)).toEqual({ event: "end", data: { reason: "stopping" } });
+    await closed;
+  });
+
+  it("reports what another process changed without an event, and new deliveries", async () => {
+    const service = await startServiceForTest();
+    const at = await createPartner(service);
+    await createEndpoint(at);
+    const { context } = service;
+    const { id } = await placeOrder(at);
+    Object.assign(context, { signals: openSignalChannel(service.db, context.log, "here") });
+    const elsewhere = openSignalChannel(service.db, context.log, "elsewhere");
+    const updates = await asOperator(service);
+    const order = {
+      merchantId: uuidIn("mer", at.merchantId),
+      connectionId: uuidIn("con", at.connectionId),
+      id: uuidIn("ord", id),
+      testMode: false,
+    };
+    // The process may not listen yet, so the signals are repeated.
+    const repeated = setInterval(() => {
+      elsewhere.sendOrders([order]);
+      elsewhere.send("deliveries_due", [order]);
+    }, 100);
+    let changed = {};
+    while (!JSON.stringify(changed).includes(id)) changed = await updates.next("changed");
+    expect(changed).toMatchObject({ orders: [{ id, connectionId: at.connectionId }] });
+    elsewhere.sendOrders(Array.from({ length: 60 }, () => ({ ...order, id: context.newId() })));
+    await updates.next("reload");
+    clearInterval(repeated);
+  });
+});
