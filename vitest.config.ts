@@ -4,7 +4,8 @@ import { defineConfig } from "vitest/config";
  * Processes that run tests. They mostly wait for PostgreSQL, so two are faster on two cores. Each has a server of its own;
  * one that is given by TEST_DATABASE_URL serves only one.
  */
-const WORKERS = process.env["TEST_DATABASE_URL"] === undefined ? 2 : 1;
+const ON_CITUS = process.env["TEST_CITUS_URL"] !== undefined;
+const WORKERS = ON_CITUS || process.env["TEST_DATABASE_URL"] !== undefined ? 1 : 2;
 
 export default defineConfig({
   test: {
@@ -24,8 +25,8 @@ export default defineConfig({
           // All files share one process, because starting one for each took a fifth of the run. Files share only the
           // modules; each has its own database.
           isolate: false,
-          setupFiles: ["test/support/histories.ts"],
-          testTimeout: 30_000,
+          setupFiles: ["test/support/histories.ts", ...(ON_CITUS ? ["test/support/citus-setup.ts"] : [])],
+          testTimeout: ON_CITUS ? 120_000 : 30_000,
           // Longer than anything takes on a busy machine, also the build of the console.
           hookTimeout: 180_000,
         },

@@ -12,6 +12,7 @@ export const LAYERS: readonly Layer[] = [
       purpose: "configuration, clock, ids, money, log, metrics, PostgreSQL, problems, validation",
     },
   ],
+  [{ folder: "distribution", purpose: "the tables over the nodes of Citus" }],
   [{ folder: "access", purpose: "the pure rules of access: roles, grants, and what a caller sees" }],
   [{ folder: "lifecycle", purpose: "the pure rules of an order: state, transition, time in; new state out" }],
   [{ folder: "audit", purpose: "the record of changes and of reads of personal data" }],

@@ -109,6 +109,7 @@ export const SECTIONS: readonly Section[] = [
       from("operation", "operators/operation", "Operation", "Health, metrics, logs, backups and recovery."),
       from("people", "operators/people", "People", "Invite people, and let them sign in."),
       from("command-line", "operators/command-line", "Command line", "The back office from a terminal."),
+      from("scaling", "operators/scaling", "Scaling", "Distribute the tables over several servers."),
       from("upgrade", "operators/upgrade", "Upgrade", "Install a new version without an interruption."),
       from(
         "security",

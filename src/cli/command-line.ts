@@ -70,6 +70,11 @@ async function run(args: readonly string[], { environment, output, input }: Term
         await (await openInProcess(environment, "migrate")).close();
         await output.write("The schema of the database is up to date.\n");
       },
+      distribute: async ({ shards }) => {
+        rejectService("distribute", url, environment);
+        const { runDistribute } = await import("./distribute.ts");
+        exitCode = await runDistribute(environment, output, shards);
+      },
     },
   );
   await program.parseAsync(args, { from: "user" });

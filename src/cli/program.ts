@@ -42,6 +42,7 @@ export type SpecialCommands = {
   exportAudit(options: OptionValues): Promise<void>;
   doctor(options: { json?: true; strict?: true }): Promise<void>;
   migrate(): Promise<void>;
+  distribute(options: { shards: number }): Promise<void>;
 };
 
 /** The command line as commander reads it. @param run runs a command that is one request */
@@ -216,6 +217,24 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .command("migrate")
     .description("apply the migrations that the database lacks, as a start of the service does")
     .action(() => special.migrate());
+  program
+    .command("distribute")
+    .description("split the tables over the nodes of Citus by merchant; no process of the service may run")
+    .addOption(
+      new Option("--shards <count>", "parts of each table; more than nodes, so that nodes can be added")
+        .argParser(readShardCount)
+        .default(SHARDS_DEFAULT),
+    )
+    .action((options) => special.distribute(options));
+}
+
+const SHARDS_DEFAULT = 32;
+const SHARDS_MAX = 1_024;
+
+function readShardCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= SHARDS_MAX) return count;
+  throw new InvalidArgumentError(`It must be a number between 1 and ${SHARDS_MAX}.`);
 }
 
 function addExposure(products: Command, verb: ExposureVerb, special: SpecialCommands): void {

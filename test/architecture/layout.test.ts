@@ -93,6 +93,7 @@ const OPEN_SQL: OpenSqlFiles = {
   "Conditions of partial indexes on orders": ["src/orders/conditions-sql.ts"],
   "Part of the one statement that creates orders": ["src/webhooks/publishing/fan-out-sql.ts"],
   "Figures for `doctor`": [
+    "src/distribution/distribution-sql.ts",
     "src/mail/backlog-sql.ts",
     "src/orders/backlog-sql.ts",
     "src/webhooks/backlog-sql.ts",

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { queueMail } from "../../src/mail/queue-mail.ts";
 import {
   checkClock,
+  checkDistribution,
   checkPartitions,
   checkPaused,
   checkQueue,
@@ -49,6 +50,7 @@ describe("the checks of doctor", () => {
   );
 
   it("reports in which direction a clock is wrong", () => {
+    expect(checkDistribution(2, true, ["orders"]).message).toMatch(/orders; run distribute/);
     expect(checkClock(5_000).message).toMatch(/5 s ahead of/);
     expect(checkClock(-180_000).message).toMatch(/3 min behind/);
   });
@@ -81,6 +83,7 @@ describe("doctor", () => {
       "database",
       "clock",
       "migrations",
+      "distribution",
       "processes",
       "jobs",
       "orders to accept",

@@ -59,7 +59,8 @@ function beforeStatements(
   context: WebhookContext,
   before: (name: string, values: readonly unknown[]) => void | Promise<void>,
 ): WebhookContext {
-  const watched = ({ query }: Queryable): Queryable => ({
+  const watched = ({ query, isDistributed }: Queryable): Queryable => ({
+    isDistributed,
     async query(statement) {
       await before(statement.name, statement.values);
       return query(statement);

@@ -12,6 +12,7 @@ it("an order that is placed between the lock and the read is not processed witho
   const partner = await createPartner(test);
   const found = await test.db.transaction(async (tx) => {
     const late: Queryable = {
+      isDistributed: tx.isDistributed,
       async query(statement) {
         const rows = await tx.query<never>(statement);
         if (statement.name === "lock-order") await placeOrder(partner, { externalOrderId: "late" });

@@ -47,6 +47,7 @@ const indexScans = (work: (db: Queryable) => Promise<unknown>): Promise<string> 
     const plan: string[] = [];
     await client.query("set plan_cache_mode = force_generic_plan");
     await work({
+      isDistributed: async () => false,
       async query({ text, values }) {
         await client.query(`prepare looked_up as ${text}`);
         const { rows } = await client.query<{ "QUERY PLAN": string }>(
@@ -121,6 +122,7 @@ const ownPlans = (work: (db: Queryable) => Promise<unknown>): Promise<number[]> 
     const counts: number[] = [];
     for (let run = 0; run < 8; run += 1)
       await work({
+        isDistributed: async () => false,
         async query(statement) {
           await client.query(statement);
           const { rows } = await client.query(

@@ -29,6 +29,7 @@ const copyOrder = (test: TestService): Promise<void> =>
 async function explain({ db }: TestService, work: (db: Queryable) => Promise<unknown>): Promise<string> {
   const plan: string[] = [];
   await work({
+    isDistributed: async () => false,
     async query({ name, text, values }) {
       const statement = { name: `explain-${name}`, text: `explain ${text}`, values };
       const rows = await db.query<{ "QUERY PLAN": string }>(statement);

@@ -50,6 +50,7 @@ async function storeTogether(test: TestService, changes: readonly Change[]): Pro
       }
     }
     const counted: Queryable = {
+      isDistributed: tx.isDistributed,
       query(statement) {
         names.push(statement.name);
         return tx.query(statement);

@@ -11,7 +11,8 @@ export type StatementCount = {
 /** Counts what a piece of work asks of the database. */
 export function countStatements(context: WebhookContext): StatementCount {
   const names: string[] = [];
-  const counted = ({ query }: Queryable): Queryable => ({
+  const counted = ({ query, isDistributed }: Queryable): Queryable => ({
+    isDistributed,
     query(statement) {
       names.push(statement.name);
       return query(statement);

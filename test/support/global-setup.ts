@@ -4,11 +4,14 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { createCitusTemplate } from "./citus.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     /** A superuser's address of the PostgreSQL of each process that runs tests. */
     databaseUrls: string[];
+    /** The addresses of all nodes of Citus, the coordinator first. Empty on a plain PostgreSQL. */
+    citusNodes: string[];
   }
 }
 
@@ -26,11 +29,19 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
  * share one: the feed waits for the transactions of the whole server (decision 0027), also for those of another test.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const citus = process.env["TEST_CITUS_URL"];
+  if (citus !== undefined) {
+    const nodes = await createCitusTemplate(citus, TEMPLATE);
+    project.provide("citusNodes", nodes);
+    project.provide("databaseUrls", nodes.slice(0, 1));
+    return async () => undefined;
+  }
   const given = process.env["TEST_DATABASE_URL"];
   const servers = given === undefined ? await startServers(project.vitest.config.maxWorkers) : [];
   const urls = given === undefined ? servers.map(({ url }) => url) : [given];
   for (const url of urls) await migrate(url, () => undefined);
   project.provide("databaseUrls", urls);
+  project.provide("citusNodes", []);
   return async () => {
     await Promise.all(servers.map(({ stop }) => stop()));
   };

@@ -24,6 +24,7 @@ export async function countRowsRead(
     await client.query("begin");
     try {
       await work({
+        isDistributed: db.isDistributed,
         async query({ text, values }) {
           const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
           add(rows[0]["QUERY PLAN"][0].Plan, read);

@@ -21,6 +21,7 @@ import { createSecretBox } from "../../src/platform/secret-box.ts";
 import { NO_SIGNALS } from "../../src/platform/signals.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { type AnswerCheck, answerCheckOf } from "./answer-check.ts";
+import { copyTemplate, createOnNodes, dropCopies } from "./citus.ts";
 import { TEMPLATE } from "./global-setup.ts";
 import { createTestClock, type TestClock } from "./test-clock.ts";
 
@@ -95,15 +96,32 @@ function serverUrl(): URL {
   return new URL(urls[(processNumber - 1) % urls.length] ?? "");
 }
 
+/** Databases on Citus that the file in progress has made. Citus keeps a process for each one on each node. */
+const copies: string[] = [];
+export const dropCitusCopies = (): Promise<void> => dropCopies(provided("citusNodes"), copies.splice(0));
+
+/** A new database on Citus without tables; returns its address. */
+export async function createCitusDatabase(): Promise<string> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  copies.push(name);
+  return createOnNodes(provided("citusNodes"), name);
+}
+
 /** A new, empty, migrated database; returns its address. */
 export async function createDatabase(): Promise<string> {
   const url = serverUrl();
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const citusNodes = provided("citusNodes");
+  if (citusNodes.length > 0) {
+    copies.push(name);
+    await copyTemplate(citusNodes, TEMPLATE, name);
+    return withDatabase(url, name);
+  }
   const admin = openDatabase({
     url: withDatabase(url, "postgres"),
     connectionsMax: 1,
     onIdleError: () => undefined,
   });
-  const name = `test_${randomUUID().replaceAll("-", "")}`;
   await admin.runScript(`create database ${name} template ${TEMPLATE}`);
   await admin.close();
   return withDatabase(url, name);

@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { listTables, readCitusVersion, readNodes } from "../../distribution/distribution-sql.ts";
+import { isDistributed, misplacedTables } from "../../distribution/placement.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -14,6 +16,7 @@ import { listJobRuns, listProcesses } from "../processes/processes-sql.ts";
 import { QUEUES } from "../queues.ts";
 import {
   checkClock,
+  checkDistribution,
   checkJobs,
   checkMigrations,
   checkPartitions,
@@ -37,6 +40,7 @@ export async function examineDatabase(db: Queryable, config: Config, clock: Cloc
   const migrations = await check("migrations", async () => checkMigrations(await pendingMigrations(db)));
   findings.push(migrations);
   if (migrations.status === "fail") return findings; // The tables may not be there.
+  findings.push(await check("distribution", () => examineDistribution(db)));
   const now = clock.now();
   findings.push(...(await examineProcesses(db, now)));
   for (const { name, read } of QUEUES)
@@ -50,6 +54,14 @@ export async function examineDatabase(db: Queryable, config: Config, clock: Cloc
     );
   findings.push(await check("secret keys", async () => checkSecretKeys(await missingKeys(db, config, now))));
   return findings;
+}
+
+async function examineDistribution(db: Queryable): Promise<Omit<Finding, "check">> {
+  if ((await readCitusVersion(db)) === null) return checkDistribution(null, false, []);
+  const tables = await listTables(db);
+  const { count } = await readNodes(db);
+  const misplaced = misplacedTables(tables).map(({ name }) => name);
+  return checkDistribution(count, isDistributed(tables), misplaced);
 }
 
 async function examineProcesses(db: Queryable, now: Date): Promise<Finding[]> {

@@ -55,6 +55,21 @@ export function checkQueue(waitingMs: number | null): Result {
 export const checkPaused = (count: number): Result =>
   count === 0 ? ok("no endpoint is paused") : warn(`${count} paused; partners can resume them`);
 
+/**
+ * @param nodeCount the nodes of Citus with data; null on a plain PostgreSQL
+ * @param misplaced tables that are not where they should be
+ */
+export function checkDistribution(
+  nodeCount: number | null,
+  isDistributed: boolean,
+  misplaced: readonly string[],
+): Result {
+  if (nodeCount === null) return ok("one server");
+  if (!isDistributed) return warn("Citus is installed, and no table is distributed: run distribute");
+  if (misplaced.length > 0) return fail(`not where they should be: ${misplaced.join(", ")}; run distribute`);
+  return ok(`all tables are where they should be, over ${nodeCount} nodes`);
+}
+
 /** @param aheadMs how long from now every row has a partition */
 export function checkPartitions(aheadMs: number): Result {
   const message = `partitions exist for the next ${durationText(aheadMs)}`;

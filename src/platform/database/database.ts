@@ -1,9 +1,12 @@
 import pg from "pg";
 import { activeSpan, traced } from "../telemetry/tracing.ts";
+import { type Distribution, isDistributed } from "./distributed.ts";
 
 /** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
   query<Row extends object>(statement: Statement): Promise<Row[]>;
+  /** Whether Citus splits the tables over several nodes. Asked of the database once. */
+  isDistributed(): Promise<boolean>;
 };
 
 /** A named statement is prepared once per connection, so PostgreSQL parses it once. */
@@ -98,10 +101,13 @@ export function openDatabase(options: DatabaseOptions): Pool {
     }
   }
 
+  const query: Queryable["query"] = (statement) => timed(runOn(pool, statement));
+  const distribution: Distribution = { isDistributed: null };
   return {
-    query: (statement) => timed(runOn(pool, statement)),
+    query,
+    isDistributed: () => isDistributed(query, distribution),
     transaction: (work) =>
-      timed(asSpan("transaction", () => withClient((client) => inTransaction(client, work)))),
+      timed(asSpan("transaction", () => withClient((client) => inTransaction(client, distribution, work)))),
     runScript: async (sql) => {
       await timed(pool.query(sql));
     },
@@ -159,10 +165,15 @@ function asSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
   return traced({ name, kind: "client", attributes, parent }, work, errorTypeOf);
 }
 
-async function inTransaction<T>(client: pg.PoolClient, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  distribution: Distribution,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
   await client.query("begin");
   try {
-    const result = await work({ query: (statement) => runOn(client, statement) });
+    const query: Queryable["query"] = (statement) => runOn(client, statement);
+    const result = await work({ query, isDistributed: () => isDistributed(query, distribution) });
     await client.query("commit");
     return result;
   } catch (error) {

@@ -53,6 +53,7 @@ export function shareDatabase(db: Database, slotCount: number, spent?: Spent): S
   return {
     of: (owner) => ({
       query: (statement) => run(owner, () => db.query(statement)),
+      isDistributed: () => db.isDistributed(),
       transaction: (work) => run(owner, () => db.transaction(work)),
       runScript: (sql) => run(owner, () => db.runScript(sql)),
       withClient: (work) => run(owner, () => db.withClient(work)),

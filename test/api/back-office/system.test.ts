@@ -162,6 +162,7 @@ describe("GET /api/system/checks", () => {
       "database",
       "clock",
       "migrations",
+      "distribution",
       "processes",
       "jobs",
       "orders to accept",

@@ -1,0 +1,49 @@
+import { expect, inject, it } from "vitest";
+import { openDatabase } from "../../src/platform/database/database.ts";
+import { runCli } from "../support/cli.ts";
+import { createCitusDatabase, createDatabase } from "../support/test-service.ts";
+
+it("distribute needs an address, the database itself, and a number of shards that is possible", async () => {
+  const distribute = (environment: Record<string, string>, ...options: string[]) =>
+    runCli(environment, ["distribute", ...options]);
+  expect(await distribute({})).toMatchObject({ code: 2, errors: expect.stringContaining("DATABASE_URL") });
+  const remote = await distribute({ PARTNER_ORDERS_URL: "https://example.com" });
+  expect(remote).toMatchObject({ code: 2, errors: expect.stringContaining("beside the database only") });
+  for (const count of ["0", "1025", "many"])
+    expect((await distribute({}, "--shards", count)).errors).toContain("between 1 and 1024");
+});
+
+it.skipIf(inject("citusNodes").length > 0)("distribute changes nothing in a plain PostgreSQL", async () => {
+  const result = await runCli({ DATABASE_URL: await createDatabase() }, ["distribute"]);
+  expect(result).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("lacks Citus") });
+});
+
+const onCitus = it.skipIf(inject("citusNodes").length === 0);
+
+onCitus("distribute moves the rows that are there, once, and doctor says where the tables are", async () => {
+  const url = await createCitusDatabase();
+  const environment = { DATABASE_URL: url };
+  const cli = (...args: string[]) => runCli(environment, args);
+  const distributionOf = async () => {
+    const { checks } = (await cli("doctor", "--json")).json();
+    return checks.find(({ check }: { check: string }) => check === "distribution");
+  };
+  expect(await cli("distribute")).toMatchObject({ code: 1, errors: expect.stringContaining("run migrate") });
+  await cli("migrate");
+  await cli("merchant", "create", "--name", "Mugs", "--account-email", "m@example.com");
+  expect(await distributionOf()).toMatchObject({ status: "warn" });
+
+  const first = await cli("distribute", "--shards", "4");
+  expect(first).toMatchObject({ code: 0, output: expect.stringMatching(/^Moved \d+ tables/) });
+  expect(first.errors).toContain("orders: by merchant\n");
+  expect((await cli("merchant", "list", "--json")).json().data).toHaveLength(1);
+  expect(await distributionOf()).toMatchObject({ status: "ok" });
+
+  const second = await cli("distribute", "--shards", "4");
+  expect(second).toMatchObject({ code: 0, output: "All tables are where they should be.\n", errors: "" });
+  const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
+  await db.runScript("select undistribute_table('audit_entries')");
+  await db.close();
+  expect((await distributionOf()).message).toContain("audit_entries");
+  expect((await cli("distribute")).output).toBe("Moved 1 tables over the nodes.\n");
+});
