@@ -26,14 +26,17 @@ export async function whileDroppingAlone<T>(
 /**
  * Detaches a partition concurrently, so that orders can be placed at the same time. PostgreSQL does this in two
  * transactions. If it is interrupted between them, the partition stays marked as being detached, and no other one can
- * be detached before this is finished.
+ * be detached before this is finished. Citus cannot do it concurrently (decision 0165): there it waits for a lock that
+ * keeps others from the table, and fails after the limit of `whileDroppingAlone`.
  */
 export async function detachPartition(
   client: pg.PoolClient,
   table: DayTable,
   { name, isDetaching }: Partition,
+  isDistributed: boolean,
 ): Promise<void> {
-  const how = isDetaching ? "finalize" : "concurrently";
+  const concurrently = isDistributed ? "" : "concurrently";
+  const how = isDetaching ? "finalize" : concurrently;
   await client.query(`alter table ${table} detach partition ${name} ${how}`);
 }
 

@@ -34,7 +34,8 @@ async function dropOldest(
   const partitions = await listPartitions(db, table);
   const oldest = partitions.find(({ isDetaching }) => isDetaching) ?? partitions[0];
   const isOld = oldest !== undefined && oldest.to <= keptSince;
-  if (oldest !== undefined && (isOld || oldest.isDetaching)) await detachPartition(client, table, oldest);
+  if (oldest !== undefined && (isOld || oldest.isDetaching))
+    await detachPartition(client, table, oldest, await db.isDistributed());
   const name = isOld ? oldest.name : await findLeftover(client, table, keptSince);
   if (name === null) return 0;
   await dropTable(client, name);
