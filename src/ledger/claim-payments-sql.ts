@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
@@ -92,65 +93,75 @@ export async function claimPayments(
   payers: readonly ConnectionKey[],
   { claimId, now, leasedUntil, share }: Claim,
 ): Promise<ClaimedPayment[]> {
-  const rows = await tx.query<ClaimedRow>({
-    name: "claim-payments",
-    text: `
-      with payer as materialized (
-        select listed.merchant_id, listed.connection_id, m.id as method_id
-        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-        left join stripe_methods m on m.merchant_id = listed.merchant_id and m.ended_at is null
-      ), due as (
-        select payer.merchant_id, payer.method_id, claimable.row_position
-        from payer
-        cross join lateral (
-          select d.ctid as row_position
-          from due_payments d
-          where d.merchant_id = payer.merchant_id and d.connection_id = payer.connection_id and ${claimableAt("$3")}
-            and coalesce(d.gateway, case when payer.method_id is null then 'account' else 'stripe' end) = $5
-          order by d.due_at
-          limit $6
-          for update skip locked) as claimable -- Another worker's claims are skipped, not waited for.
-      ), claimed as (
-        update due_payments d
-        set attempt_count = d.attempt_count + 1, claim_id = $7, leased_until = $4, recheck_requested = false,
-            first_attempted_at = coalesce(d.first_attempted_at, $3), gateway = $5,
-            stripe_method_id = case when d.gateway is null then due.method_id else d.stripe_method_id end
-        from due
-        where d.merchant_id = due.merchant_id and d.ctid = due.row_position -- Locked just before, so it has not moved.
-        returning d.merchant_id, d.connection_id, d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at,
-                  d.gateway_reference, d.stripe_method_id
-      )
-      select c.merchant_id, c.connection_id, c.order_id, c.entry_id, e.kind, e.attempt, e.amount_minor, o.currency,
-             c.attempt_count, c.first_attempted_at, c.gateway_reference, x.gateway_reference as charge_reference, m.customer_id,
-             m.payment_method_id
-      from claimed c
-      join ledger_entries e on e.merchant_id = c.merchant_id and e.order_id = c.order_id and e.id = c.entry_id
-      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
-      left join ledger_outcomes x on x.merchant_id = c.merchant_id and x.order_id = c.order_id and x.entry_id = e.refund_of
-      left join stripe_methods m on m.merchant_id = c.merchant_id and m.id = c.stripe_method_id
-      order by c.due_at, c.entry_id`,
-    values: [...connectionColumns(payers), now, leasedUntil, gateway, share, claimId],
-  });
-  return rows.map((row) => ({
-    ...toConnectionKey(row),
-    gateway,
-    orderId: row.order_id,
-    entryId: row.entry_id,
-    kind: row.kind,
-    attempt: row.attempt,
-    amountMinor: row.amount_minor,
-    currency: row.currency,
-    attemptCount: row.attempt_count,
-    claimId,
-    firstAttemptedAt: row.first_attempted_at,
-    reference: row.gateway_reference,
-    chargeReference: row.charge_reference,
-    stripeMethod:
-      row.customer_id === null || row.payment_method_id === null
-        ? null
-        : { customerId: row.customer_id, paymentMethodId: row.payment_method_id },
-  }));
+  const rows = await merchantByMerchant(tx, payers, (own, merchantId) =>
+    tx.query<ClaimedRow>({
+      name: "claim-payments",
+      text: `
+        with payer as materialized (
+          select listed.merchant_id, listed.connection_id, m.id as method_id
+          from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+          left join stripe_methods m on m.merchant_id = listed.merchant_id and m.ended_at is null
+            and ${ofMerchant("$8", "m.merchant_id")}
+        ), due as (
+          select payer.merchant_id, payer.method_id, claimable.row_position
+          from payer
+          cross join lateral (
+            select d.ctid as row_position
+            from due_payments d
+            where d.merchant_id = payer.merchant_id and d.connection_id = payer.connection_id and ${claimableAt("$3")}
+              and coalesce(d.gateway, case when payer.method_id is null then 'account' else 'stripe' end) = $5
+              and ${ofMerchant("$8", "d.merchant_id")}
+            order by d.due_at
+            limit $6
+            for update skip locked) as claimable -- Another worker's claims are skipped, not waited for.
+        ), claimed as (
+          update due_payments d
+          set attempt_count = d.attempt_count + 1, claim_id = $7, leased_until = $4, recheck_requested = false,
+              first_attempted_at = coalesce(d.first_attempted_at, $3), gateway = $5,
+              stripe_method_id = case when d.gateway is null then due.method_id else d.stripe_method_id end
+          from due
+          where d.merchant_id = due.merchant_id and d.ctid = due.row_position -- Locked just before, so it has not moved.
+            and ${ofMerchant("$8", "d.merchant_id")}
+          returning d.merchant_id, d.connection_id, d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at,
+                    d.gateway_reference, d.stripe_method_id
+        )
+        select c.merchant_id, c.connection_id, c.order_id, c.entry_id, e.kind, e.attempt, e.amount_minor, o.currency,
+               c.attempt_count, c.first_attempted_at, c.gateway_reference, x.gateway_reference as charge_reference, m.customer_id,
+               m.payment_method_id
+        from claimed c
+        join ledger_entries e on e.merchant_id = c.merchant_id and e.order_id = c.order_id and e.id = c.entry_id
+        join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
+        left join ledger_outcomes x on x.merchant_id = c.merchant_id and x.order_id = c.order_id and x.entry_id = e.refund_of
+          and ${ofMerchant("$8", "x.merchant_id")}
+        left join stripe_methods m on m.merchant_id = c.merchant_id and m.id = c.stripe_method_id
+          and ${ofMerchant("$8", "m.merchant_id")}
+        where ${ofMerchant("$8", "e.merchant_id")}
+        order by c.due_at, c.entry_id`,
+      values: [...connectionColumns(own), now, leasedUntil, gateway, share, claimId, merchantId],
+    }),
+  );
+  return rows.map((row) => toClaimed(row, gateway, claimId));
 }
+
+const toClaimed = (row: ClaimedRow, gateway: GatewayName, claimId: string): ClaimedPayment => ({
+  ...toConnectionKey(row),
+  gateway,
+  orderId: row.order_id,
+  entryId: row.entry_id,
+  kind: row.kind,
+  attempt: row.attempt,
+  amountMinor: row.amount_minor,
+  currency: row.currency,
+  attemptCount: row.attempt_count,
+  claimId,
+  firstAttemptedAt: row.first_attempted_at,
+  reference: row.gateway_reference,
+  chargeReference: row.charge_reference,
+  stripeMethod:
+    row.customer_id === null || row.payment_method_id === null
+      ? null
+      : { customerId: row.customer_id, paymentMethodId: row.payment_method_id },
+});
 
 /** When the oldest payment that can be claimed now became due. Null if there is none. A scan over all shards. */
 export async function readOldestDuePayment(db: Queryable, now: Date): Promise<Date | null> {

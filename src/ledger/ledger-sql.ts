@@ -259,10 +259,10 @@ export async function cancelUnsentEntries(
       with unsent as (
         delete from due_payments d
         where d.merchant_id = $1 and d.order_id = any($2::uuid[]) and d.entry_id = any($3::uuid[]) and d.attempt_count = 0
-        returning d.order_id, d.entry_id
+        returning d.merchant_id, d.order_id, d.entry_id
       )
       insert into ledger_outcomes (merchant_id, order_id, entry_id, outcome, created_at)
-      select $1, order_id, entry_id, 'canceled', $4
+      select merchant_id, order_id, entry_id, 'canceled', $4
       from unsent
       returning entry_id`,
     values: [merchantId, orderIds, entryIds, now],

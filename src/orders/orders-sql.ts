@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
 import { isExpired } from "../lifecycle/lifecycle.ts";
 import { inRequestOrder } from "../lifecycle/lines.ts";
 import type {
@@ -120,17 +121,20 @@ export async function readOrders(
 /** Reads whole orders of many connections. The subquery keeps the planner from reading all orders to find a few. */
 export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]): Promise<Order[]> {
   if (keys.length === 0) return [];
-  const rows = await db.query<OrderRow>({
-    name: "read-orders-by-key",
-    text: `
-      select found.*
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
-      cross join lateral (
-        ${selectOrders("o.merchant_id")}
-        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-        limit 1) as found`,
-    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
-  });
+  const rows = await merchantByMerchant(db, keys, (own, merchantId) =>
+    db.query<OrderRow>({
+      name: "read-orders-by-key",
+      text: `
+        select found.*
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+        cross join lateral (
+          ${selectOrders("o.merchant_id")}
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+            and ${ofMerchant("$4", "o.merchant_id")}
+          limit 1) as found`,
+      values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
+    }),
+  );
   return rows.map(toOrder);
 }
 

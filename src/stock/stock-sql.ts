@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
@@ -30,16 +31,19 @@ export type StockMove = {
  */
 export async function lockStock(tx: Queryable, products: readonly ProductKey[]): Promise<ProductKey[]> {
   if (products.length === 0) return [];
-  const rows = await tx.query<ProductRow>({
-    name: "lock-stock",
-    text: `
-      select s.merchant_id, s.product_id
-      from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, product_id)
-      join stocked_products s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id
-      order by s.merchant_id, s.product_id
-      for no key update of s`,
-    values: productColumns(products),
-  });
+  const rows = await merchantByMerchant(tx, products, (own, merchantId) =>
+    tx.query<ProductRow>({
+      name: "lock-stock",
+      text: `
+        select s.merchant_id, s.product_id
+        from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, product_id)
+        join stocked_products s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id
+        where ${ofMerchant("$3", "wanted.merchant_id")}
+        order by s.merchant_id, s.product_id
+        for no key update of s`,
+      values: [...productColumns(own), merchantId],
+    }),
+  );
   return rows.map(toProductKey);
 }
 

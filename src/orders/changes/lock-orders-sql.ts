@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { OrderKey, OrderState, OrderStatus } from "../../lifecycle/order.ts";
 import { type ConnectionKey, connectionColumns } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -34,18 +35,21 @@ export const toOrderState = (row: OrderStateRow): OrderState => ({
 
 /** Locks those of the orders that no other transaction has locked (decision 0068). Returns them as stored. */
 export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderState[]> {
-  const rows = await tx.query<OrderStateRow>({
-    name: "lock-free-orders",
-    text: `
-      select free.*
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
-      cross join lateral (
-        select ${ORDER_STATE}
-        from orders o
-        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-        for no key update skip locked) as free`,
-    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
-  });
+  const rows = await merchantByMerchant(tx, keys, (own, merchantId) =>
+    tx.query<OrderStateRow>({
+      name: "lock-free-orders",
+      text: `
+        select free.*
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+        cross join lateral (
+          select ${ORDER_STATE}
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+            and ${ofMerchant("$4", "o.merchant_id")}
+          for no key update skip locked) as free`,
+      values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
+    }),
+  );
   return rows.map(toOrderState);
 }
 

@@ -29,12 +29,13 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
           canceled_at = change.canceled_at, last_sequence = change.last_sequence,
           has_unshipped = coalesce(change.has_unshipped, o.has_unshipped),
           last_feed_position = case
-            when o.last_feed_position < pg_snapshot_xmax(pg_current_snapshot())
-            then greatest(o.last_feed_position, pg_current_xact_id())
-            else pg_current_xact_id()
+            when o.last_feed_position < change.next_transaction
+            then greatest(o.last_feed_position, change.transaction)
+            else change.transaction
           end
       from (
-        select *
+        -- Functions of the transaction here, because Citus accepts none within case.
+        select input.*, pg_current_xact_id() as transaction, pg_snapshot_xmax(pg_current_snapshot()) as next_transaction
         from json_to_recordset($1::json) as input (
           merchant_id uuid, id uuid, status text, hold_reasons text[], updated_at timestamptz, canceled_at timestamptz,
           last_sequence integer, sequence_before integer, has_unshipped boolean)

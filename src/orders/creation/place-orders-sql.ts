@@ -153,7 +153,7 @@ export async function insertOrders(
         from placed p
         join input i on i.merchant_id = p.merchant_id and i.id = p.id
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${chargeGoods("placed")}, ${fanOut("published", "$2", true)}
+      ), ${chargeGoods("placed")}, ${fanOut("published", "$2", null, true)}
       select p.id, p.merchant_id, p.connection_id,
              p.connection_id in (select h.connection_id from heads h) as has_deliveries
       from placed p`,

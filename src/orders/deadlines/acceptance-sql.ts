@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { OrderState } from "../../lifecycle/order.ts";
 import {
   type ConnectionKey,
@@ -38,20 +39,22 @@ export async function lockDueOrders(
   { connections, share, only, except }: OrderSelection,
   now: Date,
 ): Promise<OrderState[]> {
-  const rows = await tx.query<OrderStateRow>({
-    name: "lock-due-orders",
-    text: `
-      select due.*
-      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-      cross join lateral (
-        select ${ORDER_STATE}
-        from orders o
-        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${acceptanceDue("$3")}
-          and ${selected("$4", "$5")}
-        order by o.acceptance_due_at
-        limit $6
-        for no key update skip locked) as due`,
-    values: [...connectionColumns(connections), now, only, except, share],
-  });
+  const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
+    tx.query<OrderStateRow>({
+      name: "lock-due-orders",
+      text: `
+        select due.*
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+        cross join lateral (
+          select ${ORDER_STATE}
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${acceptanceDue("$3")}
+            and ${selected("$4", "$5")} and ${ofMerchant("$7", "o.merchant_id")}
+          order by o.acceptance_due_at
+          limit $6
+          for no key update skip locked) as due`,
+      values: [...connectionColumns(own), now, only, except, share, merchantId],
+    }),
+  );
   return rows.map(toOrderState);
 }

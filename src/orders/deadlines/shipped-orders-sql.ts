@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import { hasNoDuePayment } from "../../ledger/due-payments-sql.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import {
@@ -46,20 +47,22 @@ export async function lockShippedOrders(
   tx: Queryable,
   { connections, share, only, except }: OrderSelection,
 ): Promise<OrderKey[]> {
-  const rows = await tx.query<ConnectionKeyRow & { id: string }>({
-    name: "lock-shipped-orders",
-    text: `
-      select done.merchant_id, done.connection_id, done.id
-      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-      cross join lateral (
-        select o.merchant_id, o.connection_id, o.id
-        from orders o
-        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${DONE}
-          and ${selected("$3", "$4")}
-        order by o.id
-        limit $5
-        for no key update skip locked) as done`,
-    values: [...connectionColumns(connections), only, except, share],
-  });
+  const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
+    tx.query<ConnectionKeyRow & { id: string }>({
+      name: "lock-shipped-orders",
+      text: `
+        select done.merchant_id, done.connection_id, done.id
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+        cross join lateral (
+          select o.merchant_id, o.connection_id, o.id
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${DONE}
+            and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
+          order by o.id
+          limit $5
+          for no key update skip locked) as done`,
+      values: [...connectionColumns(own), only, except, share, merchantId],
+    }),
+  );
   return rows.map((row) => ({ ...toConnectionKey(row), id: row.id }));
 }

@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import {
   type ConnectionKey,
@@ -62,21 +63,23 @@ export async function lockUnroutedOrders(
   tx: Queryable,
   { connections, share, only, except }: OrderSelection,
 ): Promise<OrderKey[]> {
-  const rows = await tx.query<OrderKeyRow>({
-    name: "lock-unrouted-orders",
-    text: `
-      select due.merchant_id, due.connection_id, due.id
-      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-      cross join lateral (
-        select o.merchant_id, o.connection_id, o.id
-        from orders o
-        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${UNROUTED}
-          and ${selected("$3", "$4")}
-        order by o.id
-        limit $5
-        for no key update skip locked) as due`,
-    values: [...connectionColumns(connections), only, except, share],
-  });
+  const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
+    tx.query<OrderKeyRow>({
+      name: "lock-unrouted-orders",
+      text: `
+        select due.merchant_id, due.connection_id, due.id
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+        cross join lateral (
+          select o.merchant_id, o.connection_id, o.id
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${UNROUTED}
+            and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
+          order by o.id
+          limit $5
+          for no key update skip locked) as due`,
+      values: [...connectionColumns(own), only, except, share, merchantId],
+    }),
+  );
   return rows.map(toOrderKey);
 }
 
@@ -85,17 +88,19 @@ export async function lockUnroutedOrders(
  * order would not be evaluated again. All transactions lock orders in this order.
  */
 export async function lockWaitingOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderKey[]> {
-  const rows = await tx.query<OrderKeyRow>({
-    name: "lock-waiting-orders",
-    text: `
-      select o.merchant_id, o.connection_id, o.id
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
-      join orders o on o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-      where ${WAITS_FOR_SUPPLY}
-      order by o.id
-      for no key update of o`,
-    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
-  });
+  const rows = await merchantByMerchant(tx, keys, (own, merchantId) =>
+    tx.query<OrderKeyRow>({
+      name: "lock-waiting-orders",
+      text: `
+        select o.merchant_id, o.connection_id, o.id
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+        join orders o on o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+        where ${WAITS_FOR_SUPPLY} and ${ofMerchant("$4", "listed.merchant_id")}
+        order by o.id
+        for no key update of o`,
+      values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
+    }),
+  );
   return rows.map(toOrderKey);
 }
 

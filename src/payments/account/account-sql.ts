@@ -1,3 +1,4 @@
+import { merchantByMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { AccountEntry } from "./account-entries-sql.ts";
 import { type Account, type Booking, type Decision, signed } from "./bookings.ts";
@@ -38,18 +39,22 @@ export async function lockAccounts(tx: Queryable, merchantIds: readonly string[]
 }
 
 async function lockExisting(tx: Queryable, merchantIds: readonly string[]): Promise<number> {
-  const rows = await tx.query({
-    name: "lock-accounts",
-    text: `
-      select merchant_id
-      from merchant_accounts
-      where merchant_id = any($1::uuid[])
-      order by merchant_id
-      for no key update`,
-    values: [merchantIds],
-  });
+  const rows = await merchantByMerchant(tx, keysOf(merchantIds), (own) =>
+    tx.query({
+      name: "lock-accounts",
+      text: `
+        select merchant_id
+        from merchant_accounts
+        where merchant_id = any($1::uuid[])
+        order by merchant_id
+        for no key update`,
+      values: [own.map(({ merchantId }) => merchantId)],
+    }),
+  );
   return rows.length;
 }
+
+const keysOf = (merchantIds: readonly string[]) => merchantIds.map((merchantId) => ({ merchantId }));
 
 async function makeAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<void> {
   await tx.query({
@@ -110,16 +115,18 @@ export async function insertDeclines(tx: Queryable, declined: readonly Booking[]
  */
 export async function lockAccountsShared(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
   if (merchantIds.length === 0) return [];
-  await tx.query({
-    name: "hold-accounts",
-    text: `
-      select merchant_id
-      from merchant_accounts
-      where merchant_id = any($1::uuid[])
-      order by merchant_id
-      for share`,
-    values: [merchantIds],
-  });
+  await merchantByMerchant(tx, keysOf(merchantIds), (own) =>
+    tx.query({
+      name: "hold-accounts",
+      text: `
+        select merchant_id
+        from merchant_accounts
+        where merchant_id = any($1::uuid[])
+        order by merchant_id
+        for share`,
+      values: [own.map(({ merchantId }) => merchantId)],
+    }),
+  );
   return readLockedAccounts(tx, merchantIds);
 }
 

@@ -1,3 +1,4 @@
+import { merchantByMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { EventRow } from "../../events/event.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -25,7 +26,21 @@ export async function insertEvents(
       streamId: orderId ?? id,
     })),
   );
-  const heads = await tx.query<{ connection_id: string }>({
+  const heads = await merchantByMerchant(tx, events, (own, merchantId) =>
+    insertEventsOf(tx, own, now, positions, merchantId),
+  );
+  const sending = new Set(heads.map((row) => row.connection_id));
+  return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
+}
+
+const insertEventsOf = (
+  tx: Queryable,
+  events: readonly EventRow[],
+  now: Date,
+  positions: FeedPositions,
+  merchantId: string | null,
+) =>
+  tx.query<{ connection_id: string }>({
     name: "insert-events",
     text: `
       with published as (
@@ -34,7 +49,7 @@ export async function insertEvents(
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $8::xid8[], $9::timestamptz[])
           as event (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${fanOut("published", "$10", false)}
+      ), ${fanOut("published", "$10", "$11", false)}
       select distinct connection_id
       from heads`,
     values: [
@@ -48,11 +63,9 @@ export async function insertEvents(
       events.map(({ orderId }) => (orderId === null ? null : positions.get(orderId))),
       events.map((event) => event.notAfter),
       now,
+      merchantId,
     ],
   });
-  const sending = new Set(heads.map((row) => row.connection_id));
-  return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
-}
 
 /** Deletes at most `limit` events of test orders that are erased. Returns how many. */
 export async function eraseEvents(

@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
@@ -18,10 +19,16 @@ import type { Queryable } from "../../platform/database/database.ts";
  * @param events the name of an earlier part with the columns merchant_id, connection_id, event_id, event_type, order_id,
  *   sequence and not_after
  * @param now the parameter that holds the current time
+ * @param merchant the parameter that `ofMerchant` describes, or null without one
  * @param streamsAreNew true for events that begin their streams, such as `order.created`: no other delivery is pending
  * @returns the parts `added` and `heads`; `heads` has a row for each stream with something to send
  */
-export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean): string => `
+export const fanOut = (
+  events: string,
+  now: `$${number}`,
+  merchant: `$${number}` | null,
+  streamsAreNew: boolean,
+): string => `
       added as (
         insert into deliveries (
           merchant_id, connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id,
@@ -30,7 +37,7 @@ export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean
                w.id, t.event_id, t.event_type, t.order_id, t.sequence, coalesce(t.order_id, t.event_id), t.not_after, 'pending'
         from ${events} t
         join webhook_endpoints w on w.merchant_id = t.merchant_id and w.connection_id = t.connection_id
-        where w.status <> 'deleted' and t.event_type = any(w.event_types)
+        where w.status <> 'deleted' and t.event_type = any(w.event_types) and ${ofMerchant(merchant, "w.merchant_id")}
           and (w.mode = 'live' or t.not_after is not null) -- Only events of test orders expire (decision 0108).
         returning merchant_id, connection_id, id, endpoint_id, event_id, sequence, stream_id, not_after
       ), heads as (
@@ -42,8 +49,8 @@ export const fanOut = (events: string, now: `$${number}`, streamsAreNew: boolean
                ${now}, o.not_after, ${isFollowed(streamsAreNew)}
         from added o
         join webhook_endpoints w on w.merchant_id = o.merchant_id and w.id = o.endpoint_id
-        ${streamsAreNew ? "" : EARLIER}
-        where w.status = 'active'
+        ${streamsAreNew ? "" : earlier(merchant)}
+        where w.status = 'active' and ${ofMerchant(merchant, "w.merchant_id")}
         order by o.merchant_id, o.endpoint_id, o.stream_id, o.sequence, o.id
         on conflict (merchant_id, endpoint_id, stream_id) do update set is_followed = true
         returning connection_id
@@ -61,20 +68,20 @@ const isFollowed = (streamsAreNew: boolean): string => {
 // recovery of a resume is open can a stream of an active endpoint have pending deliveries and no head (decision 0033).
 // The stream's history is read only then, and only if its newest delivery is pending: so the history is read once
 // after a pause, and not by every event.
-const EARLIER = `
+const earlier = (merchant: `$${number}` | null): string => `
         left join lateral (
           select first.id, first.event_id
           from (
             select r.merchant_id, r.endpoint_id
             from webhook_recoveries r
             where r.merchant_id = o.merchant_id and r.endpoint_id = o.endpoint_id and not r.includes_failed
-              and r.finished_at is null
+              and r.finished_at is null and ${ofMerchant(merchant, "r.merchant_id")}
             limit 1) as resumed
           cross join lateral (
             select d.merchant_id, d.endpoint_id, d.status
             from deliveries d
             where d.merchant_id = resumed.merchant_id and d.endpoint_id = resumed.endpoint_id
-              and d.stream_id = o.stream_id
+              and d.stream_id = o.stream_id and ${ofMerchant(merchant, "d.merchant_id")}
             order by d.sequence desc, d.id desc
             limit 1) as newest
           cross join lateral (
@@ -82,11 +89,11 @@ const EARLIER = `
             from deliveries d
             where d.merchant_id = newest.merchant_id and d.endpoint_id = newest.endpoint_id
               and d.stream_id = o.stream_id and d.status = 'pending'
-              and newest.status = 'pending'
+              and newest.status = 'pending' and ${ofMerchant(merchant, "d.merchant_id")}
               and not exists (
                 select from due_deliveries h
                 where h.merchant_id = newest.merchant_id and h.endpoint_id = newest.endpoint_id
-                  and h.stream_id = o.stream_id)
+                  and h.stream_id = o.stream_id and ${ofMerchant(merchant, "h.merchant_id")})
             order by d.sequence, d.id
             limit 1) as first) as earlier on true`;
 
@@ -95,7 +102,15 @@ export async function lockStreams(
   tx: Queryable,
   streams: readonly (ConnectionKey & { readonly streamId: string })[],
 ): Promise<void> {
-  await tx.query({
+  await merchantByMerchant(tx, streams, (own, merchantId) => lockStreamsOf(tx, own, merchantId));
+}
+
+const lockStreamsOf = (
+  tx: Queryable,
+  streams: readonly (ConnectionKey & { readonly streamId: string })[],
+  merchantId: string | null,
+) =>
+  tx.query({
     name: "lock-streams",
     text: `
       select due.stream_id
@@ -103,13 +118,13 @@ export async function lockStreams(
       join webhook_endpoints w on w.merchant_id = stream.merchant_id and w.connection_id = stream.connection_id
       join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = w.id
         and due.stream_id = stream.id
-      where w.status <> 'deleted'
+      where w.status <> 'deleted' and ${ofMerchant("$4", "stream.merchant_id")}
       order by due.merchant_id, due.endpoint_id, due.stream_id
       for update of due`,
     values: [
       streams.map(({ merchantId }) => merchantId),
       streams.map(({ connectionId }) => connectionId),
       streams.map(({ streamId }) => streamId),
+      merchantId,
     ],
   });
-}

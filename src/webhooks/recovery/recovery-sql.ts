@@ -241,10 +241,10 @@ export async function restoreHeads(
       insert into due_deliveries (
         merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
         not_after)
-      select $1, $2, $3, stream.id, head.id, head.event_id, 'recovery', 0, $5, head.not_after
+      select head.merchant_id, $2, $3, stream.id, head.id, head.event_id, 'recovery', 0, $5, head.not_after
       from unnest($4::uuid[]) as stream (id)
       cross join lateral (
-        select d.id, d.event_id, d.not_after
+        select d.merchant_id, d.id, d.event_id, d.not_after
         from deliveries d
         where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $3 and d.stream_id = stream.id
           and d.status = 'pending'

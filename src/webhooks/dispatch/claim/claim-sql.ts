@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../../distribution/merchant-by-merchant.ts";
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
@@ -171,7 +172,34 @@ export async function claimDeliveries(
   { now, leasedUntil }: Claimant,
   rooms: readonly (ConnectionKey & Room)[],
 ): Promise<ClaimedDelivery[]> {
-  const rows = await db.query<ClaimedRow>({
+  const rows = await merchantByMerchant(db, rooms, (own, merchantId) =>
+    claimRows(db, ids, { now, leasedUntil }, own, merchantId),
+  );
+  const eventOf = await readEvents(db, rows);
+  return rows.map((row) => ({
+    ...toConnectionKey(row),
+    endpointId: row.endpoint_id,
+    streamId: row.stream_id,
+    ownStreamId: row.own_stream_id,
+    deliveryId: row.delivery_id,
+    eventId: row.event_id,
+    claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
+    trigger: row.trigger,
+    attemptCount: row.attempt_count,
+    notAfter: row.not_after,
+    leasedUntil,
+    event: eventOf(row),
+  }));
+}
+
+const claimRows = (
+  db: Queryable,
+  ids: ClaimIds,
+  { now, leasedUntil }: Omit<Claimant, "workerId">,
+  own: readonly (ConnectionKey & Room)[],
+  merchantId: string | null,
+) =>
+  db.query<ClaimedRow>({
     name: "claim-deliveries",
     text: `
       with picked as (
@@ -182,6 +210,7 @@ export async function claimDeliveries(
           from due_deliveries d
           where d.merchant_id = room.merchant_id and d.connection_id = room.connection_id
             and d.endpoint_id = room.endpoint_id and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
+            and ${ofMerchant("$10", "d.merchant_id")}
           order by d.due_at
           limit room.size
           for update skip locked) as due
@@ -206,35 +235,21 @@ export async function claimDeliveries(
                select d.stream_id
                from deliveries d
                where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
+                 and ${ofMerchant("$10", "d.merchant_id")}
              ) end as own_stream_id
       from claimed c`,
     values: [
-      ...connectionColumns(rooms),
+      ...connectionColumns(own),
       now,
       leasedUntil,
       ids.scheduled,
-      rooms.map(({ endpointId }) => endpointId),
-      rooms.map(({ size }) => size),
+      own.map(({ endpointId }) => endpointId),
+      own.map(({ size }) => size),
       LOST_ATTEMPT,
       ids.manual,
+      merchantId,
     ],
   });
-  const eventOf = await readEvents(db, rows);
-  return rows.map((row) => ({
-    ...toConnectionKey(row),
-    endpointId: row.endpoint_id,
-    streamId: row.stream_id,
-    ownStreamId: row.own_stream_id,
-    deliveryId: row.delivery_id,
-    eventId: row.event_id,
-    claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
-    trigger: row.trigger,
-    attemptCount: row.attempt_count,
-    notAfter: row.not_after,
-    leasedUntil,
-    event: eventOf(row),
-  }));
-}
 
 type EventOf = (row: ClaimedRow) => SendableEvent | null;
 

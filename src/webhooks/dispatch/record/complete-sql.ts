@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../../distribution/merchant-by-merchant.ts";
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
@@ -22,21 +23,25 @@ export async function lockClaimedStreams(
   const streams = deliveries.flatMap((delivery) =>
     [...new Set([delivery.streamId, delivery.ownStreamId])].map((streamId) => ({ ...delivery, streamId })),
   );
-  const rows = await tx.query<{ merchant_id: string; delivery_id: string; claim_id: string | null }>({
-    name: "lock-claimed-streams",
-    text: `
-      select due.merchant_id, due.delivery_id, due.claim_id
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (merchant_id, endpoint_id, stream_id)
-      join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = stream.endpoint_id
-        and due.stream_id = stream.stream_id
-      order by due.merchant_id, due.endpoint_id, due.stream_id
-      for update of due`,
-    values: [
-      streams.map(({ merchantId }) => merchantId),
-      streams.map(({ endpointId }) => endpointId),
-      streams.map(({ streamId }) => streamId),
-    ],
-  });
+  const rows = await merchantByMerchant(tx, streams, (own, merchantId) =>
+    tx.query<{ merchant_id: string; delivery_id: string; claim_id: string | null }>({
+      name: "lock-claimed-streams",
+      text: `
+        select due.merchant_id, due.delivery_id, due.claim_id
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (merchant_id, endpoint_id, stream_id)
+        join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = stream.endpoint_id
+          and due.stream_id = stream.stream_id
+        where ${ofMerchant("$4", "stream.merchant_id")}
+        order by due.merchant_id, due.endpoint_id, due.stream_id
+        for update of due`,
+      values: [
+        own.map((stream) => stream.merchantId),
+        own.map(({ endpointId }) => endpointId),
+        own.map(({ streamId }) => streamId),
+        merchantId,
+      ],
+    }),
+  );
   const held = new Set(rows.map((row) => `${keyOf(row.merchant_id, row.delivery_id)} ${row.claim_id}`));
   return new Set(
     deliveries.filter(({ merchantId, deliveryId, claimId }) =>
@@ -192,49 +197,52 @@ export async function advanceStreams(
   now: Date,
 ): Promise<ConnectionKey[]> {
   if (ended.length === 0) return [];
-  const rows = await tx.query<ConnectionKeyRow>({
-    name: "advance-streams",
-    text: `
-      with ended as materialized (
-        select *
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[])
-          as ended (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, continues)
-      ), following as materialized (
-        select e.merchant_id, e.endpoint_id, e.stream_id, e.delivery_id, e.claim_id,
-               n.id as next_id, n.event_id as next_event_id, n.not_after as next_not_after
-        from ended e
-        left join lateral (
-          select d.id, d.event_id, d.not_after
-          from deliveries d
-          where d.merchant_id = e.merchant_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
-            and d.status = 'pending' and e.continues
-          order by d.sequence, d.id
-          limit 1) as n on true
-      ), emptied as (
-        delete from due_deliveries d
-        using following f
+  const rows = await merchantByMerchant(tx, ended, (own, merchantId) =>
+    tx.query<ConnectionKeyRow>({
+      name: "advance-streams",
+      text: `
+        with ended as materialized (
+          select *
+          from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[])
+            as ended (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, continues)
+        ), following as materialized (
+          select e.merchant_id, e.endpoint_id, e.stream_id, e.delivery_id, e.claim_id,
+                 n.id as next_id, n.event_id as next_event_id, n.not_after as next_not_after
+          from ended e
+          left join lateral (
+            select d.id, d.event_id, d.not_after
+            from deliveries d
+            where d.merchant_id = e.merchant_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
+              and d.status = 'pending' and e.continues and ${ofMerchant("$8", "d.merchant_id")}
+            order by d.sequence, d.id
+            limit 1) as n on true
+        ), emptied as (
+          delete from due_deliveries d
+          using following f
+          where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
+            and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
+            and f.next_id is null and ${ofMerchant("$8", "d.merchant_id")}
+        )
+        update due_deliveries d
+        set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
+            is_followed = true, trigger = 'schedule', attempt_count = 0, due_at = $7,
+            claim_id = null, claimed_at = null, leased_until = null
+        from following f
         where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
           and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
-          and f.next_id is null
-      )
-      update due_deliveries d
-      set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
-          is_followed = true, trigger = 'schedule', attempt_count = 0, due_at = $7,
-          claim_id = null, claimed_at = null, leased_until = null
-      from following f
-      where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
-        and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
-        and f.next_id is not null
-      returning d.merchant_id, d.connection_id`,
-    values: [
-      ended.map(({ merchantId }) => merchantId),
-      ended.map(({ endpointId }) => endpointId),
-      ended.map(({ streamId }) => streamId),
-      ended.map(({ deliveryId }) => deliveryId),
-      ended.map(({ claimId }) => claimId),
-      ended.map(({ continues }) => continues),
-      now,
-    ],
-  });
+          and f.next_id is not null and ${ofMerchant("$8", "d.merchant_id")}
+        returning d.merchant_id, d.connection_id`,
+      values: [
+        own.map((head) => head.merchantId),
+        own.map(({ endpointId }) => endpointId),
+        own.map(({ streamId }) => streamId),
+        own.map(({ deliveryId }) => deliveryId),
+        own.map(({ claimId }) => claimId),
+        own.map(({ continues }) => continues),
+        now,
+        merchantId,
+      ],
+    }),
+  );
   return distinctConnections(rows.map(toConnectionKey));
 }
