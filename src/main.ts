@@ -1,10 +1,12 @@
 import type { Logger } from "pino";
-import { demoEnvironment, ensureDemo, welcome } from "./app/demo.ts";
+import type { DemoApi } from "./api/back-office/try-it.ts";
+import { demoApiOf, demoEnvironment, ensureDemo, welcome } from "./app/demo.ts";
 import { ListenError } from "./app/listen.ts";
 import { type RunningService, startService } from "./app/start.ts";
 import { productionRisks } from "./monitoring/checks/production-risks.ts";
 import { awaitsFirstOperator, firstOperatorLink } from "./people/first-operator.ts";
 import { deleteDemoLinks } from "./people/links/delete-demo-links.ts";
+import { systemClock } from "./platform/clock.ts";
 import { ConfigError, readConfig } from "./platform/config.ts";
 import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
 import { createLog } from "./platform/log.ts";
@@ -29,8 +31,9 @@ async function main(): Promise<void> {
   // The database rolls back what was not committed.
   void stopRequested.then(() => setTimeout(() => process.exit(0), EXIT_MS).unref());
   const telemetry = await startTelemetry(process.env, log, config.roles);
-  const running = await startService(config, log, telemetry);
-  if (demo) await showDemo(running);
+  let demoApi: DemoApi | null = null;
+  const running = await startService(config, log, telemetry, systemClock, demo ? () => demoApi : undefined);
+  if (demo) demoApi = await showDemo(running);
   else {
     for (const { check, message } of productionRisks(config))
       log.warn({ check }, `not for production: ${message}`);
@@ -68,7 +71,7 @@ async function showDemo({
   partnerApiUrl,
   backOfficeUrl,
   operatorToken,
-}: RunningService): Promise<void> {
+}: RunningService): Promise<DemoApi | null> {
   const data = await ensureDemo(context);
   process.stdout.write(
     welcome(data, {
@@ -78,6 +81,7 @@ async function showDemo({
       allowsPrivateNetworks: context.config.webhookAllowPrivateNetworks,
     }),
   );
+  return partnerApiUrl === null ? null : demoApiOf(data, partnerApiUrl);
 }
 
 main().catch((error: unknown) => {

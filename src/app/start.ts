@@ -1,10 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
-import { createBackOffice } from "../api/back-office/app.ts";
+import { createBackOffice, type Sites } from "../api/back-office/app.ts";
 import { tokenAuthentication } from "../api/back-office/authentication.ts";
 import { createHealthListener } from "../api/back-office/health.ts";
 import { limitAttempts } from "../api/back-office/limit-attempts.ts";
 import { sessionAuthentication } from "../api/back-office/people/session-authentication.ts";
+import type { FindDemoApi } from "../api/back-office/try-it.ts";
 import { createPartnerApi } from "../api/partner/app.ts";
 import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
 import { startHeartbeat } from "../monitoring/processes/heartbeat.ts";
@@ -46,12 +47,14 @@ const TOKEN_LENGTH_ADVISED = 32;
 /**
  * Starts the database, then the listeners and the worker of the configured roles. If anything fails, stops what was
  * started.
+ * @param demoApi in a demo, what its documentation sends requests to
  */
 export async function startService(
   config: Config,
   log: Logger,
   telemetry: Telemetry = NO_TELEMETRY,
   clock: Clock = systemClock,
+  demoApi?: FindDemoApi,
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
   try {
@@ -71,7 +74,14 @@ export async function startService(
     stops.resources.push({ name: "telemetry", stop: telemetry.stop });
     const notes = new JobNotes(clock);
     if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
-    const backOfficeUrl = await listenBackOffice(service, operatorToken, metrics, stops, stopping.signal);
+    const sites = { ...builtSites(), ...(demoApi !== undefined && { demoApi }) };
+    const backOfficeUrl = await listenBackOffice(
+      service,
+      { operatorToken, sites },
+      metrics,
+      stops,
+      stopping.signal,
+    );
     const partnerApiUrl = config.roles.has("api")
       ? await open(partnerApi(service, metrics, usage), config, "PORT", stops)
       : null;
@@ -150,7 +160,7 @@ const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Pro
 /** Every process serves health and metrics. Only a process with the role serves the API. */
 async function listenBackOffice(
   { context, pools }: OpenService,
-  operatorToken: string,
+  { operatorToken, sites }: { operatorToken: string; sites: Sites },
   metrics: Metrics,
   stops: Stops,
   stopping: AbortSignal,
@@ -162,7 +172,7 @@ async function listenBackOffice(
     const people = { ...context, db: pools.get("people") };
     const programs = limitAttempts(tokenAuthentication(operatorToken, backOffice), backOffice);
     const authenticate = sessionAuthentication(people, programs);
-    const app = createBackOffice(backOffice, authenticate, metrics, { health, people }, builtSites());
+    const app = createBackOffice(backOffice, authenticate, metrics, { health, people }, sites);
     limitConnections(app.server, connectionsMax("back-office"), log);
     return open(app, config, "BACK_OFFICE_PORT", stops);
   }

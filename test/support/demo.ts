@@ -1,11 +1,14 @@
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureDemo } from "../../src/app/demo.ts";
+import type { DemoApi } from "../../src/api/back-office/try-it.ts";
+import { demoApiOf, ensureDemo } from "../../src/app/demo.ts";
 import type { DemoPerson } from "../../src/app/demo-people.ts";
 import { startService } from "../../src/app/start.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { createLog } from "../../src/platform/log.ts";
+import { NO_TELEMETRY } from "../../src/platform/telemetry/telemetry.ts";
 import { freePort } from "./main-process.ts";
 import { createDatabase } from "./test-service.ts";
 
@@ -33,8 +36,11 @@ export async function startDemo(): Promise<Demo> {
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true",
     SHUTDOWN_DELAY_MS: "0",
   });
-  const service = await startService(config, createLog("silent"));
-  const { testKey, productIds, people } = await ensureDemo(service.context);
+  let demoApi: DemoApi | null = null;
+  const service = await startService(config, createLog("silent"), NO_TELEMETRY, systemClock, () => demoApi);
+  const data = await ensureDemo(service.context);
+  const { testKey, productIds, people } = data;
+  demoApi = demoApiOf(data, String(service.partnerApiUrl));
   return {
     api: String(service.partnerApiUrl),
     backOffice: String(service.backOfficeUrl),

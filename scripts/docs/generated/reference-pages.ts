@@ -46,6 +46,7 @@ function routePart({ method, path, operation }: Route, description: Description)
     ...bodyPart(operation, description),
     `### Example {#${operation.operationId}-example}\n`,
     `\`\`\`sh\n${curlOf({ method, path, operation })}\n\`\`\`\n`,
+    `${tryIt({ method, path, operation })}\n`,
     ...responsesPart(operation),
   ].join("\n");
 }
@@ -85,6 +86,27 @@ export function curlOf({ method, path, operation }: Route): string {
     lines.push("  -H 'Content-Type: application/json'", `  -d '${JSON.stringify(example, null, 2)}'`);
   return lines.join(" \\\n");
 }
+
+/** A form of the theme that sends the request, where the site can (decision 0163). Programs that read Markdown do not get it. */
+function tryIt({ method, path, operation }: Route): string {
+  const { operationId, parameters = [], requestBody } = operation;
+  const named = (position: string) =>
+    parameters.filter((each) => each.in === position).map(({ name }) => name);
+  const example = requestBody?.content["application/json"]?.example;
+  const attributes = {
+    operation: operationId,
+    method,
+    path,
+    query: named("query").join(","),
+    example: example === undefined ? "" : JSON.stringify(example),
+  };
+  const texts = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(value)}"`);
+  const idempotent = named("header").includes("Idempotency-Key") ? " idempotent" : "";
+  return `<TryIt${texts.join("")}${idempotent}></TryIt>`;
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** `orderId` becomes `ORDER_ID`. */
 const variableOf = (parameter: string): string => parameter.replace(/[A-Z]/g, "_$&").toUpperCase();

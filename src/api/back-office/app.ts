@@ -19,6 +19,7 @@ import { recentAuthenticationRequired } from "./people/sign-in-wire.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 import { addStaticSite } from "./static-site.ts";
+import { addTryIt, type FindDemoApi } from "./try-it.ts";
 
 /** Where the documentation is. Its files name this path, so it is also the default of its build (`docs/.vitepress`). */
 const DOCS_PATH = "/docs/";
@@ -27,7 +28,12 @@ const DOCS_PATH = "/docs/";
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
 
 /** Sites of files that the listener serves: the folder of each. Absent: it is not built. */
-export type Sites = { readonly docs?: string; readonly console?: string };
+export type Sites = {
+  readonly docs?: string;
+  readonly console?: string;
+  /** In a demo, the documentation sends requests to its partner API. */
+  readonly demoApi?: FindDemoApi;
+};
 
 /** Work whose connections to the database the requests of the API cannot take. */
 export type OwnConnections = {
@@ -74,6 +80,7 @@ export function createBackOffice(
   addSignIn(app, people, metrics);
   addProblemPages(app, sites);
   if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
+  if (sites.demoApi !== undefined) addTryIt(app, DOCS_PATH, config, sites.demoApi);
   addConsole(app, sites.console);
   return app;
 }
