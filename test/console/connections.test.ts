@@ -36,7 +36,11 @@ describe("the keys of a connection", () => {
     const key = await shownOnce(page, "New key");
     const me = () => world.service.partner(key).get("/v1/me");
     expect((await me()).status).toBe(200);
-    const row = page.getByRole("row").filter({ hasText: "web shop" });
+    const row = page.getByRole("row").filter({ hasText: key.slice(0, 16) });
+    await row.getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const replacing = await shownOnce(page, "New key");
+    expect((await world.service.partner(replacing).get("/v1/me")).status).toBe(200);
     expect(await row.textContent(), "the key is nowhere on the page").not.toContain(key);
     await row.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();

@@ -47,4 +47,7 @@ export const paths = {
   welcome: () => "/welcome",
   resetPassword: () => "/reset-password",
   account: () => "/account",
+  people: (search: Search = {}) => `/people${stringifySearch(search)}`,
+  person: (personId: string) => `/people/${part(personId)}`,
+  tokens: (search: Search = {}) => `/tokens${stringifySearch(search)}`,
 } as const;

@@ -13,11 +13,13 @@ import { merchantRoute, merchantsRoute } from "./pages/merchants/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
 import { pickListRoute, slipsRoute, stationRoute, workRoute } from "./pages/packing/routes.ts";
+import { peopleRoute, personRoute } from "./pages/people/routes.ts";
 import { returnsRoute } from "./pages/returns/routes.ts";
 import { reviewRoute } from "./pages/review/routes.ts";
 import { settingsRoute } from "./pages/settings/routes.ts";
 import { doctorRoute } from "./pages/signatures/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
+import { tokensRoute } from "./pages/tokens/routes.ts";
 import { deliveriesRoute, deliveryRoute, endpointRoute, endpointsRoute } from "./pages/webhooks/routes.ts";
 import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
 import { parseSearch, stringifySearch } from "./routing/search.ts";
@@ -58,6 +60,9 @@ const routeTree = rootRoute.addChildren([
     stockRoute,
     movementsRoute,
 
+    peopleRoute,
+    personRoute,
+    tokensRoute,
     auditRoute,
     systemRoute,
     settingsRoute,

@@ -6,12 +6,14 @@ import {
   IconBuildingWarehouse,
   IconClipboardCheck,
   IconHistory,
+  IconKey,
   IconLayoutDashboard,
   IconListDetails,
   IconPackage,
   IconPlugConnected,
   IconStethoscope,
   IconTruckReturn,
+  IconUsers,
   IconWebhook,
 } from "@tabler/icons-react";
 import type { Role } from "../api/me.ts";
@@ -30,6 +32,8 @@ type Item = {
     | "connections"
     | "endpoints"
     | "signatureDoctor"
+    | "people"
+    | "tokens"
     | "audit"
     | "system"
     | "settings";
@@ -51,6 +55,9 @@ const FLOOR: readonly Role[] = ["operator", "warehouse"];
 
 /** Partners' developers, and who helps them. */
 const DEVELOPERS: readonly Role[] = ["operator", "partner"];
+
+/** Who gives access to others, or sees who has it. */
+const GIVERS: readonly Role[] = ["operator", "merchant", "support"];
 
 const OPERATION: readonly Role[] = ["operator", "support"];
 
@@ -115,6 +122,8 @@ const NAVIGATION: readonly Group[] = [
   {
     name: "operation",
     items: [
+      { name: "people", to: paths.people(), icon: IconUsers, roles: GIVERS, key: "u" },
+      { name: "tokens", to: paths.tokens(), icon: IconKey, roles: GIVERS, key: "t" },
       { name: "audit", to: paths.auditLog(), icon: IconHistory, roles: OPERATION },
       { name: "system", to: paths.system(), icon: IconActivity, roles: OPERATION, key: "s" },
       { name: "settings", to: paths.settings(), icon: IconAdjustments, roles: ["operator"] },

@@ -4,6 +4,7 @@ import type {
   CheckStatus,
   DeliveryStatus,
   OrderStatus,
+  PersonState,
   ProcessStatus,
   ProductStatus,
   ShipmentStatus,
@@ -56,6 +57,7 @@ const TONES = {
     active: "success",
     discontinued: "neutral",
   } satisfies Record<ProductStatus, Tone>,
+  person: { invited: "info", active: "success", disabled: "neutral" } satisfies Record<PersonState, Tone>,
   check: { ok: "success", warn: "warning", fail: "danger" } satisfies Record<CheckStatus, Tone>,
   process: { running: "success", missing: "danger", stopped: "neutral" } satisfies Record<
     ProcessStatus,

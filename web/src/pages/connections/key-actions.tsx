@@ -9,50 +9,52 @@ import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 
+type Props = {
+  readonly of: Key;
+  /** Shows the text of a new key. Meanwhile the old one can no longer be rotated. */
+  readonly onKey: (text: string) => void;
+};
+
 /** What can be done with a key that is still valid. A key is replaced once. */
-export function KeyActions({ of }: { of: Key }) {
+export function KeyActions({ of, onKey }: Props) {
   const { revokedAt, expiresAt, replacedBy } = of;
   if (revokedAt !== null || (expiresAt !== null && new Date(expiresAt) <= new Date())) return null;
   return (
     <Group gap={6} justify="flex-end">
-      {replacedBy === null && <RotateKey of={of} />}
+      {replacedBy === null && <RotateKey of={of} onKey={onKey} />}
       <RevokeKey of={of} />
     </Group>
   );
 }
 
-function RotateKey({ of: { id, prefix } }: { of: Key }) {
+function RotateKey({ of: { id, prefix }, onKey }: Props) {
   const { t } = useTranslation();
-  const [key, setKey] = useState<string | null>(null);
   return (
-    <>
-      <ConfirmAction<{ overlapHours: number | string }>
-        label={t("keys.rotate")}
-        effect={t("keys.rotateEffect", { prefix })}
-        done={t("keys.rotatedDone")}
-        initialValues={{ overlapHours: 24 }}
-        fields={(form) => (
-          <NumberInput
-            label={t("keys.overlapHours")}
-            description={t("keys.overlapHelp")}
-            min={0}
-            max={168}
-            data-autofocus
-            {...form.getInputProps("overlapHours")}
-          />
-        )}
-        run={async ({ overlapHours }) => {
-          const rotated = await dataOf(
-            api.POST("/api/keys/{id}/rotate", {
-              params: { path: { id } },
-              body: { overlapHours: Number(overlapHours) },
-            }),
-          );
-          setKey(rotated.key);
-        }}
-      />
-      <ShownOnce title={t("keys.new")} about={t("keys.newAbout")} value={key} onClose={() => setKey(null)} />
-    </>
+    <ConfirmAction<{ overlapHours: number | string }>
+      label={t("keys.rotate")}
+      effect={t("keys.rotateEffect", { prefix })}
+      done={t("keys.rotatedDone")}
+      initialValues={{ overlapHours: 24 }}
+      fields={(form) => (
+        <NumberInput
+          label={t("keys.overlapHours")}
+          description={t("keys.overlapHelp")}
+          min={0}
+          max={168}
+          data-autofocus
+          {...form.getInputProps("overlapHours")}
+        />
+      )}
+      run={async ({ overlapHours }) => {
+        const rotated = await dataOf(
+          api.POST("/api/keys/{id}/rotate", {
+            params: { path: { id } },
+            body: { overlapHours: Number(overlapHours) },
+          }),
+        );
+        onKey(rotated.key);
+      }}
+    />
   );
 }
 

@@ -1,11 +1,13 @@
 import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { Connection, Key } from "../../api/schema.d.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
+import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { CreateKey, KeyActions } from "./key-actions.tsx";
@@ -45,41 +47,50 @@ export function KeysSection({ connection }: Props) {
 
 function KeyTable({ keys, changeable }: { keys: readonly Key[]; changeable: readonly Key["mode"][] }) {
   const { t } = useTranslation();
+  const [newKey, setNewKey] = useState<string | null>(null);
   return (
-    <DataTable
-      label={t("keys.title")}
-      rows={keys}
-      rowKey={({ id }) => id}
-      columns={[
-        {
-          name: t("keys.key"),
-          cell: ({ prefix }) => (
-            <Text span inherit ff="monospace">
-              {prefix}…
-            </Text>
-          ),
-        },
-        { name: t("keys.name"), cell: ({ name }) => name ?? "–" },
-        {
-          name: t("keys.mode"),
-          cell: ({ mode }) => (
-            <Pill tone={mode === "live" ? "info" : "neutral"}>{t(`keys.modes.${mode}`)}</Pill>
-          ),
-        },
-        { name: t("keys.state"), cell: (key) => <KeyState of={key} /> },
-        {
-          name: t("keys.lastUsed"),
-          cell: ({ lastUsedAt }) =>
-            lastUsedAt === null ? t("keys.neverUsed") : <Time at={lastUsedAt} as="relative" />,
-        },
-        { name: t("keys.created"), cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
-        {
-          name: t("keys.actions"),
-          cell: (key) => changeable.includes(key.mode) && <KeyActions of={key} />,
-          align: "right",
-        },
-      ]}
-    />
+    <>
+      <DataTable
+        label={t("keys.title")}
+        rows={keys}
+        rowKey={({ id }) => id}
+        columns={[
+          {
+            name: t("keys.key"),
+            cell: ({ prefix }) => (
+              <Text span inherit ff="monospace">
+                {prefix}…
+              </Text>
+            ),
+          },
+          { name: t("keys.name"), cell: ({ name }) => name ?? "–" },
+          {
+            name: t("keys.mode"),
+            cell: ({ mode }) => (
+              <Pill tone={mode === "live" ? "info" : "neutral"}>{t(`keys.modes.${mode}`)}</Pill>
+            ),
+          },
+          { name: t("keys.state"), cell: (key) => <KeyState of={key} /> },
+          {
+            name: t("keys.lastUsed"),
+            cell: ({ lastUsedAt }) =>
+              lastUsedAt === null ? t("keys.neverUsed") : <Time at={lastUsedAt} as="relative" />,
+          },
+          { name: t("keys.created"), cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
+          {
+            name: t("keys.actions"),
+            cell: (key) => changeable.includes(key.mode) && <KeyActions of={key} onKey={setNewKey} />,
+            align: "right",
+          },
+        ]}
+      />
+      <ShownOnce
+        title={t("keys.new")}
+        about={t("keys.newAbout")}
+        value={newKey}
+        onClose={() => setNewKey(null)}
+      />
+    </>
   );
 }
 

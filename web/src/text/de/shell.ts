@@ -26,6 +26,8 @@ export const shell: Translated<typeof en> = {
     connections: "Verbindungen",
     endpoints: "Webhooks",
     signatureDoctor: "Signaturdoktor",
+    people: "Personen",
+    tokens: "Token",
     audit: "Protokoll",
     system: "System",
     settings: "Einstellungen",
@@ -182,6 +184,7 @@ export const shell: Translated<typeof en> = {
     health: { healthy: "Gesund", failing: "Gestört", backing_off: "Wartet", paused: "Angehalten" },
     product: { active: "Aktiv", discontinued: "Ausgelaufen" },
     check: { ok: "In Ordnung", warn: "Warnung", fail: "Fehler" },
+    person: { invited: "Eingeladen", active: "Aktiv", disabled: "Gesperrt" },
     process: { running: "Läuft", missing: "Nicht gesehen", stopped: "Beendet" },
   },
 };

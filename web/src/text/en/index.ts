@@ -2,6 +2,7 @@ import { merchants } from "./merchants.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { overview } from "./overview.ts";
+import { people } from "./people.ts";
 import { shell } from "./shell.ts";
 import { signatures } from "./signatures.ts";
 import { warehouse } from "./warehouse.ts";
@@ -15,6 +16,7 @@ export const en = {
   ...overview,
   ...merchants,
   ...webhooks,
+  ...people,
   ...warehouse,
   ...signatures,
 };

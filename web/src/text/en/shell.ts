@@ -23,6 +23,8 @@ export const shell = {
     connections: "Connections",
     endpoints: "Webhooks",
     signatureDoctor: "Signature doctor",
+    people: "People",
+    tokens: "Tokens",
     audit: "Audit log",
     system: "System",
     settings: "Settings",
@@ -168,6 +170,7 @@ export const shell = {
     health: { healthy: "Healthy", failing: "Failing", backing_off: "Backing off", paused: "Paused" },
     product: { active: "Active", discontinued: "Discontinued" },
     check: { ok: "OK", warn: "Warning", fail: "Failed" },
+    person: { invited: "Invited", active: "Active", disabled: "Disabled" },
     process: { running: "Running", missing: "Not seen", stopped: "Stopped" },
   },
 };

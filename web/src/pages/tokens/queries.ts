@@ -1,0 +1,8 @@
+import { read } from "../../api/read.ts";
+import type { paths } from "../../api/schema.d.ts";
+
+type TokenFilters = NonNullable<paths["/api/tokens"]["get"]["parameters"]["query"]>;
+
+/** @param filters as in the address of the list */
+export const tokensQuery = (filters: TokenFilters) =>
+  read("/api/tokens", { params: { query: { limit: 50, ...filters } } });

@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { queryClient } from "../../api/query-client.ts";
+import { signedInRoute } from "../../routing/root.tsx";
+import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
+import { tokensQuery } from "./queries.ts";
+
+const tokensSearch = searchParams({
+  role: oneOf(["operator", "warehouse", "merchant", "partner", "support", "monitoring"]),
+  live: flag,
+  cursor: text,
+});
+
+export const tokensRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/tokens",
+  validateSearch: tokensSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ deps }) => void queryClient.prefetchQuery(tokensQuery(deps)),
+  component: lazyRouteComponent(() => import("./tokens-page.tsx"), "TokensPage"),
+});
