@@ -58,6 +58,24 @@ export const PAGES: readonly TestedPage[] = [
     person: "merchant",
     heading: "Merchant",
   },
+  {
+    name: "merchant-account",
+    path: ({ partner }) => `/merchants/${partner.merchantId}/account`,
+    person: "operator",
+    heading: "Account of Merchant",
+  },
+  {
+    name: "charges",
+    path: ({ partner }) => `/merchants/${partner.merchantId}/charges`,
+    person: "merchant",
+    heading: "Charges and refunds",
+  },
+  {
+    name: "payment-failures-empty",
+    path: () => "/payment-failures",
+    person: "merchant",
+    heading: "Declined payments",
+  },
   { name: "connections", path: () => "/connections", person: "partner", heading: "Connections" },
   {
     name: "connection",

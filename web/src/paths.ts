@@ -9,10 +9,15 @@ const part = (id: string): string => encodeURIComponent(id);
  * @see routes.tsx
  */
 export const paths = {
-  overview: () => "/",
+  overview: (search: Search = {}) => `/${stringifySearch(search)}`,
   orders: (search: Search = {}) => `/orders${stringifySearch(search)}`,
   order: (orderId: string) => `/orders/${part(orderId)}`,
   merchants: (search: Search = {}) => `/merchants${stringifySearch(search)}`,
+  merchantAccount: (merchantId: string, search: Search = {}) =>
+    `/merchants/${part(merchantId)}/account${stringifySearch(search)}`,
+  charges: (merchantId: string, search: Search = {}) =>
+    `/merchants/${part(merchantId)}/charges${stringifySearch(search)}`,
+  failures: (search: Search = {}) => `/payment-failures${stringifySearch(search)}`,
   merchant: (merchantId: string) => `/merchants/${part(merchantId)}`,
   connections: (search: Search = {}) => `/connections${stringifySearch(search)}`,
   connection: (connectionId: string) => `/connections/${part(connectionId)}`,

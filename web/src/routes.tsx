@@ -10,6 +10,7 @@ import {
   stockRoute,
 } from "./pages/facilities/routes.ts";
 import { merchantRoute, merchantsRoute } from "./pages/merchants/routes.ts";
+import { chargesRoute, failuresRoute, merchantAccountRoute } from "./pages/money/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
 import { pickListRoute, slipsRoute, stationRoute, workRoute } from "./pages/packing/routes.ts";
@@ -39,6 +40,9 @@ const routeTree = rootRoute.addChildren([
     orderRoute,
     merchantsRoute,
     merchantRoute,
+    merchantAccountRoute,
+    chargesRoute,
+    failuresRoute,
     connectionsRoute,
     connectionRoute,
 

@@ -4,6 +4,7 @@ import {
   IconAdjustments,
   IconBuildingStore,
   IconBuildingWarehouse,
+  IconCash,
   IconClipboardCheck,
   IconHistory,
   IconKey,
@@ -29,6 +30,7 @@ type Item = {
     | "returns"
     | "facilities"
     | "merchants"
+    | "money"
     | "connections"
     | "endpoints"
     | "signatureDoctor"
@@ -91,6 +93,13 @@ const NAVIGATION: readonly Group[] = [
         icon: IconBuildingStore,
         roles: ["operator", "support", "merchant", "warehouse", "monitoring"],
         key: "m",
+      },
+      {
+        name: "money",
+        to: paths.failures(),
+        icon: IconCash,
+        roles: ["operator", "support", "merchant"],
+        key: "y",
       },
       {
         name: "connections",

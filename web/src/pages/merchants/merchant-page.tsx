@@ -28,6 +28,7 @@ export function MerchantPage() {
   const search = route.useSearch();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
   const mayChange = useHasRole("operator", "merchant");
+  const seesBusiness = useHasRole("operator", "merchant", "support");
   return (
     <ListPage
       title={merchant.name}
@@ -39,9 +40,19 @@ export function MerchantPage() {
       }
       actions={
         <>
+          {seesBusiness && (
+            <ButtonLink to={paths.overview({ merchantId })} size="xs" variant="default">
+              {t("overview.title")}
+            </ButtonLink>
+          )}
           <ButtonLink to={paths.orders({ merchantId })} size="xs" variant="default">
             {t("merchants.orders")}
           </ButtonLink>
+          {seesBusiness && (
+            <ButtonLink to={paths.merchantAccount(merchantId)} size="xs" variant="default">
+              {t("money.account")}
+            </ButtonLink>
+          )}
           {mayChange && <CreateConnection merchantId={merchantId} />}
         </>
       }

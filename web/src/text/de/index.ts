@@ -1,6 +1,7 @@
 import type { en } from "../en/index.ts";
 import type { Translated } from "../texts.ts";
 import { merchants } from "./merchants.ts";
+import { money } from "./money.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { overview } from "./overview.ts";
@@ -13,6 +14,7 @@ import { webhooks } from "./webhooks.ts";
 export const de: Translated<typeof en> = {
   ...shell,
   ...orders,
+  ...money,
   ...operation,
   ...overview,
   ...merchants,

@@ -23,6 +23,7 @@ export const shell: Translated<typeof en> = {
     returns: "Rücksendungen",
     facilities: "Standorte",
     merchants: "Händler",
+    money: "Abgelehnte Zahlungen",
     connections: "Verbindungen",
     endpoints: "Webhooks",
     signatureDoctor: "Signaturdoktor",

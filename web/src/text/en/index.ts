@@ -1,4 +1,5 @@
 import { merchants } from "./merchants.ts";
+import { money } from "./money.ts";
 import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { overview } from "./overview.ts";
@@ -12,6 +13,7 @@ import { webhooks } from "./webhooks.ts";
 export const en = {
   ...shell,
   ...orders,
+  ...money,
   ...operation,
   ...overview,
   ...merchants,

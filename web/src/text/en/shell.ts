@@ -20,6 +20,7 @@ export const shell = {
     returns: "Returns",
     facilities: "Facilities",
     merchants: "Merchants",
+    money: "Declined payments",
     connections: "Connections",
     endpoints: "Webhooks",
     signatureDoctor: "Signature doctor",

@@ -1,0 +1,76 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findingsOf, visit } from "../support/browser.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { runJob } from "../support/jobs.ts";
+import { startWorld, type World } from "./world.ts";
+
+let world: World;
+let poor: Partner;
+beforeAll(async () => {
+  world = await startWorld();
+  poor = await createPartner(world.service);
+  await world.service.backOffice.request("PATCH", `/api/merchants/${poor.merchantId}`, {
+    body: { creditLimit: { amount: "1.00", currency: "EUR" } },
+  });
+  await placeOrder(poor, { externalOrderId: "declined-1" });
+  await runJob(world.service, "process-payments");
+});
+afterAll(() => world.close());
+
+async function recordPayment(page: Page, amount: string, reference: string): Promise<void> {
+  await page.getByRole("button", { name: "Record a payment" }).click();
+  const dialog = page.getByRole("dialog", { name: "Record a payment" });
+  await dialog.getByLabel("Amount").fill(amount);
+  await dialog.getByLabel("Reference").fill(reference);
+  await dialog.getByRole("button", { name: "Record a payment" }).click();
+}
+
+describe("the money of a merchant", () => {
+  it("the operator finds a declined payment, records money, and the statement shows it", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/payment-failures", "Declined payments");
+    const row = page.getByRole("row").filter({ hasText: "declined-1" });
+    await row.getByText("Credit limit exceeded").waitFor();
+    await row.getByText(/^Pay the account/).waitFor();
+    await row.getByRole("link").last().click();
+    await page.getByRole("heading", { level: 1, name: /^Account of/ }).waitFor();
+    await page.getByText("A payment was declined").waitFor();
+    await recordPayment(page, "1000,5", "bank-1");
+    const dialog = page.getByRole("dialog", { name: "Record a payment" });
+    await dialog.getByText("Some fields are not right.").waitFor();
+    expect(await findingsOf(page), "the dialog").toEqual([]);
+    await dialog.getByLabel("Amount").fill("1000.50");
+    await dialog.getByRole("button", { name: "Record a payment" }).click();
+    await page.getByText("The payment was recorded.").waitFor();
+    await runJob(world.service, "process-payments");
+    world.service.clock.advance({ seconds: 1 }); // A statement ends before the present moment.
+    await page.reload();
+    const booked = page.getByRole("row").filter({ hasText: "bank-1" });
+    await booked.getByText("Olivia").waitFor();
+    expect(await booked.textContent()).toContain("€1,000.50");
+    await page.getByRole("row").filter({ hasText: "declined-1" }).waitFor();
+    expect(await page.getByText("A payment was declined").count()).toBe(0);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    expect((await download).suggestedFilename()).toMatch(/csv$/);
+  });
+
+  it("the merchant reads its own account and charges, changes nothing, and sees no other merchant's", async () => {
+    const page = await world.open(world.people.merchant);
+    await visit(page, `/merchants/${world.partner.merchantId}/account`, "Account of Merchant");
+    await page.getByText("Charges go to the merchant's account.").waitFor();
+    for (const name of ["Record a payment", "Charge by Stripe"])
+      expect(await page.getByRole("button", { name }).count(), name).toBe(0);
+    await page.getByRole("link", { name: "Charges and refunds" }).click();
+    await page.getByRole("row").filter({ hasText: "shop-1003" }).first().waitFor();
+    await page.goto(`/merchants/${poor.merchantId}/account`);
+    await page.getByText("There is nothing at this address, or it is not yours to see.").waitFor();
+    const body = { amount: { amount: "5.00", currency: "EUR" }, reference: "mine" };
+    const recorded = await page.request.post(`/api/merchants/${world.partner.merchantId}/account/payments`, {
+      data: body,
+      headers: { origin: world.url },
+    });
+    expect(recorded.status()).toBe(403);
+  });
+});
