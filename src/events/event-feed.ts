@@ -1,13 +1,22 @@
 import type { KeyAccess } from "../merchants/key-mode.ts";
-import type { Queryable } from "../platform/database/database.ts";
+import type { Context } from "../platform/context.ts";
 import { momentOf, uuidAt } from "../platform/ids.ts";
 import { EVENTS_KEPT_MS } from "../platform/retention.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../platform/time.ts";
-import { badCursor, PAGE_SIZE_DEFAULT } from "../platform/wire/cursor.ts";
+import { badCursor, PAGE_SIZE_DEFAULT, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import type { EventType } from "./event-types.ts";
-import { decodeFeedCursor, encodeFeedCursor, FEED_START } from "./feed-cursor.ts";
-import { type FeedPosition, type FeedRow, listFeed, listFeedOfOrder } from "./feed-sql.ts";
+import {
+  decodeFeedCursor,
+  decodeOrderCursor,
+  encodeFeedCursor,
+  encodeOrderCursor,
+  FEED_START,
+  type FeedPosition,
+  type OrderPosition,
+} from "./feed-cursor.ts";
+import { type FeedRange, type FeedRow, listFeed, listFeedOfOrder, type OrderFeedStart } from "./feed-sql.ts";
+import { PLACED_TOGETHER_MAX, placeNextEvents } from "./place-events.ts";
 
 /** The oldest id of an event that is shown at `now`. */
 export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KEPT_MS));
@@ -18,15 +27,18 @@ export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KE
  */
 const DISORDER_MAX_MS = CLOCK_SKEW_MAX_MS;
 
+/** Batches of events that one request places, at most: as many as it reads. */
+const BATCHES_MAX = ROWS_READ_MAX / PLACED_TOGETHER_MAX;
+
 type FeedQuery = { cursor?: string; limit?: number };
 type FeedFilter = { orderId: string | null; type: EventType | null };
 
 /** The requested page of the feed. */
-export type FeedPage = { after: FeedPosition; limit: number };
+export type FeedPage = { readonly after: FeedPosition | OrderPosition; readonly limit: number };
 
 export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): FeedPage | Problem {
   if (cursor === undefined) return { after: FEED_START, limit };
-  const after = decodeFeedCursor(cursor);
+  const after = decodeFeedCursor(cursor) ?? decodeOrderCursor(cursor);
   return after === null ? badCursor : { after, limit };
 }
 
@@ -36,30 +48,67 @@ export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): Feed
  * empty page has one if reading ended before anything fit the filter.
  */
 export async function readFeed(
-  db: Queryable,
+  context: Pick<Context, "db" | "clock">,
   access: KeyAccess,
   { after, limit }: FeedPage,
   { orderId, type }: FeedFilter,
-  now: Date,
 ): Promise<string> {
-  const page = { ...access, after, limit, type, oldestId: oldestIdAfter(after, now), now };
-  const rows = orderId === null ? await listFeed(db, page) : await listFeedOfOrder(db, page, orderId);
-  // Rows after the one at which reading ended are of the later part of the feed: the next page begins before them.
-  const end = rows.findIndex((row) => row.is_last);
-  const read = end === -1 ? rows : rows.slice(0, end + 1);
-  const last = read.at(-1);
-  const nextCursor = last === undefined ? "null" : `"${encodeFeedCursor(positionOf(last))}"`;
-  const bodies = read.filter(({ fits }) => fits).map(({ body }) => body);
-  return `{"data":[${bodies.join(",")}],"nextCursor":${nextCursor}}`;
+  const now = context.clock.now();
+  const oldestId = oldestIdAfter(after, now);
+  const range = { ...access, limit, type, oldestShownId: oldestShownId(now), oldestId, now };
+  if (orderId === null) return pageOfFeed(await readPlaced(context, range, placeOf(after)));
+  const rows = await listFeedOfOrder(context.db, range, orderId, startOf(after, orderId));
+  const last = rows.at(-1);
+  return toJson(
+    rows,
+    last === undefined ? null : encodeOrderCursor({ orderId, sequence: last.sequence, eventId: last.id }),
+  );
 }
 
-const positionOf = ({ feed_position, sequence, id }: FeedRow): FeedPosition => ({
-  transactionId: feed_position,
-  sequence,
-  eventId: id,
-});
+/** The events after a position. If they do not fill the page, those that have no position yet get theirs. */
+async function readPlaced(
+  context: Pick<Context, "db" | "clock">,
+  range: FeedRange,
+  after: FeedPosition,
+): Promise<readonly FeedRow[]> {
+  let read = await listFeed(context.db, range, after);
+  for (
+    let batch = 0;
+    batch < BATCHES_MAX && read.hasUnplaced && !isComplete(read.rows, range.limit);
+    batch += 1
+  ) {
+    await placeNextEvents(context, range, range.oldestShownId);
+    read = await listFeed(context.db, range, after);
+  }
+  return read.rows;
+}
 
-function oldestIdAfter({ eventId }: FeedPosition, now: Date): string {
+const isComplete = (rows: readonly FeedRow[], limit: number): boolean =>
+  rows.length === limit || (rows.at(-1)?.is_last ?? false);
+
+function pageOfFeed(rows: readonly FeedRow[]): string {
+  const last = rows.at(-1);
+  const cursor = last && encodeFeedCursor({ position: last.position, eventId: last.id });
+  return toJson(
+    rows.filter(({ fits }) => fits),
+    cursor ?? null,
+  );
+}
+
+const toJson = (rows: readonly { readonly body: string }[], nextCursor: string | null): string =>
+  `{"data":[${rows.map(({ body }) => body).join(",")}],"nextCursor":${nextCursor === null ? "null" : `"${nextCursor}"`}}`;
+
+/** Where the whole feed continues. After a cursor of one order it repeats the events of the last hour before it. */
+const placeOf = (after: FeedPosition | OrderPosition): FeedPosition =>
+  "position" in after ? after : { ...FEED_START, eventId: after.eventId };
+
+/** Where the feed of an order continues. After a cursor of another order it does the same. */
+const startOf = (after: FeedPosition | OrderPosition, orderId: string): OrderFeedStart =>
+  "orderId" in after && after.orderId === orderId
+    ? { position: FEED_START.position, sequence: after.sequence, eventId: after.eventId }
+    : { position: placeOf(after).position, sequence: 0, eventId: FEED_START.eventId };
+
+function oldestIdAfter({ eventId }: { readonly eventId: string }, now: Date): string {
   const moment = momentOf(eventId).getTime() - DISORDER_MAX_MS;
   const [oldestShown, oldestAfter] = [oldestShownId(now), uuidAt(new Date(Math.max(0, moment)))];
   return oldestAfter > oldestShown ? oldestAfter : oldestShown; // UUIDs compare like their texts.

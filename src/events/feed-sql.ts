@@ -3,16 +3,11 @@ import type { Queryable } from "../platform/database/database.ts";
 import { ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { EventType } from "./event-types.ts";
 import { PING } from "./event-types.ts";
-
-/**
- * A position in the feed. Events are sorted by `feed_position`, which is a transaction id. Events with the same one are
- * sorted by sequence, then by id.
- */
-export type FeedPosition = { transactionId: string; sequence: number; eventId: string };
+import type { FeedPosition } from "./feed-cursor.ts";
+import { NO_POSITION } from "./positions-sql.ts";
 
 export type FeedRow = {
-  feed_position: string;
-  sequence: number;
+  position: string;
   id: string;
   body: string;
   /** False for the last row that was read, if it is only returned to continue from it. */
@@ -21,106 +16,99 @@ export type FeedRow = {
   is_last: boolean;
 };
 
-/** The part of the feed that a page is read from, and how much of it. */
-type FeedRange = KeyAccess & {
-  after: FeedPosition;
-  limit: number;
+/** What a page of the feed is read from, and how much of it. */
+export type FeedRange = KeyAccess & {
+  readonly limit: number;
   /** Null means any type. */
-  type: EventType | null;
-  /** Older events are left out, so that their partitions need not be read. */
-  oldestId: string;
+  readonly type: EventType | null;
+  /** The oldest event that is shown. */
+  readonly oldestShownId: string;
+  /** Older events are left out as well, so that their partitions need not be read. */
+  readonly oldestId: string;
   /** Events of test orders that expire by this time are left out. */
-  now: Date;
+  readonly now: Date;
 };
 
+/** A test key sees no events of real orders (decision 0074): only those of test orders expire. */
+const FITS = `(e.not_after is null or e.not_after > $3) and e.type <> '${PING}' and ($4::text is null or e.type = $4)
+                and (not $5::boolean or e.order_id is null or e.not_after is not null)`;
+
+/** A page of the feed, and whether events have no position yet, at the same moment. */
+type FeedRead = { readonly rows: readonly FeedRow[]; readonly hasUnplaced: boolean };
+
 /**
- * The events after a position of the feed (decision 0027). An event is shown once all transactions before its position
- * have ended: from then on no event can be stored before it.
- *
- * Positions at or beyond the end of the snapshot come from another server from which the data was restored. Their
- * events come first. A reader whose cursor is among them reads the rest of them, then the events of this server.
+ * The events after a position of the feed that fit the filter (decision 0027). No index has the type, so it reads the
+ * events by their position, but at most ROWS_READ_MAX. The last of these is returned even if it does not fit.
  */
-export async function listFeed(db: Queryable, range: FeedRange): Promise<FeedRow[]> {
-  return db.query<FeedRow>({
+export async function listFeed(db: Queryable, range: FeedRange, after: FeedPosition): Promise<FeedRead> {
+  const rows = await db.query<{ has_unplaced: boolean } & (FeedRow | { id: null })>({
     name: "list-feed",
     text: `
-      ${firstEvents(1, RESTORED)}
-      union all
-      ${firstEvents(2, OWN)}
-      order by part, feed_position, sequence, id
-      limit $8`,
-    values: toValues(range),
+      select unplaced.found as has_unplaced, page.position, page.id, page.body, page.fits, page.is_last
+      from (
+        select exists (
+          select from events e
+          where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $9 and e.position = ${NO_POSITION}) as found
+      ) as unplaced
+      left join lateral (
+        select f.position, f.id, f.body, f.fits, f.is_last
+        from (
+          select e.position, e.id, e.body, (${FITS}) as fits,
+                 row_number() over (order by e.position) = ${ROWS_READ_MAX} as is_last
+          from events e
+          where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $6
+            and e.position > $8 and e.position < ${NO_POSITION}
+          order by e.position
+          limit ${ROWS_READ_MAX}) as f
+        where f.fits or f.is_last
+        order by f.position
+        limit $7) as page on true
+      order by page.position`,
+    values: [...toValues(range), after.position, range.oldestShownId],
   });
+  return {
+    rows: rows.filter((row) => row.id !== null),
+    hasUnplaced: rows[0]?.has_unplaced ?? false,
+  };
 }
 
-/** A test key sees no events of real orders (decision 0074): only those of test orders expire. */
-const FITS = `(e.not_after is null or e.not_after > $9) and e.type <> $6 and ($7::text is null or e.type = $7)
-                and (not $11::boolean or e.order_id is null or e.not_after is not null)`;
+export type OrderFeedRow = { sequence: number; id: string; body: string };
 
-const RESTORED = `
-               ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
-           and e.feed_position >= pg_snapshot_xmax(pg_current_snapshot())
-           and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)`;
+/** Where the feed of an order continues: after its events up to a position of the whole feed, and after one of its own. */
+export type OrderFeedStart = {
+  readonly position: string;
+  readonly sequence: number;
+  readonly eventId: string;
+};
 
-const OWN = `
-               e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
-           and (e.feed_position, coalesce(e.sequence, 0), e.id) >
-               (case when $2::xid8 < pg_snapshot_xmax(pg_current_snapshot()) then $2::xid8 else '0' end, $3::integer, $4::uuid)`;
-
-/**
- * The first events of a part of the feed that fit the filter. No index has the type, so it reads the events by their
- * position, but at most ROWS_READ_MAX. The last of these is returned even if it does not fit.
- */
-const firstEvents = (part: number, positions: string): string => `
-      (select f.feed_position, f.sequence, f.id, f.body, f.fits, f.is_last, ${part} as part
-       from (
-         select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, (${FITS}) as fits,
-                row_number() over (order by e.feed_position, coalesce(e.sequence, 0), e.id) = ${ROWS_READ_MAX} as is_last
-         from events e
-         where e.merchant_id = $10 and e.connection_id = $1 and e.id >= $5 and ${positions}
-         order by e.feed_position, coalesce(e.sequence, 0), e.id
-         limit ${ROWS_READ_MAX}) as f
-       where f.fits or f.is_last
-       order by f.feed_position, f.sequence, f.id
-       limit $8)`;
-
-/** The same for one order. It is a statement of its own because it uses the order's index. */
-export async function listFeedOfOrder(db: Queryable, range: FeedRange, orderId: string): Promise<FeedRow[]> {
-  return db.query<FeedRow>({
+/** The events of one order that fit the filter, in sequence. They need no position in the feed of the connection. */
+export async function listFeedOfOrder(
+  db: Queryable,
+  range: FeedRange,
+  orderId: string,
+  after: OrderFeedStart,
+): Promise<OrderFeedRow[]> {
+  return db.query<OrderFeedRow>({
     name: "list-feed-of-order",
     text: `
-      select e.feed_position, coalesce(e.sequence, 0) as sequence, e.id, e.body, true as fits, false as is_last
+      select e.sequence, e.id, e.body
       from events e
-      where e.merchant_id = $10 and e.connection_id = $1 and e.order_id = $12
-        and case
-              when e.feed_position < pg_snapshot_xmin(pg_current_snapshot())
-              then $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
-                   or (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
-              when e.feed_position >= pg_snapshot_xmax(pg_current_snapshot())
-              then ($2::xid8 = '0' or $2::xid8 >= pg_snapshot_xmax(pg_current_snapshot()))
-                   and (e.feed_position, coalesce(e.sequence, 0), e.id) > ($2::xid8, $3::integer, $4::uuid)
-              else false
-            end
-        and e.id >= $5 and ${FITS}
-      order by e.feed_position < pg_snapshot_xmax(pg_current_snapshot()),
-               e.feed_position, coalesce(e.sequence, 0), e.id
-      limit $8`,
-    values: [...toValues(range), orderId],
+      where e.merchant_id = $1 and e.connection_id = $2 and e.order_id = $8 and e.id >= $6
+        and e.position > $9 and (e.sequence, e.id) > ($10, $11::uuid) and ${FITS}
+      order by e.sequence, e.id
+      limit $7`,
+    values: [...toValues(range), orderId, after.position, after.sequence, after.eventId],
   });
 }
 
-const toValues = ({ merchantId, connectionId, testOnly, after, limit, type, oldestId, now }: FeedRange) => [
-  connectionId,
-  after.transactionId,
-  after.sequence,
-  after.eventId,
-  oldestId,
-  PING,
-  type,
-  limit,
-  now,
+const toValues = ({ merchantId, connectionId, testOnly, limit, type, oldestId, now }: FeedRange) => [
   merchantId,
+  connectionId,
+  now,
+  type,
   testOnly,
+  oldestId,
+  limit,
 ];
 
 /** The body of an event. Null if there is none, or if it has expired or is older than `oldestId`. */

@@ -39,9 +39,7 @@ export async function readRecentEvents(
   const last = rows.length > page.limit ? read.at(-1) : rows.find((row) => row.is_last);
   const shown = read.filter(({ fits }) => fits);
   const nextCursor =
-    last === undefined
-      ? "null"
-      : `"${encodeFeedCursor({ transactionId: last.feed_position, sequence: last.sequence, eventId: last.id })}"`;
+    last === undefined ? "null" : `"${encodeFeedCursor({ position: last.position, eventId: last.id })}"`;
   const orders = new Map(
     shown.flatMap(({ order_id: id, test_mode: testMode }): [string, ShownOrder][] =>
       id === null ? [] : [[id, { ...connection, id, testMode }]],

@@ -17,5 +17,7 @@ export type Context = {
 };
 
 /** Runs `work` in one transaction, and retries it after a deadlock. */
-export const inTransaction = <T>({ db, clock }: Context, work: (tx: Queryable) => Promise<T>): Promise<T> =>
-  retried(db, clock, () => db.transaction(work));
+export const inTransaction = <T>(
+  { db, clock }: Pick<Context, "db" | "clock">,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> => retried(db, clock, () => db.transaction(work));

@@ -104,6 +104,7 @@ const OPEN_SQL: OpenSqlFiles = {
 /** Tables that several slices write, each slice with the reason. */
 const SHARED_TABLES: SharedTables = {
   events: {
+    events: "gives them their positions in the feed",
     webhooks: "publishes the events of transitions and products, and erases those of test orders",
     orders: "creates an order, its lines, its charge and its first event in one statement",
   },

@@ -26,7 +26,7 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
 
 /**
  * A real PostgreSQL for each process that runs tests, with a migrated template that each test file copies. They do not
- * share one: the feed waits for the transactions of the whole server (decision 0027), also for those of another test.
+ * share one: some tests look at all sessions of their server.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const citus = process.env["TEST_CITUS_URL"];

@@ -49,7 +49,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
       const filter = { orderId, type: query.type ?? null };
       return {
         status: 200,
-        json: await readFeed(context.db, caller, page, filter, context.clock.now()),
+        json: await readFeed(context, caller, page, filter),
       };
     },
   }),

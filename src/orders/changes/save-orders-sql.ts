@@ -1,6 +1,5 @@
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { FeedPositions } from "../../webhooks/publishing/events-sql.ts";
 import { isWhole } from "./opt-ins.ts";
 
 /** An order before and after its changes. */
@@ -9,45 +8,29 @@ export type OrderChange<Read extends OrderState = OrderState> = {
   readonly after: Read;
 };
 
-/**
- * Stores the changes of the orders' own rows. Returns the positions in the feed of the orders' next events (decision
- * 0027). The caller has locked each order and read it under the lock.
- *
- * A position is the id of this transaction, or the position of the order's previous event if that is later: a
- * transaction that waited for an order can have an earlier id than the one that it waited for. A previous position at
- * or beyond the end of the snapshot comes from another server from which the data was restored. It does not count,
- * because readers that have passed it would never see the event. This needs a statement that starts after the orders
- * were locked: the snapshot of the locking statement can be older than the previous event.
- */
-export async function saveOrders(tx: Queryable, changes: readonly OrderChange[]): Promise<FeedPositions> {
+/** Stores the changes of the orders' own rows. The caller has locked each order and read it under the lock. */
+export async function saveOrders(tx: Queryable, changes: readonly OrderChange[]): Promise<void> {
   const isOne = changes.length === 1;
-  const rows = await tx.query<{ id: string; last_feed_position: string }>({
+  const rows = await tx.query<{ id: string }>({
     name: isOne ? "save-order" : "save-orders",
     text: `
       update orders o
       set status = change.status, hold_reasons = change.hold_reasons, updated_at = change.updated_at,
           canceled_at = change.canceled_at, last_sequence = change.last_sequence,
-          has_unshipped = coalesce(change.has_unshipped, o.has_unshipped),
-          last_feed_position = case
-            when o.last_feed_position < change.next_transaction
-            then greatest(o.last_feed_position, change.transaction)
-            else change.transaction
-          end
+          has_unshipped = coalesce(change.has_unshipped, o.has_unshipped)
       from (
-        -- Functions of the transaction here, because Citus accepts none within case.
-        select input.*, pg_current_xact_id() as transaction, pg_snapshot_xmax(pg_current_snapshot()) as next_transaction
+        select *
         from json_to_recordset($1::json) as input (
           merchant_id uuid, id uuid, status text, hold_reasons text[], updated_at timestamptz, canceled_at timestamptz,
           last_sequence integer, sequence_before integer, has_unshipped boolean)
         ${isOne ? ONE_ROW : ""}) as change
       where o.merchant_id = change.merchant_id and o.id = change.id and o.last_sequence = change.sequence_before
-      returning o.id, o.last_feed_position`,
+      returning o.id`,
     values: [JSON.stringify(changes.map(toInput))],
   });
   // No constraint makes sequences unique, because events are partitioned by their own id. The lock does. This check
   // would find an order that changed in spite of it.
   if (rows.length !== changes.length) throw new Error("An order changed although its lock was held.");
-  return new Map(rows.map((row) => [row.id, row.last_feed_position]));
 }
 
 /** Without this, the planner expects a hundred rows, and scans the whole table while it is small. */

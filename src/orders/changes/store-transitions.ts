@@ -37,12 +37,12 @@ export async function storeTransitions(
 ): Promise<ConnectionKey[]> {
   if (transitions.length === 0) return [];
   const whole = transitions.filter((transition) => isWholeTransition(transition));
-  const positions = await saveOrders(tx, changesOf(transitions));
+  await saveOrders(tx, changesOf(transitions));
   await storeSplits(tx, changesOf(whole));
   await saveShipments(tx, changesOf(whole));
   await storeReturnedQuantities(tx, changesOf(whole));
   await saveAddresses(tx, changesOf(whole));
-  const sending = await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now, positions);
+  const sending = await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now);
   await insertTimelineEntries(
     tx,
     transitions.map((transition) => ({

@@ -4,9 +4,6 @@ import { type ConnectionKey, distinctConnections } from "../../platform/connecti
 import type { Queryable } from "../../platform/database/database.ts";
 import { fanOut, lockStreams } from "./fan-out-sql.ts";
 
-/** Positions in the feed of events of orders, by order; without one an event's position is its own transaction. */
-export type FeedPositions = ReadonlyMap<string, string>;
-
 /**
  * Writes events with their deliveries, in the transaction of the change that they describe. Returns the connections that
  * have something to send: after the commit the caller sends them the signal `deliveries_due`.
@@ -15,7 +12,6 @@ export async function insertEvents(
   tx: Queryable,
   events: readonly EventRow[],
   now: Date,
-  positions: FeedPositions = new Map(),
 ): Promise<ConnectionKey[]> {
   if (events.length === 0) return [];
   await lockStreams(
@@ -27,29 +23,23 @@ export async function insertEvents(
     })),
   );
   const heads = await merchantByMerchant(tx, events, (own, merchantId) =>
-    insertEventsOf(tx, own, now, positions, merchantId),
+    insertEventsOf(tx, own, now, merchantId),
   );
   const sending = new Set(heads.map((row) => row.connection_id));
   return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
 }
 
-const insertEventsOf = (
-  tx: Queryable,
-  events: readonly EventRow[],
-  now: Date,
-  positions: FeedPositions,
-  merchantId: string | null,
-) =>
+const insertEventsOf = (tx: Queryable, events: readonly EventRow[], now: Date, merchantId: string | null) =>
   tx.query<{ connection_id: string }>({
     name: "insert-events",
     text: `
       with published as (
-        insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
-        select merchant_id, connection_id, id, type, order_id, sequence, body, coalesce(feed_position, pg_current_xact_id()), not_after
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $8::xid8[], $9::timestamptz[])
-          as event (merchant_id, connection_id, id, type, order_id, sequence, body, feed_position, not_after)
+        insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
+        select merchant_id, connection_id, id, type, order_id, sequence, body, not_after
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $8::timestamptz[])
+          as event (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${fanOut("published", "$10", "$11", false)}
+      ), ${fanOut("published", "$9", "$10", false)}
       select distinct connection_id
       from heads`,
     values: [
@@ -60,7 +50,6 @@ const insertEventsOf = (
       events.map((event) => event.orderId),
       events.map((event) => event.sequence),
       events.map((event) => event.body),
-      events.map(({ orderId }) => (orderId === null ? null : positions.get(orderId))),
       events.map((event) => event.notAfter),
       now,
       merchantId,

@@ -1,8 +1,13 @@
 import type { PoolClient } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventRow } from "../../../src/events/event.ts";
+import { placeNextEvents } from "../../../src/events/place-events.ts";
+import { lockFeed, NO_POSITION } from "../../../src/events/positions-sql.ts";
+import { bytesOf } from "../../../src/platform/ids.ts";
+import { encodeCursor, UUID_MIN } from "../../../src/platform/wire/cursor.ts";
 import { createPartner, type Partner, placeOrder, readEvents } from "../../support/builders.ts";
-import { pollFeed, readFeedPage } from "../../support/feed.ts";
+import { dyingDatabase } from "../../support/dying-database.ts";
+import { pollFeed } from "../../support/feed.ts";
 import { connectionKey, expectProblem } from "../../support/orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 import { uuidIn } from "../../support/webhooks.ts";
@@ -35,7 +40,7 @@ async function openTransaction(
   };
 }
 
-async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: string): Promise<string> {
+async function insertEvent(client: PoolClient, partner: Partner): Promise<string> {
   const [published] = await readEvents(test, partner.connectionId);
   const event = eventRow({
     ...connectionKey(partner),
@@ -49,23 +54,32 @@ async function insertEvent(client: PoolClient, partner: Partner, feedPosition?: 
     data: published?.data ?? {},
   });
   await client.query(
-    `insert into events (merchant_id, connection_id, id, type, body, feed_position)
-     values ($1, $2, $3, $4, $5, coalesce($6::xid8, pg_current_xact_id()))`,
-    [event.merchantId, event.connectionId, event.id, event.type, event.body, feedPosition],
+    "insert into events (merchant_id, connection_id, id, type, body) values ($1, $2, $3, $4, $5)",
+    [event.merchantId, event.connectionId, event.id, event.type, event.body],
   );
   return JSON.parse(event.body).id;
 }
 
 describe("the feed, while transactions commit out of order", () => {
-  it("waits for a transaction that began earlier, and then shows its events before the later ones", async () => {
+  it("waits for no other transaction, and shows its events at the end when it has committed", async () => {
     const partner = await createPartner(test);
-    const { cursor } = await pollFeed(test, partner, null);
+    const { cursor } = await pollFeed(partner, null);
     const transaction = await openTransaction(partner);
     const { id } = await placeOrder(partner);
-    expect((await pollFeed(test, partner, cursor)).ids).toEqual([]);
+    const first = await pollFeed(partner, cursor);
+    expect(first.events).toMatchObject([{ type: "order.created", data: { order: { id } } }]);
     await transaction.end("commit");
-    const { events } = await pollFeed(test, partner, cursor);
-    expect(events).toMatchObject([
+    expect((await pollFeed(partner, first.cursor)).ids).toEqual([transaction.id]);
+    expect((await pollFeed(partner, cursor)).ids).toEqual([...first.ids, transaction.id]);
+  });
+
+  it("shows events by age if no reader has seen one of them yet", async () => {
+    const partner = await createPartner(test);
+    const { cursor } = await pollFeed(partner, null);
+    const transaction = await openTransaction(partner);
+    const { id } = await placeOrder(partner);
+    await transaction.end("commit");
+    expect((await pollFeed(partner, cursor)).events).toMatchObject([
       { id: transaction.id },
       { type: "order.created", data: { order: { id } } },
     ]);
@@ -73,27 +87,18 @@ describe("the feed, while transactions commit out of order", () => {
 
   it("never shows an event that is rolled back, and continues", async () => {
     const partner = await createPartner(test);
-    const { cursor } = await pollFeed(test, partner, null);
+    const { cursor } = await pollFeed(partner, null);
     const transaction = await openTransaction(partner);
     await placeOrder(partner);
     await transaction.end("rollback");
-    const { events } = await pollFeed(test, partner, cursor);
+    const { events } = await pollFeed(partner, cursor);
     expect(events.map(({ type }) => type)).toEqual(["order.created"]);
     expectProblem(await partner.client.get(`/v1/events/${transaction.id}`), 404, "not-found");
   });
 
-  it("shows the same by order", async () => {
-    const partner = await createPartner(test);
-    const transaction = await openTransaction(partner);
-    const { id } = await placeOrder(partner);
-    expect((await pollFeed(test, partner, null, `&orderId=${id}`)).ids).toEqual([]);
-    await transaction.end("commit");
-    expect((await pollFeed(test, partner, null, `&orderId=${id}`)).ids).toHaveLength(1);
-  });
-
   it("skips nothing and shows nothing twice, in whatever order transactions end", async () => {
     const partner = await createPartner(test);
-    let { ids, cursor } = await pollFeed(test, partner, null);
+    let { ids, cursor } = await pollFeed(partner, null);
     const open = [
       await openTransaction(partner),
       await openTransaction(partner),
@@ -101,7 +106,7 @@ describe("the feed, while transactions commit out of order", () => {
     ];
     const rolledBack = open[1]?.id;
     const advance = async () => {
-      const next = await pollFeed(test, partner, cursor);
+      const next = await pollFeed(partner, cursor);
       ids = [...ids, ...next.ids];
       cursor = next.cursor;
     };
@@ -137,7 +142,7 @@ describe("the feed, while transactions commit out of order", () => {
     let last = false;
     while (!last) {
       last = !placing;
-      const next = await pollFeed(test, partner, cursor);
+      const next = await pollFeed(partner, cursor);
       ids.push(...next.ids);
       cursor = next.cursor;
     }
@@ -148,53 +153,121 @@ describe("the feed, while transactions commit out of order", () => {
   });
 });
 
-describe("the feed on a server to which the data was restored", () => {
-  /** From a server that had counted far more transactions than this one. */
-  const restore = (partner: Partner, feedPosition: string) =>
-    test.db.withClient((client) => insertEvent(client, partner, feedPosition));
-
-  it("shows the restored events first, and then those of this server", async () => {
+describe("readers of one feed at the same time", () => {
+  it("see the same events in the same order", async () => {
     const partner = await createPartner(test);
-    const own = (await pollFeed(test, partner, null)).ids;
-    const restored = [
-      await restore(partner, "900000000001"),
-      await restore(partner, "900000000001"),
-      await restore(partner, "900000000007"),
-    ];
-    expect((await pollFeed(test, partner, null)).ids).toEqual([...restored, ...own]);
+    await Promise.all(Array.from({ length: 20 }, () => placeOrder(partner)));
+    const reads = await Promise.all(Array.from({ length: 8 }, () => pollFeed(partner, null)));
+    const [{ ids } = { ids: [] }] = reads;
+    expect(ids).toHaveLength(22);
+    for (const read of reads) expect(read.ids).toEqual(ids);
   });
 
-  it("takes a poller on whose cursor is from before, without a gap or a repetition", async () => {
+  it("leave nothing half done if one of them dies at any statement", async () => {
     const partner = await createPartner(test);
-    const own = (await pollFeed(test, partner, null)).ids;
-    const restored = [await restore(partner, "900000000001"), await restore(partner, "900000000002")];
-    const { nextCursor } = await readFeedPage(test, partner, "?limit=1");
-    const rest = await pollFeed(test, partner, nextCursor);
-    expect(rest.ids).toEqual([restored[1], ...own]);
+    let { ids, cursor } = await pollFeed(partner, null);
+    for (let statement = 1; statement <= 7; statement += 1)
+      for (const applied of [false, true]) {
+        await placeOrder(partner);
+        const db = dyingDatabase(test.db, statement, applied);
+        await placeNextEvents({ db, clock: test.clock }, connectionKey(partner), UUID_MIN).catch(
+          () => undefined,
+        );
+        const next = await pollFeed(partner, cursor);
+        expect(next.ids).toHaveLength(1);
+        ids = [...ids, ...next.ids];
+        cursor = next.cursor;
+      }
+    expect((await pollFeed(partner, null)).ids).toEqual(ids);
+  });
+
+  it("do not wait for a reader of another connection", async () => {
+    const [slow, other] = [await createPartner(test), await createPartner(test)];
+    const ended = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const reading = test.db.transaction(async (tx) => {
+      await lockFeed(tx, connectionKey(slow));
+      locked.resolve();
+      await ended.promise;
+    });
+    await locked.promise;
+    expect((await pollFeed(other, null)).ids).toHaveLength(2);
+    ended.resolve();
+    await reading;
+  });
+});
+
+describe("the feed after older data was restored", () => {
+  it("goes on after every position that readers have seen, and skips nothing", async () => {
+    const partner = await createPartner(test);
     await placeOrder(partner);
-    const fresh = await pollFeed(test, partner, rest.cursor);
-    expect(fresh.events).toMatchObject([{ type: "order.created" }]);
-    expect((await pollFeed(test, partner, fresh.cursor)).ids).toEqual([]);
+    const { merchantId, connectionId } = connectionKey(partner);
+    // A backup from before the first reader: neither it nor the last event is known.
+    const before = await pollFeed(partner, null);
+    await test.db.query({
+      name: "test-restore-feed",
+      text: `
+        with forgotten as (delete from event_feeds where merchant_id = $1 and connection_id = $2)
+        update events set position = ${NO_POSITION} where merchant_id = $1 and connection_id = $2`,
+      values: [merchantId, connectionId],
+    });
+    test.clock.advance({ ms: 1 });
+    const { id } = await placeOrder(partner);
+    const after = await pollFeed(partner, before.cursor);
+    expect(after.ids.slice(0, before.ids.length)).toEqual(before.ids);
+    expect(after.events.slice(before.ids.length)).toMatchObject([
+      { type: "order.created", data: { order: { id } } },
+    ]);
   });
 
-  it("does so by order as well", async () => {
+  it("never goes back if the clock does", async () => {
+    const partner = await createPartner(test);
+    const { cursor } = await pollFeed(partner, null);
+    const clock = { now: () => new Date(test.clock.now().getTime() - 60_000) };
+    await placeOrder(partner);
+    await placeNextEvents({ db: test.db, clock }, connectionKey(partner), UUID_MIN);
+    expect((await pollFeed(partner, cursor)).ids).toHaveLength(1);
+  });
+});
+
+describe("a cursor of another filter", () => {
+  it("of the whole feed continues the feed of an order, and ends where that ends", async () => {
     const partner = await createPartner(test);
     const order = await placeOrder(partner);
-    const [created] = (await pollFeed(test, partner, null, `&orderId=${order.id}`)).ids;
-    await test.db.query({
-      name: "test-restore-event",
-      text: "update events set feed_position = '900000000009' where id = $1",
-      values: [uuidIn("evt", created ?? "")],
-    });
-    const restored = await pollFeed(test, partner, null, `&orderId=${order.id}`);
-    expect(restored.ids).toEqual([created]);
+    const { cursor } = await pollFeed(partner, null);
     await partner.client.post(`/v1/orders/${order.id}/cancel`);
-    const fresh = await pollFeed(test, partner, restored.cursor, `&orderId=${order.id}`);
-    expect(fresh.events.map(({ type }) => type)).toEqual(["order.canceled"]);
-    expect((await pollFeed(test, partner, fresh.cursor, `&orderId=${order.id}`)).ids).toEqual([]);
-    expect((await pollFeed(test, partner, null, `&orderId=${order.id}`)).ids).toEqual([
-      created,
-      ...fresh.ids,
+    await placeOrder(partner);
+    const rest = await pollFeed(partner, cursor, `&orderId=${order.id}`);
+    expect(rest.events.map(({ type }) => type)).toEqual(["order.canceled"]);
+  });
+
+  it("of an order skips nothing of the whole feed, nor of another order, and may repeat the last hour", async () => {
+    const partner = await createPartner(test);
+    test.clock.advance({ hours: 2 });
+    const [order, other] = [await placeOrder(partner), await placeOrder(partner)];
+    const { cursor } = await pollFeed(partner, null, `&orderId=${order.id}`);
+    await partner.client.post(`/v1/orders/${order.id}/cancel`);
+    await partner.client.post(`/v1/orders/${other.id}/cancel`);
+    const types = ["order.created", "order.canceled"];
+    const rest = await pollFeed(partner, cursor, `&orderId=${other.id}`);
+    expect(rest.events.map(({ type }) => type)).toEqual(types);
+    expect((await pollFeed(partner, cursor)).events.map(({ type }) => type)).toEqual([
+      "order.created",
+      "order.created",
+      "order.canceled",
+      "order.canceled",
     ]);
+  });
+
+  it("from before positions were counted does the same", async () => {
+    const partner = await createPartner(test);
+    test.clock.advance({ hours: 2 });
+    await placeOrder(partner);
+    const [, , created] = (await pollFeed(partner, null)).ids;
+    await placeOrder(partner);
+    const old = Buffer.concat([Buffer.alloc(12, 1), bytesOf(uuidIn("evt", created ?? ""))]);
+    const rest = await pollFeed(partner, encodeCursor("events", old));
+    expect(rest.ids).toHaveLength(2);
+    expect(rest.ids[0]).toBe(created);
   });
 });

@@ -9,7 +9,7 @@ import {
   placeTestOrder,
   readEvents,
 } from "../../support/builders.ts";
-import { pollFeed, readFeedPage, untilOthersAreDone } from "../../support/feed.ts";
+import { pollFeed, readFeedPage } from "../../support/feed.ts";
 import {
   connectionKey,
   connectionUuid,
@@ -35,7 +35,7 @@ describe("GET /v1/events", () => {
     const { id } = await placeTestOrder(partner);
     await applied(partner, id, "ship");
     await applied(partner, id, "complete");
-    const { data, nextCursor } = await readFeedPage(test, partner);
+    const { data, nextCursor } = await readFeedPage(partner);
     expect(data).toEqual(await readEvents(test, partner.connectionId));
     expect(data.map(({ type, sequence }) => [type, sequence])).toEqual([
       ["product.published", null],
@@ -58,7 +58,6 @@ describe("GET /v1/events", () => {
     });
     const app = createPartnerApi(test.context, createMetrics());
     const headers = { authorization: `Bearer ${partner.key}` };
-    await untilOthersAreDone(test);
     const list = await app.inject({ url: "/v1/events", headers });
     expect(list.body).toContain(`,${body}],"nextCursor":"`);
     expect(list.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -69,13 +68,13 @@ describe("GET /v1/events", () => {
   it("continues from a cursor; after an empty page a poller keeps its cursor and requests again", async () => {
     const partner = await createPartner(test);
     await placeOrder(partner);
-    const first = await pollFeed(test, partner, null);
+    const first = await pollFeed(partner, null);
     expect(first.events).toEqual(await readEvents(test, partner.connectionId));
-    expect((await pollFeed(test, partner, first.cursor)).ids).toEqual([]);
+    expect((await pollFeed(partner, first.cursor)).ids).toEqual([]);
     const { id } = await placeOrder(partner);
-    const second = await pollFeed(test, partner, first.cursor);
+    const second = await pollFeed(partner, first.cursor);
     expect(second.events).toMatchObject([{ type: "order.created", data: { order: { id } } }]);
-    expect((await pollFeed(test, partner, second.cursor)).ids).toEqual([]);
+    expect((await pollFeed(partner, second.cursor)).ids).toEqual([]);
   });
 
   it("is empty for a connection without events", async () => {
@@ -83,17 +82,17 @@ describe("GET /v1/events", () => {
     const path = `/api/merchants/${merchant.merchantId}/connections`;
     const { id } = (await test.backOffice.post(path, { name: "New" })).body;
     const { key } = (await test.backOffice.post(`/api/connections/${id}/keys`, {})).body;
-    expect(await readFeedPage(test, { client: test.partner(key) })).toEqual({ data: [], nextCursor: null });
+    expect(await readFeedPage({ client: test.partner(key) })).toEqual({ data: [], nextCursor: null });
   });
 
   it("never exceeds the limit: 50, or the requested one", async () => {
     const partner = await createPartner(test);
     for (let count = 0; count < 5; count += 1)
       await Promise.all(Array.from({ length: 10 }, () => placeOrder(partner)));
-    expect((await readFeedPage(test, partner)).data).toHaveLength(50);
-    expect((await readFeedPage(test, partner, "?limit=100")).data).toHaveLength(52);
-    expect((await readFeedPage(test, partner, "?limit=1")).data).toHaveLength(1);
-    expect((await readFeedPage(test, partner, "?limit=52")).nextCursor).not.toBeNull();
+    expect((await readFeedPage(partner)).data).toHaveLength(50);
+    expect((await readFeedPage(partner, "?limit=100")).data).toHaveLength(52);
+    expect((await readFeedPage(partner, "?limit=1")).data).toHaveLength(1);
+    expect((await readFeedPage(partner, "?limit=52")).nextCursor).not.toBeNull();
   });
 
   it("is filtered by order, with either id, and by type", async () => {
@@ -103,7 +102,7 @@ describe("GET /v1/events", () => {
     await placeOrder(partner);
     await applied(partner, order.id, "releaseHold");
     const typesFor = async (query: string) =>
-      (await pollFeed(test, partner, null, query)).events.map(({ type }) => type);
+      (await pollFeed(partner, null, query)).events.map(({ type }) => type);
     const all = ["order.created", "order.onHold", "order.onHoldReleased"];
     expect(await typesFor(`&orderId=${order.id}`)).toEqual(all);
     expect(await typesFor(`&orderId=${order.externalOrderId}`)).toEqual(all);
@@ -117,15 +116,15 @@ describe("GET /v1/events", () => {
     const partner = await createPartner(test);
     const theirs = await placeOrder(await createPartner(test));
     for (const id of [theirs.id, theirs.externalOrderId, "ord_01m7y7np16fe68bxp4h91tdmdn", "nothing"])
-      expect(await readFeedPage(test, partner, `?orderId=${id}`)).toEqual({ data: [], nextCursor: null });
+      expect(await readFeedPage(partner, `?orderId=${id}`)).toEqual({ data: [], nextCursor: null });
   });
 
   it("does not show pings", async () => {
     const partner = await createPartner(test);
     const { id } = await createEndpoint(partner);
-    const before = await readFeedPage(test, partner);
+    const before = await readFeedPage(partner);
     await partner.client.post(endpointPath(id, "ping"));
-    expect(await readFeedPage(test, partner)).toEqual(before);
+    expect(await readFeedPage(partner)).toEqual(before);
   });
 
   it.each([
@@ -148,7 +147,7 @@ describe("GET /v1/events", () => {
 
   it("rejects a cursor that was changed, cut, or made for another list", async () => {
     const partner = await createPartner(test);
-    const { nextCursor } = await readFeedPage(test, partner);
+    const { nextCursor } = await readFeedPage(partner);
     const cursor = nextCursor ?? "";
     const products = (await partner.client.get("/v1/products?limit=1")).body.nextCursor;
     const changed = Array.from(cursor, (sign, at) => {
@@ -163,16 +162,16 @@ describe("GET /v1/events", () => {
 
   it("shows an event for 30 days", async () => {
     const partner = await createPartner(test);
-    const { data } = await readFeedPage(test, partner);
+    const { data } = await readFeedPage(partner);
     const path = `/v1/events/${data[0]?.id}`;
     test.clock.advance({ hours: 30 * 24 });
-    expect((await readFeedPage(test, partner)).data).toEqual(data);
+    expect((await readFeedPage(partner)).data).toEqual(data);
     expect((await partner.client.get(path)).status).toBe(200);
     test.clock.advance({ ms: 1 });
-    expect(await readFeedPage(test, partner)).toEqual({ data: [], nextCursor: null });
+    expect(await readFeedPage(partner)).toEqual({ data: [], nextCursor: null });
     expectProblem(await partner.client.get(path), 404, "not-found");
     await createExposedProduct(test, partner.merchantId, partner.connectionId);
-    expect((await readFeedPage(test, partner)).data).toHaveLength(1);
+    expect((await readFeedPage(partner)).data).toHaveLength(1);
   });
 });
 
@@ -180,13 +179,13 @@ describe("GET /v1/events/{eventId}", () => {
   it("returns the event as the list does", async () => {
     const partner = await createPartner(test);
     await placeOrder(partner);
-    for (const event of (await readFeedPage(test, partner)).data)
+    for (const event of (await readFeedPage(partner)).data)
       expect((await partner.client.get(`/v1/events/${event.id}`)).body).toEqual(event);
   });
 
   it("is 404, with the same response for another connection's, a missing and a malformed id", async () => {
     const partner = await createPartner(test);
-    const [theirs] = (await readFeedPage(test, await createPartner(test))).data;
+    const [theirs] = (await readFeedPage(await createPartner(test))).data;
     const missing = await partner.client.get("/v1/events/evt_01m7y7np16fe68bxp4h91tdmdn");
     expectProblem(missing, 404, "not-found");
     for (const id of [theirs?.id, "x", theirs?.id.replace("evt_", "dlv_")])

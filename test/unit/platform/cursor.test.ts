@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeFeedCursor, encodeFeedCursor, FEED_START } from "../../../src/events/feed-cursor.ts";
+import {
+  decodeFeedCursor,
+  decodeOrderCursor,
+  encodeFeedCursor,
+  encodeOrderCursor,
+  FEED_START,
+} from "../../../src/events/feed-cursor.ts";
 import { bytesOf } from "../../../src/platform/ids.ts";
 import {
   badCursor,
@@ -13,6 +19,7 @@ import {
 } from "../../../src/platform/wire/cursor.ts";
 
 const ID = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
+const OTHER = "0196a3e1-8b0d-7c11-8d55-6f7a8b9c0d1e";
 const CURSOR = encodeCursor("products", bytesOf(ID));
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const uuid = fc.uuid();
@@ -146,39 +153,52 @@ describe("a page", () => {
 });
 
 describe("the cursor of the feed", () => {
-  const position = { transactionId: "4815162342", sequence: 7, eventId: ID };
-  const anyPosition = fc.record({
-    transactionId: fc.bigInt(0n, 2n ** 64n - 1n).map(String),
-    sequence: fc.nat(2 ** 31 - 1),
-    eventId: uuid,
-  });
+  const place = { position: "1771923600000001", eventId: ID };
+  const anyPlace = fc.record({ position: fc.bigInt(0n, 2n ** 63n - 1n).map(String), eventId: uuid });
 
   it("is the same text in every release, since readers keep it", () => {
-    expect(encodeFeedCursor(position)).toBe("AAAAAR8Bi-YAAAAHAZaj4Xwee1KfTjobLD1OX__MPl8");
+    expect(encodeFeedCursor(place)).toBe("AAZLjhy_RAEBlqPhfB57Up9OOhssPU5fPKzoIA");
   });
 
-  it("contains the position that it was made from", () => {
-    for (const each of [
-      FEED_START,
-      position,
-      { transactionId: String(2n ** 64n - 1n), sequence: 0, eventId: UUID_MAX },
-    ])
+  it("contains the place that it was made from", () => {
+    for (const each of [FEED_START, place, { position: String(2n ** 63n - 1n), eventId: UUID_MAX }])
       expect(decodeFeedCursor(encodeFeedCursor(each))).toEqual(each);
     fc.assert(
-      fc.property(anyPosition, (each) => void expect(decodeFeedCursor(encodeFeedCursor(each))).toEqual(each)),
+      fc.property(anyPlace, (each) => void expect(decodeFeedCursor(encodeFeedCursor(each))).toEqual(each)),
     );
   });
 
   it("begins before every event", () => {
-    expect(FEED_START).toEqual({ transactionId: "0", sequence: 0, eventId: UUID_MIN });
+    expect(FEED_START).toEqual({ position: "0", eventId: UUID_MIN });
+  });
+
+  it("continues at the event of a cursor with a transaction id, from before positions were counted", () => {
+    const old = "AAAAAR8Bi-YAAAAHAZaj4Xwee1KfTjobLD1OX__MPl8";
+    expect(decodeFeedCursor(old)).toEqual({ position: "0", eventId: ID });
+  });
+
+  it("is not valid if it was changed, or is of another list or length, or has a position below 0", () => {
+    for (const text of mangled(encodeFeedCursor(place))) expect(decodeFeedCursor(text), text).toBeNull();
+    for (const bytes of [16, 23, 25, 27, 29])
+      expect(decodeFeedCursor(encodeCursor("events", Buffer.alloc(bytes)))).toBeNull();
+    for (const bytes of [16, 24, 28])
+      expect(decodeFeedCursor(encodeCursor("orders", Buffer.alloc(bytes)))).toBeNull();
+    expect(decodeFeedCursor(encodeCursor("events", Buffer.alloc(24, 255)))).toBeNull();
+  });
+});
+
+describe("the cursor of an order's feed", () => {
+  const place = { orderId: OTHER, sequence: 7, eventId: ID };
+
+  it("contains the place that it was made from", () => {
+    expect(decodeOrderCursor(encodeOrderCursor(place))).toEqual(place);
   });
 
   it("is not valid if it was changed, or is of another list or length", () => {
-    for (const text of mangled(encodeFeedCursor(position))) expect(decodeFeedCursor(text), text).toBeNull();
-    for (const bytes of [16, 24, 27, 29]) {
-      expect(decodeFeedCursor(encodeCursor("events", Buffer.alloc(bytes)))).toBeNull();
-      expect(decodeFeedCursor(encodeCursor("orders", Buffer.alloc(bytes)))).toBeNull();
-    }
-    expect(decodeFeedCursor(encodeCursor("orders", Buffer.alloc(28)))).toBeNull();
+    for (const text of mangled(encodeOrderCursor(place))) expect(decodeOrderCursor(text), text).toBeNull();
+    expect(decodeOrderCursor(encodeFeedCursor(FEED_START))).toBeNull();
+    expect(decodeFeedCursor(encodeOrderCursor(place))).toBeNull();
+    for (const bytes of [35, 37])
+      expect(decodeOrderCursor(encodeCursor("events of an order", Buffer.alloc(bytes)))).toBeNull();
   });
 });
