@@ -122,6 +122,18 @@ export const PAGES: readonly TestedPage[] = [
     heading: "Paula",
   },
   { name: "tokens-empty", path: () => "/tokens", person: "merchant", heading: "Tokens" },
+  {
+    name: "sandbox",
+    path: ({ partner }) => `/sandbox/${partner.connectionId}`,
+    person: "partner",
+    heading: "Sandbox",
+  },
+  {
+    name: "test-order",
+    path: ({ partner, orders }) => `/sandbox/${partner.connectionId}/${orders.test}`,
+    person: "partner",
+    heading: "shop-test",
+  },
   { name: "audit-log", path: () => "/audit-log", person: "operator", heading: "Audit log" },
   { name: "system", path: () => "/system", person: "operator", heading: "System" },
   { name: "settings", path: () => "/settings", person: "operator", heading: "Settings" },

@@ -16,7 +16,12 @@ export type World = Console & {
   readonly endpointId: string;
   readonly deliveryId: string;
   /** Ids of orders by what is special about them. */
-  readonly orders: { readonly fresh: string; readonly shipped: string; readonly held: string };
+  readonly orders: {
+    readonly fresh: string;
+    readonly shipped: string;
+    readonly held: string;
+    readonly test: string;
+  };
 };
 
 export async function startWorld(): Promise<World> {
@@ -30,6 +35,7 @@ export async function startWorld(): Promise<World> {
   const held = await placeAcceptedOrder(service, partner, { externalOrderId: "shop-1002" });
   await operationApplied(service, held.id, "hold", { reasons: ["merchant_request"] });
   const fresh = await placeOrder(partner, { externalOrderId: "shop-1003" });
+  const test = await placeOrder(partner, { externalOrderId: "shop-test", testMode: true });
   const deliveryId = await deliveryOf(partner, endpoint.id, fresh.id);
   const person = (name: string, grants: Person["grants"]) =>
     createPerson(service, { name, email: `${name.toLowerCase()}@example.com`, grants });
@@ -55,6 +61,6 @@ export async function startWorld(): Promise<World> {
       ]),
       support: await person("Sam", [{ role: "support" }]),
     },
-    orders: { fresh: fresh.id, shipped: shipped.id, held: held.id },
+    orders: { fresh: fresh.id, shipped: shipped.id, held: held.id, test: test.id },
   };
 }

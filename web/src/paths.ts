@@ -28,6 +28,9 @@ export const paths = {
     `/connections/${part(connectionId)}/deliveries${stringifySearch(search)}`,
   delivery: (connectionId: string, deliveryId: string) =>
     `/connections/${part(connectionId)}/deliveries/${part(deliveryId)}`,
+  sandbox: (search: Search = {}) => `/sandbox${stringifySearch(search)}`,
+  workbench: (connectionId: string) => `/sandbox/${part(connectionId)}`,
+  testOrder: (connectionId: string, orderId: string) => `/sandbox/${part(connectionId)}/${part(orderId)}`,
   signatureDoctor: (search: Search = {}) => `/signature-doctor${stringifySearch(search)}`,
   auditLog: (search: Search = {}) => `/audit-log${stringifySearch(search)}`,
   system: () => "/system",

@@ -17,6 +17,7 @@ import { pickListRoute, slipsRoute, stationRoute, workRoute } from "./pages/pack
 import { peopleRoute, personRoute } from "./pages/people/routes.ts";
 import { returnsRoute } from "./pages/returns/routes.ts";
 import { reviewRoute } from "./pages/review/routes.ts";
+import { sandboxRoute, testOrderRoute, workbenchRoute } from "./pages/sandbox/routes.ts";
 import { settingsRoute } from "./pages/settings/routes.ts";
 import { doctorRoute } from "./pages/signatures/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
@@ -50,6 +51,9 @@ const routeTree = rootRoute.addChildren([
     endpointRoute,
     deliveriesRoute,
     deliveryRoute,
+    sandboxRoute,
+    workbenchRoute,
+    testOrderRoute,
     doctorRoute,
 
     reviewRoute,

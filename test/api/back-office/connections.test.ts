@@ -49,6 +49,7 @@ describe("POST /api/merchants/{id}/connections", () => {
       name: "Connection",
       reviewPolicy: NO_POLICY,
       limits: expect.any(Object),
+      apiUrl: test.context.config.baseUrl,
       createdAt: test.clock.now().toISOString(),
     });
     expect((await test.backOffice.get(`/api/connections/${body.id}`)).body).toEqual(body);

@@ -1,5 +1,6 @@
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
 import { useProblemText } from "../ui/problem-message.tsx";
 
 type Change<Input, Output> = {
@@ -24,16 +25,19 @@ export function useChange<Input = void, Output = unknown>({
 }: Change<Input, Output>) {
   const queryClient = useQueryClient();
   const textOf = useProblemText();
+  const { t } = useTranslation();
+  const closeButtonProps = { "aria-label": t("ui.close") };
   return useMutation<Output, Error, Input>({
     mutationFn: run,
     onSuccess: async (output) => {
       const message = typeof done === "function" ? done(output) : done;
-      if (message !== undefined) notifications.show({ message, color: "green" });
+      if (message !== undefined) notifications.show({ message, color: "green", closeButtonProps });
       onDone?.(output);
       await queryClient.invalidateQueries();
     },
     onError: (error) => {
-      if (isAnnounced) notifications.show({ message: textOf(error), color: "red", autoClose: 10_000 });
+      if (isAnnounced)
+        notifications.show({ message: textOf(error), color: "red", autoClose: 10_000, closeButtonProps });
     },
   });
 }

@@ -13,6 +13,7 @@ import {
   IconPackage,
   IconPlugConnected,
   IconStethoscope,
+  IconTestPipe,
   IconTruckReturn,
   IconUsers,
   IconWebhook,
@@ -33,6 +34,7 @@ type Item = {
     | "money"
     | "connections"
     | "endpoints"
+    | "sandbox"
     | "signatureDoctor"
     | "people"
     | "tokens"
@@ -120,6 +122,7 @@ const NAVIGATION: readonly Group[] = [
   {
     name: "develop",
     items: [
+      { name: "sandbox", to: paths.sandbox(), icon: IconTestPipe, roles: DEVELOPERS, key: "t" },
       {
         name: "signatureDoctor",
         to: paths.signatureDoctor(),

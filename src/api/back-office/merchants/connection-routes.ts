@@ -5,6 +5,7 @@ import { type Connection, keyOf } from "../../../merchants/connection.ts";
 import { listAllConnections, listConnections } from "../../../merchants/connections-sql.ts";
 import { createConnection } from "../../../merchants/create-connection.ts";
 import type { ReviewPolicy } from "../../../merchants/review-policy.ts";
+import type { Context } from "../../../platform/context.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
@@ -90,6 +91,11 @@ const ConnectionSchema = Type.Object(
       "Which orders need no review. Null for the role `partner`: it is the merchant's business.",
     ),
     limits: LimitsSchema,
+    apiUrl: Type.String({
+      description:
+        "Address of the partner API, where the connection's keys are used. The operator configures it.",
+      examples: ["https://orders.example"],
+    }),
     createdAt: dateTime("When the connection was created."),
   },
   {
@@ -98,7 +104,11 @@ const ConnectionSchema = Type.Object(
   },
 );
 
-function toWireConnection(caller: BackOfficeCaller, connection: Connection): Static<typeof ConnectionSchema> {
+function toWireConnection(
+  { config }: Context,
+  caller: BackOfficeCaller,
+  connection: Connection,
+): Static<typeof ConnectionSchema> {
   return {
     id: toTypeId("con", connection.id),
     merchantId: toTypeId("mer", connection.merchantId),
@@ -106,6 +116,7 @@ function toWireConnection(caller: BackOfficeCaller, connection: Connection): Sta
     name: connection.name,
     reviewPolicy: seesAsPartner(caller, keyOf(connection)) ? null : toWirePolicy(connection),
     limits: toWireLimits(connection.limits),
+    apiUrl: config.baseUrl,
     createdAt: connection.createdAt.toISOString(),
   };
 }
@@ -167,7 +178,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       if (merchant === null) return notFound("merchant");
       const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
       const connection = await createConnection(context, merchant, fields, by);
-      return { status: 201, body: toWireConnection(caller, connection) };
+      return { status: 201, body: toWireConnection(context, caller, connection) };
     },
   }),
   route({
@@ -193,7 +204,10 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const connections = await listConnections(context.db, merchant.id, toSearched(query.q), position);
-      return { status: 200, body: toPage(connections, position, (one) => toWireConnection(caller, one)) };
+      return {
+        status: 200,
+        body: toPage(connections, position, (one) => toWireConnection(context, caller, one)),
+      };
     },
   }),
   route({
@@ -226,7 +240,10 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
         name: toSearched(query.q),
       };
       const connections = await listAllConnections(context.db, filter, position);
-      return { status: 200, body: toPage(connections, position, (one) => toWireConnection(caller, one)) };
+      return {
+        status: 200,
+        body: toPage(connections, position, (one) => toWireConnection(context, caller, one)),
+      };
     },
   }),
   route({
@@ -243,7 +260,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       const connection = await findConnection(context, caller, params.id);
       return connection === null
         ? notFound("connection")
-        : { status: 200, body: toWireConnection(caller, connection) };
+        : { status: 200, body: toWireConnection(context, caller, connection) };
     },
   }),
   route({
@@ -269,7 +286,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       const changed = await changeConnection(context, keyOf(connection), change, by);
       return changed === null
         ? notFound("connection")
-        : { status: 200, body: toWireConnection(caller, changed) };
+        : { status: 200, body: toWireConnection(context, caller, changed) };
     },
   }),
 ];

@@ -44,6 +44,11 @@ export function ConnectionPage() {
           <ButtonLink to={paths.deliveries(connectionId)} size="xs" variant="default">
             {t("deliveries.title")}
           </ButtonLink>
+          {seesKeys && (
+            <ButtonLink to={paths.workbench(connectionId)} size="xs" variant="default">
+              {t("sandbox.title")}
+            </ButtonLink>
+          )}
         </>
       }
     >
@@ -72,7 +77,7 @@ export function ConnectionPage() {
 
 function ConnectionFacts({ connection }: { connection: Connection }) {
   const { t } = useTranslation();
-  const { id, merchantId, merchantName, createdAt } = connection;
+  const { id, merchantId, merchantName, apiUrl, createdAt } = connection;
   return (
     <Facts
       of={[
@@ -87,6 +92,12 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
           <TextLink key="merchant" to={paths.merchant(merchantId)}>
             {merchantName}
           </TextLink>,
+        ],
+        [
+          t("connections.apiUrl"),
+          <span key="api">
+            {apiUrl} <CopyButton value={apiUrl} of={t("connections.apiUrl")} />
+          </span>,
         ],
         [t("connections.created"), <Time key="created" at={createdAt} />],
       ]}

@@ -34,13 +34,19 @@ export function DiagnosisView({ of: { verdict, findings } }: { of: Diagnosis }) 
         <Text size="sm">{t(`doctor.verdictsAbout.${verdict}`)}</Text>
       </Alert>
       <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }}>
-        {findings.map((finding) => (
+        {bySeverity(findings).map((finding) => (
           <FindingItem key={JSON.stringify(finding)} finding={finding} />
         ))}
       </Stack>
     </Stack>
   );
 }
+
+const SEVERITIES = ["fault", "warning", "note"];
+
+/** What to correct first comes first. */
+const bySeverity = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.toSorted((a, b) => SEVERITIES.indexOf(FINDINGS[a.code]) - SEVERITIES.indexOf(FINDINGS[b.code]));
 
 function FindingItem({ finding: { code, values } }: { finding: Finding }) {
   const { t } = useTranslation();

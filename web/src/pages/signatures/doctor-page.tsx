@@ -40,9 +40,10 @@ export function DoctorPage() {
   const isFilled = connectionId !== undefined && deliveryId !== undefined;
   return (
     <Page title={t("doctor.title")} about={t("doctor.about")}>
-      <Alert variant="light" color="blue" icon={<IconLock size={18} />} role="note">
-        {t("doctor.private")}
-      </Alert>
+      <Group gap={6} wrap="nowrap">
+        <IconLock size={16} aria-hidden style={{ flexShrink: 0 }} />
+        <Text size="sm">{t("doctor.private")}</Text>
+      </Group>
       {!canDiagnose() && (
         <Alert color="red" role="alert">
           {t("doctor.insecure")}
@@ -159,7 +160,9 @@ function EvidenceFields({ evidence, onChange }: FieldsProps) {
       <Textarea {...propsOf("body")} autosize minRows={5} maxRows={14} />
       <TextInput {...propsOf("secret")} data-1p-ignore data-lpignore="true" />
       <details>
-        <summary>{t("doctor.more")}</summary>
+        <Text component="summary" size="sm">
+          {t("doctor.more")}
+        </Text>
         <Stack gap="sm" mt="sm">
           <TextInput {...propsOf("computed")} />
           <TextInput {...propsOf("arrival")} />

@@ -6,6 +6,7 @@ import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { overview } from "./overview.ts";
 import { people } from "./people.ts";
+import { sandbox } from "./sandbox.ts";
 import { shell } from "./shell.ts";
 import { signatures } from "./signatures.ts";
 import { warehouse } from "./warehouse.ts";
@@ -22,4 +23,5 @@ export const de: Translated<typeof en> = {
   ...people,
   ...warehouse,
   ...signatures,
+  ...sandbox,
 };

@@ -32,6 +32,7 @@ export const merchants: Translated<typeof en> = {
     about: "Der Zugang jedes Partners zu den Produkten eines Händlers.",
     search: "Name",
     id: "Id",
+    apiUrl: "Partner-API",
     name: "Name",
     nameHelp: "Etwa der Name des Partners.",
     merchant: "Händler",

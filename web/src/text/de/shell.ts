@@ -26,6 +26,7 @@ export const shell: Translated<typeof en> = {
     money: "Abgelehnte Zahlungen",
     connections: "Verbindungen",
     endpoints: "Webhooks",
+    sandbox: "Sandbox",
     signatureDoctor: "Signaturdoktor",
     people: "Personen",
     tokens: "Token",

@@ -4,6 +4,7 @@ import { operation } from "./operation.ts";
 import { orders } from "./orders.ts";
 import { overview } from "./overview.ts";
 import { people } from "./people.ts";
+import { sandbox } from "./sandbox.ts";
 import { shell } from "./shell.ts";
 import { signatures } from "./signatures.ts";
 import { warehouse } from "./warehouse.ts";
@@ -21,4 +22,5 @@ export const en = {
   ...people,
   ...warehouse,
   ...signatures,
+  ...sandbox,
 };

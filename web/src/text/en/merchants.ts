@@ -29,6 +29,7 @@ export const merchants = {
     about: "The access of each partner to the products of a merchant.",
     search: "Name",
     id: "Id",
+    apiUrl: "Partner API",
     name: "Name",
     nameHelp: "Such as the partner's name.",
     merchant: "Merchant",

@@ -23,6 +23,7 @@ export const shell = {
     money: "Declined payments",
     connections: "Connections",
     endpoints: "Webhooks",
+    sandbox: "Sandbox",
     signatureDoctor: "Signature doctor",
     people: "People",
     tokens: "Tokens",

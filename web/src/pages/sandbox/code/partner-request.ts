@@ -1,0 +1,70 @@
+/** A request of the partner API, as a partner's program would send it. */
+export type PartnerRequest = {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: object;
+  /** The request creates something: a key of its own lets the program retry it. */
+  readonly needsKey?: boolean;
+};
+
+type Address = Readonly<Record<string, string | null | undefined>>;
+
+type Ordered = {
+  readonly externalOrderId?: string | null | undefined;
+  readonly shippingAddress: Address;
+  readonly lines: readonly { readonly productId: string; readonly quantity: number }[];
+  readonly note?: string | null | undefined;
+  readonly metadata?: object | null | undefined;
+};
+
+/** The request that creates a test order like this one. Fields without a value are left out. */
+export function creationOf({
+  externalOrderId,
+  shippingAddress,
+  lines,
+  note,
+  metadata,
+}: Ordered): PartnerRequest {
+  const hasMetadata = metadata != null && Object.keys(metadata).length > 0;
+  return {
+    method: "POST",
+    path: "/v1/orders",
+    needsKey: !externalOrderId,
+    body: {
+      testMode: true,
+      ...(externalOrderId && { externalOrderId }),
+      lines: lines.map(({ productId, quantity }) => ({ productId, quantity })),
+      shippingAddress: given(shippingAddress),
+      ...(note && { note }),
+      ...(hasMetadata && { metadata }),
+    },
+  };
+}
+
+/** A transition with its fields, such as `{ transition: "ship", carrier: "DHL" }`. */
+export const transitionOf = (orderId: string, body: { readonly transition: string }): PartnerRequest => ({
+  method: "POST",
+  path: `/v1/test/orders/${encodeURIComponent(orderId)}/transitions`,
+  body,
+});
+
+/** The cancel of real orders, which works on test orders as well. */
+export const cancelOf = (orderId: string): PartnerRequest => ({
+  method: "POST",
+  path: `/v1/orders/${encodeURIComponent(orderId)}/cancel`,
+});
+
+export const readingOf = (orderId: string): PartnerRequest => ({
+  method: "GET",
+  path: `/v1/orders/${encodeURIComponent(orderId)}`,
+});
+
+/** The service makes a full name of the two others if the request has none. */
+const given = ({ name, ...address }: Address): object => {
+  const isMade = name === `${address["firstName"]} ${address["lastName"]}`;
+  return Object.fromEntries(
+    Object.entries({ ...address, ...(!isMade && { name }) }).filter(
+      ([, value]) => value != null && value !== "",
+    ),
+  );
+};

@@ -1,0 +1,91 @@
+import { Group, Stack, Text } from "@mantine/core";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../../api/me.ts";
+import type { Connection, TestOrder } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { ButtonLink } from "../../../ui/link.tsx";
+import { Crumbs, Page } from "../../../ui/page.tsx";
+import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { connectionQuery } from "../../connections/queries.ts";
+import { useHoldReason } from "../../orders/hold-reason.ts";
+import { testOrderQuery } from "../queries.ts";
+import { EventsSection } from "./events-section.tsx";
+import { LifecycleSection } from "./lifecycle-section.tsx";
+import { StepsSection } from "./steps-section.tsx";
+
+const route = getRouteApi("/signed-in/sandbox/$connectionId/$orderId");
+
+/** One test order: its transitions on the picture of the lifecycle, its events, and the requests behind both. */
+export function TestOrderPage() {
+  const { t } = useTranslation();
+  const { connectionId, orderId } = route.useParams();
+  const { data: connection } = useSuspenseQuery(connectionQuery(connectionId));
+  const { data: testOrder } = useSuspenseQuery(testOrderQuery(connectionId, orderId));
+  const mayChange = useHasRole("operator", "merchant", "partner");
+  const { order, expiresAt } = testOrder;
+  return (
+    <Page
+      title={order.externalOrderId ?? order.id}
+      crumbs={
+        <Crumbs
+          of={[
+            [connection.name, paths.connection(connectionId)],
+            [t("sandbox.title"), paths.workbench(connectionId)],
+          ]}
+        />
+      }
+      beside={<Badges testOrder={testOrder} />}
+      about={
+        <>
+          {order.id} <CopyButton value={order.id} of={t("order.id")} /> · {t("sandbox.erased")}{" "}
+          <Time at={expiresAt} as="relative" />
+        </>
+      }
+      actions={
+        <ButtonLink to={paths.order(order.id)} size="xs" variant="default">
+          {t("sandbox.openOrder")}
+        </ButtonLink>
+      }
+    >
+      <Stack gap="md">
+        <Contents connection={connection} testOrder={testOrder} />
+        <LifecycleSection connection={connection} testOrder={testOrder} mayChange={mayChange} />
+        <EventsSection connectionId={connectionId} order={order} />
+        <StepsSection connection={connection} order={order} />
+      </Stack>
+    </Page>
+  );
+}
+
+function Badges({ testOrder: { order } }: { testOrder: TestOrder }) {
+  const { t } = useTranslation();
+  const holdReason = useHoldReason();
+  return (
+    <Group gap={6}>
+      <StatusBadge of="order" status={order.status} />
+      {order.onHoldReasons.map((reason) => (
+        <Pill key={reason} tone="warning">
+          {holdReason(reason)}
+        </Pill>
+      ))}
+      <Pill>{t("orders.test")}</Pill>
+    </Group>
+  );
+}
+
+/** What was ordered, in a line. */
+function Contents({ testOrder: { order } }: { connection: Connection; testOrder: TestOrder }) {
+  const { t } = useTranslation();
+  const { name, city, countryCode } = order.shippingAddress;
+  const shipped = order.lines.filter(({ shipmentId }) => shipmentId !== null).length;
+  return (
+    <Text size="sm">
+      {[name, city, countryCode].filter(Boolean).join(", ")} ·{" "}
+      {t("sandbox.shippedLines", { shipped, lines: order.lines.length })}
+    </Text>
+  );
+}
