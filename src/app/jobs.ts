@@ -10,12 +10,13 @@ import { purgeProcesses } from "../monitoring/processes/purge-processes.ts";
 import { acceptAllDueOrders } from "../orders/deadlines/accept-orders.ts";
 import { completeAllShippedOrders } from "../orders/deadlines/complete-shipped-orders.ts";
 import { eraseAllExpiredTestOrders } from "../orders/deadlines/erase-test-orders.ts";
+import { countOrderDays } from "../orders/overview/days/count-order-days.ts";
 import { eraseOldPersonalData } from "../orders/personal-data/erase-personal-data.ts";
 import { processAccountPayments } from "../payments/account/process-account-payments.ts";
 import { mailPaymentFailures } from "../payments/failure-mails/mail-payment-failures.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { purgePeopleRecords } from "../people/purge-people-records.ts";
-import { HOUR_MS } from "../platform/time.ts";
+import { HOUR_MS, MINUTE_MS } from "../platform/time.ts";
 import { purgeStockMovements } from "../stock/purge-stock-movements.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { removeDeletedEndpoints } from "../webhooks/endpoints/remove-deleted-endpoints.ts";
@@ -56,6 +57,7 @@ export const JOBS: readonly Job[] = [
   { name: "purge-stock-movements", everyMs: HOUR_MS, run: purgeStockMovements },
   { name: "purge-people-records", everyMs: HOUR_MS, run: purgePeopleRecords },
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
+  { name: "count-order-days", everyMs: MINUTE_MS, run: countOrderDays },
   { name: "purge-processes", everyMs: HOUR_MS, run: purgeProcesses },
   { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
 ];

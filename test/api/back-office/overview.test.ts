@@ -46,8 +46,13 @@ describe("GET /api/overview", () => {
           { status: "ACCEPTED", count: 1 },
           { status: "IN_PROGRESS", count: 1 },
         ],
+        countedAt: null,
       },
-      { day: test.clock.now().toISOString().slice(0, 10), counts: [{ status: "PROCESSING", count: 1 }] },
+      {
+        day: test.clock.now().toISOString().slice(0, 10),
+        counts: [{ status: "PROCESSING", count: 1 }],
+        countedAt: null,
+      },
     ]);
     const week = 6 * 86_400_000;
     expect(completeSince).toBe(

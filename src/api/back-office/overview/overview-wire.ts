@@ -1,9 +1,15 @@
 import { type Static, Type } from "typebox";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import type { OrdersByDay } from "../../../orders/overview/orders-by-day.ts";
-import type { DayCount, Durations } from "../../../orders/overview/overview-sql.ts";
+import type { Durations } from "../../../orders/overview/overview-sql.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import { dateTime, describedAs, enumeration, nullable } from "../../../platform/wire/schemas.ts";
+import {
+  dateTime,
+  describedAs,
+  enumeration,
+  nullable,
+  nullableTime,
+} from "../../../platform/wire/schemas.ts";
 import type { DeliveryFigures } from "../../../webhooks/health/delivery-figures-sql.ts";
 
 const ATTENTION_KINDS = ["review", "hold", "not_routed", "endpoint_paused", "endpoint_failing"] as const;
@@ -67,12 +73,15 @@ export const OverviewSchema = Type.Object(
           counts: Type.Array(
             Type.Object(
               {
-                status: describedAs(OrderStatusSchema, "Their present status."),
+                status: describedAs(OrderStatusSchema, "Their status when they were counted."),
                 count: Type.Integer({ minimum: 1, description: "How many orders have it." }),
               },
               { title: "OrdersOfStatus", description: "Orders of a day with the same status." },
             ),
             { description: "Number of orders by present status. A status that none has is left out." },
+          ),
+          countedAt: nullableTime(
+            "When the orders of the day were counted, if there are too many to count them for this request. Null: now.",
           ),
         },
         { title: "OrdersOfDay", description: "The orders that were created on a day." },
@@ -81,7 +90,7 @@ export const OverviewSchema = Type.Object(
     ),
     readAt: dateTime("When the figures were read."),
     completeSince: dateTime(
-      "The start of the first day that `ordersByDay` counts. Later than requested if there are very many orders.",
+      "The start of the first day that `ordersByDay` counts. Later than requested if there are very many orders and earlier days are not counted yet.",
     ),
     acceptance: describedAs(DurationsSchema, "From the creation to the acceptance."),
     shipping: describedAs(DurationsSchema, "From the creation to the first shipment."),
@@ -159,7 +168,7 @@ export function toWireOverview(
   return {
     attention: attention.filter((each) => each.count > 0),
     holds: held,
-    ordersByDay: byDay(orders.counts),
+    ordersByDay: byDay(orders),
     readAt: readAt.toISOString(),
     completeSince: orders.completeSince.toISOString(),
     ...durations,
@@ -167,8 +176,9 @@ export function toWireOverview(
   };
 }
 
-const byDay = (counts: readonly DayCount[]) =>
+const byDay = ({ counts, countedAt }: OrdersByDay) =>
   [...Map.groupBy(counts, ({ day }) => day)].map(([day, ofDay]) => ({
     day,
     counts: ofDay.map(({ status, count: number }) => ({ status, count: number })),
+    countedAt: countedAt.get(day)?.toISOString() ?? null,
   }));

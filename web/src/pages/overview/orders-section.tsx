@@ -23,6 +23,8 @@ export function OrdersSection({ of: overview, days, merchantId }: Props) {
   const [form, setForm] = useState("chart");
   const rows = daysOf(overview, days);
   const total = rows.reduce((sum, { all }) => sum + all, 0);
+  // The figures of the oldest count, if a job has counted days.
+  const countedAt = overview.ordersByDay.flatMap((day) => day.countedAt ?? []).toSorted()[0];
   const linkOf = (day: string, status?: string) =>
     paths.orders({ status, createdSince: startOfUtcDay(day), createdUntil: endOfUtcDay(day), merchantId });
   return (
@@ -43,6 +45,12 @@ export function OrdersSection({ of: overview, days, merchantId }: Props) {
     >
       <Text size="xs" c="dimmed">
         {t("overview.ordersAbout", { count: total, number: formatNumber(total) })}
+        {countedAt !== undefined && (
+          <>
+            {" "}
+            {t("overview.countedAt")} <Time at={countedAt} as="relative" />.
+          </>
+        )}
         {rows.length < days && (
           <>
             {" "}

@@ -24,6 +24,7 @@ export const overview: Translated<typeof en> = {
     ordersAbout_other:
       "{{number}} Bestellungen nach dem Tag ihrer Erstellung (UTC) und ihrem jetzigen Status.",
     countedSince: "Es sind mehr, als auf einmal gezählt werden können. Gezählt seit",
+    countedAt: "Es sind sehr viele, darum werden ältere Tage von Zeit zu Zeit gezählt, der älteste",
     noOrders: "Keine Bestellungen in diesem Zeitraum. Sie erscheinen hier, wenn ein Partner eine aufgibt.",
     form: "Diagramm oder Tabelle",
     chart: "Diagramm",

@@ -20,6 +20,7 @@ export const overview = {
     ordersAbout_one: "{{number}} order by the day of its creation, in UTC, and its present status.",
     ordersAbout_other: "{{number}} orders by the day of their creation, in UTC, and their present status.",
     countedSince: "There are more than can be counted at once. Counted since",
+    countedAt: "There are very many, so older days are counted from time to time, the oldest",
     noOrders: "No orders in this period. They appear here when a partner places one.",
     form: "Chart or table",
     chart: "Chart",
