@@ -26,21 +26,23 @@ export async function findCharge(db: Queryable, id: string): Promise<FoundCharge
   const [row] = await db.query<FoundRow>({
     name: "find-charge",
     text: `
-      with found as (
-        select g.*
+      with found as materialized ( -- Of all shards. Citus joins only what it has read, and a limit makes it read.
+        (select g.*
         from merchants m
         cross join lateral (
           select e.* from ledger_entries e where e.merchant_id = m.id and e.order_id = $1 and e.id = $1 offset 0) as g
+        limit 1)
         union all
-        select x.*
+        (select x.*
         from merchants m
         join ledger_entries x on x.merchant_id = m.id
         where x.id = $1 and (x.kind <> 'goods' or x.attempt > 1)
+        limit 1)
       )
       select e.merchant_id, ${LEDGER_ENTRY}, x.gateway_reference, x.created_at as processed_at
       from found e
       join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
-      left join ledger_outcomes x on x.merchant_id = e.merchant_id and x.order_id = e.order_id and x.entry_id = e.id`,
+      left join ledger_outcomes x on x.merchant_id = o.merchant_id and x.order_id = o.id and x.entry_id = e.id`,
     values: [id],
   });
   if (row === undefined) return null;

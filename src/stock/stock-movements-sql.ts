@@ -124,7 +124,7 @@ export async function listMovements(
   return { movements, readTo };
 }
 
-/** Deletes the oldest movements before an id, of each facility at most `limit`. Returns how many. */
+/** Deletes at most `limit` movements before an id, of each merchant the oldest first. Returns how many. */
 export async function deleteOldMovements(db: Queryable, beforeId: string, limit: number): Promise<number> {
   const rows = await db.query({
     name: "delete-old-stock-movements",
@@ -132,13 +132,14 @@ export async function deleteOldMovements(db: Queryable, beforeId: string, limit:
       delete from stock_movements m
       using (
         select o.merchant_id, o.id
-        from facilities f
+        from merchants w
         cross join lateral (
           select old.merchant_id, old.id
           from stock_movements old
-          where old.facility_id = f.id and old.id < $1
+          where old.merchant_id = w.id and old.id < $1
           order by old.id
           limit $2) as o
+        limit $2
       ) as listed
       where m.merchant_id = listed.merchant_id and m.id = listed.id
       returning m.id`,

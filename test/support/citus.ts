@@ -34,7 +34,10 @@ export async function createOnNodes(urls: readonly string[], name: string): Prom
   return url;
 }
 
-/** Citus keeps a process in each database that it has used. A database with a process cannot be copied. */
+/**
+ * Citus keeps a process in each database that it has used. A database with a process cannot be copied. It is ended with the
+ * database, if that is dropped from one with Citus.
+ */
 const release = (url: string, database: string): Promise<void> =>
   runOn(
     url,
@@ -80,7 +83,6 @@ function withAddress(url: string, host: string, port: number): string {
   const copy = new URL(url);
   copy.hostname = host;
   copy.port = String(port);
-  copy.pathname = "/postgres";
   return copy.href;
 }
 

@@ -55,6 +55,13 @@ export type FailureMailKind = "failure" | "resolution";
 /** Mail is due for what happened until `until`, if the last mail of the kind was sent by `mailedBefore`. */
 export type MailPace = { readonly until: Date; readonly mailedBefore: Date };
 
+/** What a mail of each kind is about: failures `f` until $2. Each condition is that of an index. */
+const WAITING: Record<FailureMailKind, string> = {
+  failure: "f.failure_mail_id is null and f.failed_at <= $2",
+  resolution: `f.resolved_at is not null and f.resolution_mail_id is null
+          and f.failure_mail_id is not null and f.resolved_at <= $2`,
+};
+
 /** Merchants that get a mail of a kind now. A scan over all shards. */
 export async function listMerchantsToMail(
   db: Queryable,
@@ -63,26 +70,14 @@ export async function listMerchantsToMail(
   limit: number,
 ): Promise<string[]> {
   const rows = await db.query<{ merchant_id: string }>({
-    name: "list-merchants-to-mail-payments",
+    name: `list-merchants-to-mail-payments-${kind}`,
     text: `
       select m.id as merchant_id
       from merchants m
       cross join lateral (
         select f.id
         from payment_failures f
-        where f.merchant_id = m.id and f.failure_mail_id is null and f.failed_at <= $2 and $1 = 'failure'
-        limit 1
-      ) as waiting
-      where not exists (
-        select from payment_mail_times t where t.merchant_id = m.id and t.kind = $1 and t.mailed_at > $3)
-      union all
-      select m.id
-      from merchants m
-      cross join lateral (
-        select f.id
-        from payment_failures f
-        where f.merchant_id = m.id and f.resolved_at is not null and f.resolution_mail_id is null
-          and f.failure_mail_id is not null and f.resolved_at <= $2 and $1 = 'resolution'
+        where f.merchant_id = m.id and ${WAITING[kind]}
         limit 1
       ) as waiting
       where not exists (

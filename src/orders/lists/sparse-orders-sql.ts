@@ -1,4 +1,5 @@
 import type { Queryable } from "../../platform/database/database.ts";
+import { countMerchants } from "./count-merchants-sql.ts";
 import {
   CONNECTION_SHOWN,
   conditionsOf,
@@ -43,26 +44,23 @@ export async function listSparseOrders(
   now: Date,
 ): Promise<SparseOrders> {
   const { after, upTo, order } = sortOf(filter);
+  const merchantCount = await countMerchants(db, filter);
+  const rowsMax = Math.max(ROWS_OF_MERCHANT_MIN, Math.floor(ROWS_OF_STATEMENT / Math.max(1, merchantCount)));
   const rows = await db.query<Row>({
     name: "", // Each set of filters has its own text.
     text: `
       with parameters as (${PARAMETERS}, $16::uuid, $17::uuid),
-      part as materialized (
-        select greatest(${ROWS_OF_MERCHANT_MIN}, ${ROWS_OF_STATEMENT} / greatest(1, count(*))) as rows_max
-        from merchants m
-        where ${MERCHANT_SHOWN}),
       read as materialized (
         select found.*, m.id as merchant_id
         from merchants m
-        cross join part
         cross join lateral (
           select o.id, o.connection_id, o.goods_minor, o.currency, (${conditionsOf(filter)}) as fits,
-                 row_number() over (order by o.id ${order}) = part.rows_max as is_last
+                 row_number() over (partition by o.merchant_id order by o.id ${order}) = ${rowsMax} as is_last
           from orders o
           where o.merchant_id = m.id and o.id ${after} $1 and o.id >= $16 and o.id < $17
             and ($4::uuid[] is null or o.connection_id = any($4))
           order by o.id ${order}
-          limit part.rows_max) as found
+          limit ${rowsMax}) as found
         where ${MERCHANT_SHOWN}),
       ended as materialized (
         select count(*)::integer as rows_read,
@@ -70,9 +68,10 @@ export async function listSparseOrders(
         from read)
       select ended.rows_read, ended.read_to, shown.*
       from ended
-      left join lateral (
+      left join (
         select ${LISTED_COLUMNS}
         from read as found
+        cross join ended
         join merchants m on m.id = found.merchant_id
         join connections c on c.merchant_id = found.merchant_id and c.id = found.connection_id
         where found.fits and ${CONNECTION_SHOWN}
