@@ -13,6 +13,9 @@ const FOUND_OF_MERCHANT_MIN = 50;
 /** The key of a name in orders_name_idx, of which the statement names the condition. */
 const NAME_KEY = "lower(o.last_name || ' ' || o.first_name)";
 
+/** A text without a word has no beginning of a name, and uses none of them. */
+const NAME_PARAMETERS = ", $16::text[], $17::text[], $18::text[]";
+
 /** $16 to $18: the beginnings that a name can have. By orders_name_idx. */
 const byName = (foundMax: number, index: number): string => `
         select o.merchant_id, o.id
@@ -98,7 +101,7 @@ export async function listFoundOrders(
   const rows = await db.query<ListedRow>({
     name: "", // Each set of filters has its own text.
     text: `
-      with parameters as (${PARAMETERS}),
+      with parameters as (${PARAMETERS}${filter.orderId === null ? NAME_PARAMETERS : ""}),
       named as materialized (${found})
       -- Sorted before the orders are read, so that reading ends when the page is full.
       select ${LISTED_COLUMNS}
