@@ -12,7 +12,7 @@ import {
 import { type Demo, startDemo } from "../support/demo.ts";
 import { PARTNER } from "../support/openapi.ts";
 
-const PAGES = globSync("docs/{partners,errors,merchants,warehouse,operators}/*.md").map(
+const PAGES = globSync("docs/{back-office,{partners,errors,merchants,warehouse,operators}/*}.md").map(
   (path): [string, CodeBlock[]] => [path.slice(5, -3), codeBlocksOf(readFileSync(path, "utf8"))],
 );
 const having = (language: string) =>

@@ -1,7 +1,9 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { posix } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { buildDocumentation } from "../../scripts/docs/build.ts";
+import { PROBLEMS } from "../../src/platform/wire/problems.ts";
 
 const BUILT = "dist/docs";
 /** On a busy machine; it takes seconds if something has changed, and nothing otherwise. */
@@ -80,5 +82,36 @@ describe("the built documentation", () => {
       expect(missing, path).toEqual([]);
     }
     for (const [page, html] of pages) expect(html, page).not.toMatch(/&lt;!--/);
+  });
+});
+
+type Search = { search(words: string): { id: string }[] };
+
+/** The index that readers load with their first search, with the library and the options of the theme. */
+async function openSearch(): Promise<Search> {
+  const [file = ""] = globSync(`${BUILT}/assets/chunks/@localSearchIndexroot.*.js`);
+  const { default: index } = await import(`${process.cwd()}/${file}`);
+  const ofVitePress = createRequire(createRequire(import.meta.url).resolve("vitepress/package.json"));
+  return ofVitePress("minisearch").loadJSON(index, {
+    fields: ["title", "titles", "text"],
+    storeFields: ["title", "titles"],
+    searchOptions: { fuzzy: 0.2, prefix: true, boost: { title: 4, text: 2, titles: 1 } },
+  });
+}
+
+describe("the search", () => {
+  it("finds the page of each problem by its code, before all others", async () => {
+    const index = await openSearch();
+    const found = Object.keys(PROBLEMS).map((code) => [code, index.search(code)[0]?.id.split("#")[0]]);
+    expect(found).toEqual(Object.keys(PROBLEMS).map((code) => [code, `/docs/errors/${code}/`]));
+  });
+
+  it("finds the glossary by each of its words", async () => {
+    const index = await openSearch();
+    const rows = [...readFileSync("docs/glossary.md", "utf8").matchAll(/^\| ([a-zA-Z][^|]+) \|/gm)];
+    const words = rows.flatMap(([, terms = ""]) => terms.split(", ")).filter((word) => word !== "Word");
+    expect(words.length).toBeGreaterThan(40);
+    const isGlossary = ({ id }: { id: string }) => id.startsWith("/docs/reference/glossary");
+    expect(words.filter((word) => !index.search(word).some(isGlossary))).toEqual([]);
   });
 });

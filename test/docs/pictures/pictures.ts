@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { Page } from "playwright-core";
 import type { PersonName, Shop } from "./shop.ts";
 import type { Trade } from "./trade.ts";
@@ -18,6 +19,7 @@ export type Picture = {
 
 /** The pictures of the guides, in the order of the guides. */
 export const PICTURES: readonly Picture[] = [
+  { name: "overview", person: "merchant", path: () => "/?days=7", heading: "Overview" },
   { name: "orders", person: "merchant", path: () => "/orders", heading: "Orders" },
   {
     name: "order",
@@ -32,7 +34,13 @@ export const PICTURES: readonly Picture[] = [
     path: ({ partner }) => `/connections/${partner.connectionId}`,
     heading: "Northern Gifts",
   },
-  { name: "review-queue", person: "warehouse", path: () => "/review", heading: "Review queue" },
+  {
+    name: "review-queue",
+    person: "warehouse",
+    path: () => "/review",
+    heading: "Review queue",
+    first: (page) => page.getByText("Why it waits").waitFor(),
+  },
   { name: "work-list", person: "warehouse", path: () => "/work", heading: "Work list" },
   {
     name: "packing-table",
@@ -71,7 +79,31 @@ export const PICTURES: readonly Picture[] = [
     heading: "order.created",
     height: 900,
   },
+  {
+    name: "signature-doctor",
+    person: "partner",
+    path: () => "/signature-doctor",
+    heading: "Signature doctor",
+    first: async (page, { service }) => {
+      const { secret, headers, body } = signedRequest(service.clock.now());
+      await page.getByLabel("Headers").fill(headers);
+      await page.getByLabel("Body").fill(JSON.stringify(JSON.parse(body), null, 2));
+      await page.getByLabel("Signing secret").fill(secret);
+      await page.getByText("The cause is found").waitFor();
+    },
+  },
 ];
+
+/** A request as the service signs it, with a secret that no endpoint has. */
+function signedRequest(now: Date) {
+  const key = Buffer.alloc(32, 7);
+  const id = "evt_01kjpwd6m0f1wav3ps5hw1abes";
+  const timestamp = Math.floor(now.getTime() / 1_000);
+  const body = `{"id":"${id}","type":"order.created"}`;
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const headers = `webhook-id: ${id}\nwebhook-timestamp: ${timestamp}\nwebhook-signature: v1,${signature}`;
+  return { secret: `whsec_${key.toString("base64")}`, headers, body };
+}
 
 /** A picture of the system shows a real worker, so it is taken of the demo, with the clock of the machine. */
 export const SYSTEM = { name: "system", path: "/system", heading: "System" };
