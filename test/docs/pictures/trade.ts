@@ -1,4 +1,5 @@
 import { toTypeId } from "../../../src/platform/ids.ts";
+import { created } from "../../support/builders.ts";
 import { sendDue, startDispatcher, storeEndpoint } from "../../support/dispatch.ts";
 import { runJob } from "../../support/jobs.ts";
 import { operationApplied } from "../../support/real-orders.ts";
@@ -16,6 +17,15 @@ export type Trade = {
 };
 
 const ENDPOINT = "https://shop.northern-gifts.example/webhooks";
+
+/** The merchant pays a part of what it owes. */
+const pay = ({ service, partner }: Shop) =>
+  created(
+    service.backOffice.post(`/api/merchants/${partner.merchantId}/account/payments`, {
+      amount: { amount: "300.00", currency: "EUR" },
+      reference: "bank-2026-03-05",
+    }),
+  );
 
 /** A week of orders. The receiver of the webhooks fails on Thursday, and at the end. */
 export async function trade(shop: Shop): Promise<Trade> {
@@ -55,6 +65,7 @@ export async function trade(shop: Shop): Promise<Trade> {
       if (day < 3) await operationApplied(service, id, "complete");
     }
     await pass(21);
+    if (day === 3) await pay(shop);
   }
   status = 200;
   const held = await sell(shop, { 4: 2 });
