@@ -31,6 +31,7 @@ function HoldOptions({ order, apply }: Props) {
           description={t("sandbox.reasonsHelp")}
           data={["out_of_stock", "payment_failed", "address_unserviceable", "merchant_request"]}
           maxTags={REASONS_MAX}
+          openOnFocus={false}
           data-autofocus
           {...form.getInputProps("reasons")}
         />
@@ -92,6 +93,7 @@ function ReturnOptions({ order, apply }: Props) {
         <Select
           label={t("order.shipment")}
           allowDeselect={false}
+          openOnFocus={false}
           data={out.map(({ id, trackingNumber }) => ({
             value: id,
             label: trackingNumber === null ? id : `${trackingNumber} · ${id}`,
