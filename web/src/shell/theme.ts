@@ -36,6 +36,13 @@ export const theme = createTheme({
   },
 });
 
+/** A light area of a color in the dark: a tint of the page, where Mantine has a strong color. */
+const calm = (color: string, rgb: string, text: string) => ({
+  [`--mantine-color-${color}-light`]: `rgb(${rgb} / 14%)`,
+  [`--mantine-color-${color}-light-hover`]: `rgb(${rgb} / 20%)`,
+  [`--mantine-color-${color}-light-color`]: text,
+});
+
 /** Texts have a contrast of 4.5 at least (WCAG 2.2, 1.4.3); some of Mantine's own colors have less. */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
   variables: {},
@@ -54,8 +61,13 @@ export const cssVariablesResolver: CSSVariablesResolver = () => ({
     "--mantine-color-dimmed": "#a3aab6",
     "--mantine-color-placeholder": "#9aa1ad",
     "--mantine-color-error": "#ff8787",
-    "--mantine-color-red-light-color": "#ffa8a8",
     "--mantine-color-anchor": "#a9b6ff",
+    ...calm("red", "250 82 82", "#ffa8a8"),
+    ...calm("orange", "253 126 20", "#ffc078"),
+    ...calm("yellow", "250 176 5", "#ffe066"),
+    ...calm("green", "64 192 87", "#8ce99a"),
+    ...calm("blue", "51 154 240", "#a5d8ff"),
+    ...calm("brand", "108 126 227", "#c3ccff"),
   },
 });
 
