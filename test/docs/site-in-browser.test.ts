@@ -3,7 +3,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDocumentation } from "../../scripts/docs/build.ts";
 import { addStaticSite } from "../../src/api/back-office/static-site.ts";
-import { findingsOf, launchBrowser } from "../support/browser.ts";
+import { findingsOf } from "../support/browser.ts";
+import { launchBrowser } from "../support/chromium.ts";
 
 /** On a busy machine; it takes seconds if something has changed, and nothing otherwise. */
 const BUILD_MS = 300_000;

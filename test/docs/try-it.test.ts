@@ -3,7 +3,8 @@ import { get } from "node:http";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDocumentation } from "../../scripts/docs/build.ts";
-import { findingsOf, launchBrowser } from "../support/browser.ts";
+import { findingsOf } from "../support/browser.ts";
+import { launchBrowser } from "../support/chromium.ts";
 import { type Demo, startDemo } from "../support/demo.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 

@@ -3,14 +3,14 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import chromium from "@sparticuz/chromium";
-import { type Browser, type Page, chromium as playwright } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { createBackOffice } from "../../src/api/back-office/app.ts";
 import { tokenAuthentication } from "../../src/api/back-office/authentication.ts";
 import { sessionAuthentication } from "../../src/api/back-office/people/session-authentication.ts";
 import type { Person } from "../../src/people/person.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
+import { launchBrowser } from "./chromium.ts";
 import { freePort } from "./main-process.ts";
 import { linkToken } from "./people.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "./test-service.ts";
@@ -34,20 +34,22 @@ export type Look = {
   /** Pixels of the screen for one of the page. */
   readonly scale?: number;
   readonly language?: "en-GB" | "de-DE";
+  /** An identity provider, which the page may go to. */
+  readonly provider?: string;
   /** The test provokes such complaints, and expects at least one of them. */
   readonly complaints?: RegExp;
 };
 
 /** Builds the console if its sources changed, and starts one browser for a test file. */
 export async function startConsole(
-  options: Omit<NonNullable<Parameters<typeof startTestService>[0]>, "config"> = {},
+  options: NonNullable<Parameters<typeof startTestService>[0]> = {},
 ): Promise<Console> {
   await promisify(execFile)(process.execPath, ["web/build/prepare.ts"], { cwd: fileURLToPath(ROOT) });
   // Passkeys belong to the name of a host, so the address has a name and is known before the service starts.
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const [service, browser] = await Promise.all([
-    startTestService({ ...options, config: { backOfficeUrl: url } }),
+    startTestService({ ...options, config: { backOfficeUrl: url, ...options.config } }),
     launchBrowser(),
   ]);
   const { context } = service;
@@ -74,15 +76,8 @@ export async function startConsole(
   };
 }
 
-/** These weaken the isolation of a page, or keep the browser in one process, which ends with its first page. */
-const UNWANTED = /single-process|no-zygote|disable-web-security|site-isolation|in-process-gpu/;
-
-export async function launchBrowser(): Promise<Browser> {
-  return playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: chromium.args.filter((flag) => !UNWANTED.test(flag)),
-  });
-}
+/** Longer than any step takes on a busy machine. */
+const STEP_MS = 25_000;
 
 async function openPage(
   browser: Browser,
@@ -94,6 +89,7 @@ async function openPage(
     height = 900,
     scale = 1,
     language = "en-GB",
+    provider,
     complaints: provoked,
   }: Look = {},
 ): Promise<Page> {
@@ -106,17 +102,19 @@ async function openPage(
     deviceScaleFactor: scale,
     reducedMotion: "reduce",
   });
+  // Less than a test has, so that the step that fails is named.
+  profile.setDefaultTimeout(STEP_MS);
   const complaints: string[] = [];
   await profile.route(
-    (address) => address.origin !== url,
+    (address) => address.origin !== url && address.origin !== provider,
     (route) => {
       complaints.push(`request to another host: ${route.request().url()}`);
       return route.abort();
     },
   );
   const page = await profile.newPage();
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("console", (message) => {
+  profile.on("weberror", (error) => complaints.push(String(error.error())));
+  profile.on("console", (message) => {
     // The browser reports each response of 4xx and 5xx so; the tests that cause them look at the page.
     if (message.type() === "error" && !/Failed to load resource/.test(message.text()))
       complaints.push(message.text());

@@ -1,5 +1,5 @@
 import createClient from "openapi-fetch";
-import { ApiProblem, unreachable } from "./problem.ts";
+import { ApiProblem, unanswered } from "./problem.ts";
 import type { paths } from "./schema.d.ts";
 import { signInGate } from "./sign-in-gate.ts";
 
@@ -29,11 +29,20 @@ async function send(request: Request): Promise<Response> {
   return sendOnce(again);
 }
 
+/** A connection that was lost without a word would keep a page waiting for minutes. A change may be the upload of a file. */
+const READ_MS = 30_000;
+const CHANGE_MS = 120_000;
+
 async function sendOnce(request: Request): Promise<Response> {
+  const isChange = request.method !== "GET";
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), isChange ? CHANGE_MS : READ_MS);
   try {
-    return await fetch(request);
+    return await fetch(request, { signal: AbortSignal.any([request.signal, deadline.signal]) });
   } catch (error) {
     if (request.signal.aborted) throw error;
-    throw unreachable();
+    throw unanswered(deadline.signal.aborted ? "timed-out" : "unreachable", { isChange });
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -27,8 +27,15 @@ export class ApiProblem extends Error {
   }
 }
 
-/** No response arrived: the network is down, or the service is. */
-export const unreachable = (): ApiProblem => new ApiProblem(0, null, { code: "unreachable" });
+/** No response arrived: the network is down, or the service is. Whether it has made a change is not known. */
+export const unanswered = (
+  code: "unreachable" | "timed-out",
+  { isChange }: { readonly isChange: boolean },
+): ApiProblem => new ApiProblem(0, null, { code, isChange });
+
+/** Whether the request may have had its effect, although it failed. */
+export const isUncertain = (error: unknown): boolean =>
+  error instanceof ApiProblem && error.status === 0 && error.members["isChange"] === true;
 
 export const isProblem = (error: unknown, code: string): error is ApiProblem =>
   error instanceof ApiProblem && error.code === code;

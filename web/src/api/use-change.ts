@@ -2,6 +2,7 @@ import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useProblemText } from "../ui/problem-message.tsx";
+import { isUncertain } from "./problem.ts";
 
 type Change<Input, Output> = {
   /** Sends the change: `dataOf(api.POST(...))`. */
@@ -36,6 +37,7 @@ export function useChange<Input = void, Output = unknown>({
       await queryClient.invalidateQueries();
     },
     onError: (error) => {
+      if (isUncertain(error)) void queryClient.invalidateQueries(); // The page shows whether it was done.
       if (isAnnounced)
         notifications.show({ message: textOf(error), color: "red", autoClose: 10_000, closeButtonProps });
     },

@@ -1,15 +1,17 @@
 import { AppShell, Box, Burger, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet } from "@tanstack/react-router";
-import { lazy, Suspense, useSyncExternalStore } from "react";
+import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../api/me.ts";
 import { signInGate } from "../api/sign-in-gate.ts";
+import { onSignOutElsewhere } from "../api/sign-out.ts";
 import { paths } from "../paths.ts";
 import { NavigationLink, TextLink } from "../ui/link.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
 import { navigationOf } from "./navigation.ts";
+import { OfflineNotice } from "./offline-notice.tsx";
 import { PaletteButton } from "./palette-button.tsx";
 import { PersonMenu } from "./person-menu.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
@@ -18,6 +20,8 @@ import { Shortcuts } from "./shortcuts.tsx";
 export function Layout() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure(false);
+  // The page is loaded again, so that nothing of the person stays in this tab either.
+  useEffect(() => onSignOutElsewhere(() => location.replace(paths.signIn())), []);
   return (
     <AppShell
       header={{ height: 48 }}
@@ -57,6 +61,7 @@ export function Layout() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} className={classes["main"] ?? ""}>
         <Box maw={1280} mx="auto">
+          <OfflineNotice />
           <Outlet />
         </Box>
         <SignInAgain />

@@ -3,8 +3,7 @@ import { IconLogout, IconUserCircle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";
 import { rolesOf, useMe } from "../api/me.ts";
-import { queryClient } from "../api/query-client.ts";
-import { signInGate } from "../api/sign-in-gate.ts";
+import { leaveAllTabs } from "../api/sign-out.ts";
 import { useChange } from "../api/use-change.ts";
 import { paths } from "../paths.ts";
 import { ButtonLink, useGo } from "../ui/link.tsx";
@@ -17,11 +16,7 @@ export function PersonMenu() {
   const go = useGo();
   const signOut = useChange({
     run: () => dataOf(api.POST("/auth/sign-out", {})),
-    onDone: async () => {
-      signInGate.leave();
-      await go(paths.signIn());
-      queryClient.clear(); // Nothing of this person stays in the browser's memory.
-    },
+    onDone: () => void leaveAllTabs(() => go(paths.signIn())),
   });
   return (
     <Popover position="bottom-end" width={260} trapFocus>

@@ -1,11 +1,12 @@
 import { Alert, Button, Code, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
-import { ApiProblem } from "../api/problem.ts";
+import { ApiProblem, isUncertain } from "../api/problem.ts";
 
 /** The problems that have texts of their own; the others show the service's explanation. */
 const KNOWN = [
   "unreachable",
+  "timed-out",
   "unauthorized",
   "forbidden",
   "not-found",
@@ -41,7 +42,9 @@ export function ProblemMessage({ error, retry }: Props) {
       role="alert"
     >
       <Stack gap="xs">
-        <Text size="sm">{textOf(error)}</Text>
+        <Text size="sm">
+          {textOf(error)} {isUncertain(error) && t("problem.uncertain")}
+        </Text>
         <FieldErrors error={error} />
         {requestId !== null && (
           <Text size="xs">

@@ -5,6 +5,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
+import { newReference } from "../../api/reference.ts";
 import type { Rate } from "../../api/schema.d.ts";
 import { countryName, formatNumber } from "../../text/format.ts";
 import { useApiForm } from "../../ui/form/use-api-form.ts";
@@ -65,7 +66,7 @@ type Row = {
 };
 
 const rowOf = ({ countryCode, maxWeightGrams, price }: Rate): Row => ({
-  key: crypto.randomUUID(),
+  key: newReference("row"),
   countryCode,
   maxWeightGrams,
   ...price,
@@ -109,7 +110,7 @@ function EditRates({ facilityId, rates, close }: Props & { rates: readonly Rate[
               leftSection={<IconPlus size={14} />}
               onClick={() =>
                 form.insertListItem("rates", {
-                  key: crypto.randomUUID(),
+                  key: newReference("row"),
                   countryCode: "",
                   maxWeightGrams: "",
                   amount: "",

@@ -6,6 +6,7 @@ import { useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { useMe } from "../../api/me.ts";
+import { newReference } from "../../api/reference.ts";
 import type { PickList, PickListWork, Work } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { countryName, formatNumber } from "../../text/format.ts";
@@ -126,7 +127,7 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
   const only = data?.data.length === 1 ? data.data[0]?.id : undefined;
   const facility = facilityId ?? only;
   const hasFacilities = (data?.data.length ?? 0) > 0;
-  const reference = useRef(crypto.randomUUID());
+  const reference = useRef(newReference("console"));
   const { form, submit, problem, isPending } = useApiForm<
     { takenBy: string; orderLimit: number },
     PickListWork
@@ -146,7 +147,7 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
         }),
       ),
     onDone: ({ pickList }) => {
-      reference.current = crypto.randomUUID();
+      reference.current = newReference("console");
       localStorage.setItem(TAKEN_BY, form.values.takenBy.trim());
       if (pickList === null) form.setFieldError("orderLimit", t("work.nothingFree"));
       else void go(paths.pickList(pickList.id));

@@ -15,6 +15,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { rolesOf, useMe } from "../../api/me.ts";
+import { newReference } from "../../api/reference.ts";
 import type {
   Order,
   ReturnCondition,
@@ -59,7 +60,7 @@ const requestOf = (
 export function ReturnForm({ order, onDone }: Props) {
   const { t } = useTranslation();
   // One reference for the parcel on the table: a second click, or a retry after a lost response, is the same return.
-  const [reference] = useState(() => `door-${crypto.randomUUID()}`);
+  const [reference] = useState(() => newReference("door"));
   const out = linesOut(order);
   const { form, submit, problem, isPending } = useApiForm<Values, Order>({
     initialValues: {

@@ -5,6 +5,7 @@ export const shell: Translated<typeof en> = {
   shell: {
     product: "Partner Orders",
     navigation: "Navigation",
+    offline: "Sie sind offline. Was Sie sehen, kann veraltet sein, und Änderungen werden nicht gesendet.",
     skip: "Zum Inhalt springen",
     theme: "Darstellung",
     themes: { auto: "System", light: "Hell", dark: "Dunkel" },
@@ -69,6 +70,9 @@ export const shell: Translated<typeof en> = {
     unexpected: "Der Dienst hat unerwartet geantwortet. Versuchen Sie es in einer Minute noch einmal.",
     unreachable:
       "Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
+    "timed-out":
+      "Der Dienst hat nicht rechtzeitig geantwortet. Versuchen Sie es in einer Minute noch einmal.",
+    uncertain: "Vielleicht ist es trotzdem geschehen: Sehen Sie nach, bevor Sie es wiederholen.",
     unauthorized: "Sie sind nicht angemeldet. Melden Sie sich an und versuchen Sie es noch einmal.",
     forbidden: "Ihre Rolle erlaubt das nicht. Bitten Sie einen Betreiber um Zugriff.",
     "not-found": "Unter dieser Adresse gibt es nichts, oder Sie dürfen es nicht sehen.",

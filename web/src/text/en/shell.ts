@@ -2,6 +2,7 @@ export const shell = {
   shell: {
     product: "Partner Orders",
     navigation: "Navigation",
+    offline: "You are offline. What you see may be old, and changes are not sent.",
     skip: "Skip to the content",
     theme: "Theme",
     themes: { auto: "System", light: "Light", dark: "Dark" },
@@ -65,6 +66,8 @@ export const shell = {
     page: "The page could not be shown. Load it again.",
     unexpected: "The service sent an unexpected response. Try again in a minute.",
     unreachable: "The service cannot be reached. Check your connection and try again.",
+    "timed-out": "The service did not respond in time. Try again in a minute.",
+    uncertain: "It may have been done nevertheless: check before you repeat it.",
     unauthorized: "You are not signed in. Sign in and try again.",
     forbidden: "Your role does not allow this. Ask an operator for access.",
     "not-found": "There is nothing at this address, or it is not yours to see.",

@@ -1,9 +1,9 @@
 import { NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
+import { newReference } from "../../../api/reference.ts";
 import type { Stock, StockAdjustmentReason } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
@@ -38,7 +38,7 @@ export function StockPage() {
       about={[stock.sku, stock.barcode].filter(Boolean).join(" · ")}
       actions={
         <>
-          <Adjust key={stock.updatedAt} stock={stock} />
+          <Adjust stock={stock} />
           <Count stock={stock} />
         </>
       }
@@ -94,17 +94,21 @@ const REASONS = [
 type Props = { readonly stock: Stock };
 const paramsOf = ({ facilityId, productId }: Stock) => ({ params: { path: { id: facilityId, productId } } });
 
-/** A difference. The reference makes a second click, or a retry after a lost response, the same adjustment. */
+/** A difference. Each opening of the dialog has a reference, by which a retry after a lost response is the same adjustment. */
 function Adjust({ stock }: Props) {
   const { t } = useTranslation();
-  const [reference] = useState(() => `console-${crypto.randomUUID()}`);
   return (
-    <ConfirmAction<{ difference: number | ""; reason: StockAdjustmentReason; note: string }>
+    <ConfirmAction<{
+      difference: number | "";
+      reason: StockAdjustmentReason;
+      note: string;
+      reference: string;
+    }>
       label={t("stock.adjust")}
       effect={t("stock.adjustEffect")}
       done={t("stock.adjusted")}
       isPrimary
-      initialValues={{ difference: "", reason: "received", note: "" }}
+      initialValues={{ difference: "", reason: "received", note: "", reference: newReference("console") }}
       validate={({ difference }) =>
         difference === "" || difference === 0 ? { difference: t("stock.notZero") } : {}
       }
@@ -126,7 +130,7 @@ function Adjust({ stock }: Props) {
           <TextInput label={t("stock.note")} maxLength={500} {...form.getInputProps("note")} />
         </Stack>
       )}
-      run={({ difference, reason, note }) =>
+      run={({ difference, reason, note, reference }) =>
         dataOf(
           api.POST("/api/facilities/{id}/stock/{productId}/adjust", {
             ...paramsOf(stock),

@@ -1,6 +1,7 @@
 import { Checkbox, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
+import { newReference } from "../../../api/reference.ts";
 import type { ReturnCondition, ReturnReason, ReturnRequest } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
@@ -29,6 +30,8 @@ type Values = {
   condition: ReturnCondition | null;
   restock: boolean;
   reference: string;
+  /** If the person names none: a retry after a lost response is the same return. */
+  ownReference: string;
   note: string;
 };
 
@@ -50,6 +53,7 @@ export function ReturnAction({ order, action }: ActionProps) {
         condition: null,
         restock: false,
         reference: "",
+        ownReference: newReference("console"),
         note: "",
       }}
       fields={(form) => (
@@ -93,8 +97,9 @@ export function ReturnAction({ order, action }: ActionProps) {
           />
         </Stack>
       )}
-      run={(values) => {
-        const body = filled(values) as ReturnRequest; // Null and empty values are left out.
+      run={({ ownReference, ...values }) => {
+        const given = { ...values, reference: values.reference.trim() || ownReference };
+        const body = filled(given) as ReturnRequest; // Null and empty values are left out.
         return dataOf(api.POST("/api/orders/{id}/return", { params: { path: { id: order.id } }, body }));
       }}
     />

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { visit } from "../support/browser.ts";
+import { createPartner, placeOrder } from "../support/builders.ts";
+import { type PersonName, startWorld, type World } from "./world.ts";
+
+let world: World;
+/** An order of another merchant. */
+let foreignOrder: string;
+beforeAll(async () => {
+  world = await startWorld();
+  foreignOrder = (await placeOrder(await createPartner(world.service))).id;
+});
+afterAll(() => world.close());
+
+const FORBIDDEN = "Your role does not allow this. Ask an operator for access.";
+const MISSING = "There is nothing at this address, or it is not yours to see.";
+
+type Limits = {
+  /** What the navigation does not have. */
+  readonly hidden: readonly string[];
+  /** Pages that show a sentence in place of what this person may not see. */
+  readonly closed: () => readonly (readonly [path: string, sentence: string])[];
+  /** What the service returns to the same browser, whatever its pages show. */
+  readonly rejected: () => readonly (readonly [method: string, path: string, status: number])[];
+};
+
+const LIMITS: Readonly<Record<Exclude<PersonName, "operator">, Limits>> = {
+  merchant: {
+    hidden: ["Review queue", "Work list", "Returns", "Facilities", "Audit log", "System", "Settings"],
+    closed: () => [
+      [`/orders/${foreignOrder}`, MISSING],
+      ["/settings", FORBIDDEN],
+      ["/system", FORBIDDEN],
+    ],
+    rejected: () => [
+      ["GET", `/api/orders/${foreignOrder}`, 404],
+      ["POST", `/api/orders/${foreignOrder}/hold`, 404],
+      ["GET", "/api/audit-entries", 403],
+      ["POST", `/api/orders/${world.orders.fresh}/ship`, 403],
+      ["POST", "/api/merchants", 403],
+    ],
+  },
+  warehouse: {
+    hidden: ["Webhooks", "Audit log", "System", "Settings"],
+    closed: () => [
+      ["/settings", FORBIDDEN],
+      ["/audit-log", FORBIDDEN],
+    ],
+    rejected: () => [
+      ["GET", `/api/connections/${world.partner.connectionId}/keys`, 403],
+      ["GET", `/api/merchants/${world.partner.merchantId}/account`, 403],
+      ["POST", `/api/orders/${world.orders.shipped}/refund`, 403],
+      ["GET", "/api/audit-entries", 403],
+    ],
+  },
+  partner: {
+    hidden: [
+      "Review queue",
+      "Work list",
+      "Returns",
+      "Facilities",
+      "Merchants",
+      "Audit log",
+      "System",
+      "Settings",
+    ],
+    closed: () => [
+      [`/orders/${foreignOrder}`, MISSING],
+      ["/merchants", FORBIDDEN],
+      ["/settings", FORBIDDEN],
+    ],
+    rejected: () => [
+      ["GET", `/api/orders/${foreignOrder}`, 404],
+      ["GET", "/api/merchants", 403],
+      ["POST", `/api/orders/${world.orders.fresh}/cancel`, 403],
+      ["POST", `/api/orders/${world.orders.fresh}/hold`, 403],
+      ["GET", `/api/merchants/${world.partner.merchantId}/account`, 403],
+    ],
+  },
+  support: {
+    hidden: ["Review queue", "Work list", "Returns", "Settings"],
+    closed: () => [],
+    rejected: () => [
+      ["POST", `/api/orders/${world.orders.fresh}/cancel`, 403],
+      ["POST", `/api/connections/${world.partner.connectionId}/keys`, 403],
+      ["POST", "/api/merchants", 403],
+      ["GET", "/api/orders/export", 403],
+    ],
+  },
+};
+
+it.each(Object.entries(LIMITS))(
+  "the role %s sees and does nothing beyond its rights, on pages and at routes",
+  async (name, limits) => {
+    const person = world.people[name as PersonName]; // The names of the record.
+    const page = await world.open(person);
+    await visit(page, "/orders", "Orders");
+    const links = await page
+      .getByRole("navigation", { name: "Navigation" })
+      .getByRole("link")
+      .allTextContents();
+    expect(links).toContain("Orders");
+    expect(links.filter((link) => limits.hidden.includes(link))).toEqual([]);
+    for (const [path, sentence] of limits.closed()) {
+      await page.goto(path);
+      await page.getByText(sentence).waitFor();
+    }
+    const origin = { origin: world.url };
+    for (const [method, path, status] of limits.rejected()) {
+      const response = await page.request.fetch(path, {
+        method,
+        headers: origin,
+        ...(method === "POST" && { data: {} }),
+      });
+      expect(response.status(), `${method} ${path}: ${await response.text()}`).toBe(status);
+    }
+  },
+);

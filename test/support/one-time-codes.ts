@@ -1,0 +1,18 @@
+import { createHmac } from "node:crypto";
+
+/** The code of RFC 6238 that a device shows now. better-auth takes the time from the system. */
+export function totp(uri: string, steps = 0): string {
+  const secret = decodeBase32(new URL(uri).searchParams.get("secret") ?? "");
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const mac = createHmac("sha1", secret).update(counter).digest();
+  const at = (mac.at(-1) ?? 0) & 15;
+  return String((mac.readUInt32BE(at) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, "0");
+}
+
+function decodeBase32(text: string): Buffer {
+  const bits = [...text.replace(/=+$/, "")]
+    .map((sign) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(sign).toString(2).padStart(5, "0"))
+    .join("");
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
