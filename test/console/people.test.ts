@@ -50,8 +50,8 @@ describe("people", () => {
     await page.getByText("The access was changed.").waitFor();
     const grants = (await world.service.backOffice.get("/api/people/wanda@example.com")).body.grants;
     expect(grants).toMatchObject([{ role: "warehouse", facilityIds: { length: 1 } }]);
-    await page.getByRole("button", { name: "Send again" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click();
+    await page.getByRole("button", { name: "Send invitation again" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Send invitation again" }).click();
     await page.getByText("A new invitation is on its way.").waitFor();
     await page.getByRole("button", { name: "Disable" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();

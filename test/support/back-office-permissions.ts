@@ -176,6 +176,7 @@ export const OPERATOR_ONLY = [
   "setStripeMethod",
   "deleteStripeMethod",
   "listAuditEntries",
+  "exportAuditEntries",
   "exportOrders",
   "getAuditEntry",
   "erasePersonalData",

@@ -1,5 +1,6 @@
 import { admittingSupport, type BackOfficeRoute, namingRecentAuthentication } from "./access.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { auditExportRoutes } from "./audit/export-routes.ts";
 import { exposedProductRoutes } from "./catalog/exposed-product-routes.ts";
 import { exposureRoutes } from "./catalog/exposure-routes.ts";
 import { importRoutes } from "./catalog/import-routes.ts";
@@ -90,6 +91,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...workListRoutes,
   ...scanRoutes,
   ...slipRoutes,
+  ...auditExportRoutes,
   ...auditRoutes,
   ...systemRoutes,
   ...settingsRoutes,

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ENTRIES_READ_MAX } from "../../../src/audit/audit-sql.ts";
+import { exportAuditEntries } from "../../../src/audit/export-audit-entries.ts";
 import { fromTypeId } from "../../../src/platform/ids.ts";
+import { UUID_MAX, UUID_MIN } from "../../../src/platform/wire/cursor.ts";
 import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import {
   countRows,
@@ -14,6 +16,7 @@ import { runJob } from "../../support/jobs.ts";
 import { expectErrors } from "../../support/orders.ts";
 import {
   type Client,
+  OPERATOR_TOKEN,
   startServiceForTest,
   startTestService,
   type TestService,
@@ -212,5 +215,58 @@ describe("the size of the log", () => {
     expect(await countRows(service, "audit_entries")).toBe(1);
     service.clock.advance({ hours: 25 });
     expect(await runJob(service, "purge-audit-entries")).toBe(1);
+  });
+});
+
+describe("GET /api/audit-entries/export", () => {
+  const exported = async (query: string) => {
+    const answer = await test.inject({
+      method: "GET",
+      url: `/api/audit-entries/export?${query}`,
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+    });
+    expect(answer.statusCode, answer.body).toBe(200);
+    return answer;
+  };
+
+  it("has all that the list has with the same filters, as CSV and as NDJSON, and is recorded", async () => {
+    const query = `merchantId=${partner.merchantId}&action=createConnection`;
+    const listed = await entriesFor(query);
+    expect(listed.length).toBeGreaterThan(0);
+    const lines = (await exported(`${query}&format=ndjson`)).body.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual(listed);
+    const csv = await exported(query);
+    expect(csv.headers["content-type"]).toBe("text/csv; charset=utf-8");
+    const [head, first = ""] = csv.body.split("\r\n");
+    expect(head).toMatch(/^id,createdAt,action,/);
+    expect(first).toContain(listed[0].id);
+    expect(csv.body.trim().split("\r\n")).toHaveLength(listed.length + 1);
+    expect(await actionsFor(`merchantId=${partner.merchantId}&limit=2`)).toEqual([
+      "exportAuditEntries",
+      "exportAuditEntries",
+    ]);
+  });
+
+  it("rejects what the list rejects, and callers who may not read the log", async () => {
+    const wrong = await test.backOffice.get("/api/audit-entries/export?subjectId=nothing");
+    expect(wrong.status).toBe(422);
+    expect((await personOf(test, partner.merchantId).get("/api/audit-entries/export")).status).toBe(403);
+  });
+
+  it("ends a file that would be too large with the time from which the next one continues", async () => {
+    const filter = { merchantId: null, connectionId: null, actor: null, action: null, subjectId: null };
+    const range = { beforeId: UUID_MAX, fromId: UUID_MIN };
+    const partsOf = async (limits: Parameters<typeof exportAuditEntries>[3]) => {
+      const parts = [];
+      for await (const part of exportAuditEntries(test.db, filter, range, limits)) parts.push(part);
+      return parts;
+    };
+    const all = await entriesFor("limit=3");
+    const parts = await partsOf({ entriesMax: 2 });
+    expect(parts.map(({ entries }) => entries?.length ?? null)).toEqual([2, null]);
+    const continueBefore = new Date(Date.parse(all[1].createdAt) + 1);
+    expect(parts.at(-1)).toMatchObject({ continueBefore });
+    const stopped = await partsOf({ statementsMax: 0 });
+    expect(stopped).toMatchObject([{ entries: null }]);
   });
 });

@@ -1,43 +1,15 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { auditRange } from "../../../audit/audit-range.ts";
 import { listAuditEntries, readAuditEntry } from "../../../audit/audit-sql.ts";
 import { bytesOf, fromTypeId } from "../../../platform/ids.ts";
 import { encodeCursor, pagePosition, UUID_MAX } from "../../../platform/wire/cursor.ts";
-import {
-  isProblem,
-  notFound,
-  type ValidationError,
-  validationFailed,
-} from "../../../platform/wire/problems.ts";
-import { cursorField, dateTime, limitField, pageOf } from "../../../platform/wire/schemas.ts";
-import { idErrors, idIn } from "../../http/id-parameters.ts";
+import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
+import { cursorField, limitField, pageOf } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
-import { AuditEntrySchema, subjectIn, toWireAuditEntry } from "./audit-wire.ts";
+import { auditFields, auditFilterErrors, toAuditFilter } from "./audit-filter.ts";
+import { AuditEntrySchema, toWireAuditEntry } from "./audit-wire.ts";
 
-const textFilter = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 255, format: "text", description }));
-
-const AuditQuery = Type.Object({
-  limit: limitField,
-  cursor: cursorField,
-  merchantId: Type.Optional(Type.String({ description: "Only entries of this merchant." })),
-  connectionId: Type.Optional(Type.String({ description: "Only entries of this connection." })),
-  actor: textFilter("Only entries of this actor: its name, its kind, or the id of its token."),
-  action: textFilter("Only entries of this operation, such as `createKey`."),
-  subjectId: textFilter("Only entries about this id, such as that of an order."),
-  from: Type.Optional(dateTime("Only entries at or after this time.")),
-  to: Type.Optional(dateTime("Only entries before this time.")),
-});
-type AuditQuery = Static<typeof AuditQuery>;
-
-function errorsOf(query: AuditQuery): ValidationError[] {
-  const isUnknown = query.subjectId !== undefined && subjectIn(query.subjectId) === null;
-  return [
-    ...idErrors("mer", "merchantId", query),
-    ...idErrors("con", "connectionId", query),
-    ...(isUnknown ? [{ parameter: "subjectId", detail: "is not an id of the service" }] : []),
-  ];
-}
+const AuditQuery = Type.Object({ limit: limitField, cursor: cursorField, ...auditFields });
 
 export const auditRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -55,18 +27,11 @@ export const auditRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["validation-failed"],
     handle: async ({ query }, { context }) => {
-      const errors = errorsOf(query);
+      const errors = auditFilterErrors(query);
       if (errors.length > 0) return validationFailed(errors);
       const position = pagePosition("audit-entries", query, UUID_MAX);
       if (isProblem(position)) return position;
-      const { actor = null, action = null, subjectId } = query;
-      const filter = {
-        merchantId: idIn("mer", query.merchantId),
-        connectionId: idIn("con", query.connectionId),
-        actor,
-        action,
-        subjectId: subjectId === undefined ? null : subjectIn(subjectId),
-      };
+      const filter = toAuditFilter(query);
       const range = auditRange(position, query);
       const { entries, continueBeforeId } = await listAuditEntries(context.db, filter, range);
       const nextCursor =

@@ -3,12 +3,13 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { DownloadButton } from "../../ui/download-button.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { DayFilter } from "../../ui/list/day-filter.tsx";
 import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { auditEntriesQuery } from "./queries.ts";
+import { auditEntriesQuery, auditExportAddress } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/audit-log");
 
@@ -24,6 +25,13 @@ export function AuditPage() {
       title={t("audit.title")}
       about={t("audit.about")}
       query={auditEntriesQuery(search)}
+      actions={(["csv", "ndjson"] as const).map((format) => (
+        <DownloadButton
+          key={format}
+          address={auditExportAddress(search, format)}
+          label={t("audit.download", { format: format.toUpperCase() })}
+        />
+      ))}
       filters={<AuditFilters />}
       rowKey={({ id }) => id}
       empty={isFiltered ? t("audit.emptyFiltered") : t("audit.empty")}

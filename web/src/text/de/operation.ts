@@ -60,6 +60,7 @@ export const operation: Translated<typeof en> = {
   audit: {
     title: "Protokoll",
     about: "Wer was getan und wer personenbezogene Daten gelesen hat.",
+    download: "{{format}} herunterladen",
     time: "Zeit",
     actor: "Wer",
     action: "Vorgang",

@@ -101,7 +101,12 @@ export const shell: Translated<typeof en> = {
     expiredTitle: "Ihre Sitzung ist zu Ende",
     expiredAbout: "Melden Sie sich an, um weiterzumachen. Was Sie geschrieben haben, bleibt auf der Seite.",
     recentTitle: "Bestätigen Sie, dass Sie es sind",
-    recentAbout: "Es geht um Schlüssel, Geheimnisse oder Geld. Melden Sie sich dafür noch einmal an.",
+    recentAbout:
+      "Es geht um Schlüssel, Geheimnisse, Geld oder Zugänge. Weisen Sie sich noch einmal aus, um fortzufahren.",
+    confirm: "Bestätigen",
+    wrongPassword: "Das Passwort stimmt nicht. Versuchen Sie es noch einmal.",
+    otherTab:
+      "Sie haben weder ein Passwort noch einen Passkey. Melden Sie sich in einem anderen Tab erneut an wie zuvor, über einen Link oder Ihre Organisation, und machen Sie dann hier weiter. Ihre Eingaben bleiben auf der Seite.",
     or: "oder",
     passkey: "Mit einem Passkey anmelden",
     singleSignOn: "Mit {{name}} anmelden",
@@ -143,6 +148,7 @@ export const shell: Translated<typeof en> = {
   account: {
     title: "Ihr Konto",
     password: "Passwort",
+    passwordAbout: "Alle Ihre anderen Sitzungen enden, wenn Sie ein neues Passwort setzen.",
     passkeys: "Passkeys",
     passkeysAbout: "Ein Passkey meldet Sie mit Fingerabdruck, Gesicht oder der Sperre Ihres Geräts an.",
     noPasskeys: "Sie haben noch keinen Passkey.",

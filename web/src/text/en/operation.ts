@@ -57,6 +57,7 @@ export const operation = {
   audit: {
     title: "Audit log",
     about: "Who did what, and who read personal data.",
+    download: "Download {{format}}",
     time: "Time",
     actor: "Who",
     action: "Operation",

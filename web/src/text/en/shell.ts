@@ -92,7 +92,11 @@ export const shell = {
     expiredTitle: "Your session has ended",
     expiredAbout: "Sign in to continue. What you have typed stays on the page.",
     recentTitle: "Confirm that it is you",
-    recentAbout: "This concerns keys, secrets or money. Sign in once more to continue.",
+    recentAbout: "This concerns keys, secrets, money or access. Prove once more that it is you to continue.",
+    confirm: "Confirm",
+    wrongPassword: "The password is not right. Try again.",
+    otherTab:
+      "You have neither a password nor a passkey. Sign in again in another tab as you did before, by a link or by your organization, and then continue here. What you have typed stays on the page.",
     or: "or",
     passkey: "Sign in with a passkey",
     singleSignOn: "Sign in with {{name}}",
@@ -133,6 +137,7 @@ export const shell = {
   account: {
     title: "Your account",
     password: "Password",
+    passwordAbout: "All your other sessions end when you set a new password.",
     passkeys: "Passkeys",
     passkeysAbout: "A passkey signs you in with your fingerprint, your face or the lock of your device.",
     noPasskeys: "You have no passkey yet.",
