@@ -20,8 +20,8 @@ export async function dataOf<Data>(
 
 /** Sends a request that authenticates with the session. Nothing else in the console calls `fetch` for `/api`. */
 async function send(request: Request): Promise<Response> {
-  // A sign-in that fails must not ask for a sign-in.
-  if (new URL(request.url).pathname.startsWith("/auth/sign-in")) return sendOnce(request);
+  // A sign-in or a proof that fails must not ask for a sign-in.
+  if (/^\/auth\/(sign-in|confirm)/.test(new URL(request.url).pathname)) return sendOnce(request);
   const again = request.clone();
   const response = await sendOnce(request);
   const need = await signInGate.needOf(response);

@@ -24,18 +24,11 @@ class SignInGate {
 
   async needOf(response: Response): Promise<SignInNeed | null> {
     if (!this.#isSignedIn) return null;
-    if (response.status === 401) return "expired";
-    if (response.status !== 403) return null;
-    const document: unknown = await response
-      .clone()
-      .json()
-      .catch(() => null);
-    const isRecent =
-      typeof document === "object" &&
-      document !== null &&
-      "code" in document &&
-      document.code === "recent-authentication-required";
-    return isRecent ? "recent" : null;
+    if (response.status !== 401 && response.status !== 403) return null;
+    const code = await codeOf(response);
+    // A password or code that is not right is 401 as well, and says so.
+    if (response.status === 401) return code === "sign-in-failed" ? null : "expired";
+    return code === "recent-authentication-required" ? "recent" : null;
   }
 
   /** Resolves when the person has signed in (true) or has closed the dialog (false). */
@@ -69,3 +62,12 @@ class SignInGate {
 }
 
 export const signInGate = new SignInGate();
+
+/** The code of a problem. Null if the response has none. */
+async function codeOf(response: Response): Promise<unknown> {
+  const document: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  return typeof document === "object" && document !== null && "code" in document ? document.code : null;
+}

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { meQuery, useMe } from "../api/me.ts";
 import type { OpenGate } from "../api/sign-in-gate.ts";
+import { ConfirmForm } from "./confirm-form.tsx";
 import { SignInWays } from "./sign-in-ways.tsx";
 
 /**
@@ -32,7 +33,11 @@ export function SignInDialog({ open }: { open: OpenGate }) {
     >
       <Stack gap="sm">
         <Text size="sm">{t(`signIn.${open.need}About`)}</Text>
-        <SignInWays onSignedIn={() => void proceed()} />
+        {open.need === "recent" ? (
+          <ConfirmForm onConfirmed={() => void proceed()} />
+        ) : (
+          <SignInWays onSignedIn={() => void proceed()} />
+        )}
       </Stack>
     </Modal>
   );

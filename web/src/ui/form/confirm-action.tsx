@@ -17,8 +17,8 @@ type Props<Values extends object> = {
   /** The action that most people want here. */
   readonly isPrimary?: boolean;
   readonly icon?: ReactNode;
-  /** What is announced afterwards. */
-  readonly done: string;
+  /** What is announced afterwards. Absent: nothing, because something follows. */
+  readonly done?: string;
   readonly initialValues?: Values;
   readonly validate?: (values: Values) => FormErrors;
   /** Fields of the dialog, if it needs any. */
@@ -64,7 +64,7 @@ function Question<Values extends object>(props: Props<Values> & { close: () => v
   const { form, submit, problem, isPending } = useApiForm<Values>({
     initialValues: props.initialValues ?? ({} as Values), // Without fields there are no values.
     run,
-    done,
+    ...(done !== undefined && { done }),
     onDone: close,
     ...(validate && { validate }),
   });

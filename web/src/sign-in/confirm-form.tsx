@@ -1,0 +1,99 @@
+import { Button, Divider, PasswordInput, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../api/client.ts";
+import { read } from "../api/read.ts";
+import { useApiForm } from "../ui/form/use-api-form.ts";
+import { ProblemMessage } from "../ui/problem-message.tsx";
+import { PasskeyButton } from "./passkey-button.tsx";
+import { SignInProblem } from "./sign-in-problem.tsx";
+
+type Props = { readonly onConfirmed: () => void };
+
+/** Asks the person who is signed in for a proof: its password, a code of its device, or a passkey. */
+export function ConfirmForm({ onConfirmed }: Props) {
+  const { t } = useTranslation();
+  const { data: account, error, refetch } = useQuery({ ...read("/auth/account"), staleTime: 0 });
+  if (error !== null) return <ProblemMessage error={error} retry={() => void refetch()} />;
+  if (account === undefined) return <Skeleton height={80} role="status" aria-label={t("ui.loading")} />;
+  const { hasPassword, hasSecondFactor, passkeys } = account;
+  const hasProof = hasPassword || hasSecondFactor;
+  return (
+    <Stack gap="sm">
+      {hasPassword && <PasswordProof onConfirmed={onConfirmed} />}
+      {!hasPassword && hasSecondFactor && <CodeProof onConfirmed={onConfirmed} />}
+      {passkeys > 0 && hasProof && <Divider label={t("signIn.or")} />}
+      {passkeys > 0 && <PasskeyButton onSignedIn={onConfirmed} />}
+      {passkeys === 0 && !hasProof && <OtherTab onConfirmed={onConfirmed} />}
+    </Stack>
+  );
+}
+
+function PasswordProof({ onConfirmed }: Props) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm({
+    initialValues: { password: "" },
+    validate: ({ password }) => (password === "" ? { password: t("ui.required") } : {}),
+    run: ({ password }) => dataOf(api.POST("/auth/confirm", { body: { password } })),
+    onDone: onConfirmed,
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <PasswordInput
+          label={t("signIn.password")}
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ "aria-label": t("signIn.showPassword") }}
+          data-autofocus
+          autoFocus
+          {...form.getInputProps("password")}
+        />
+        {problem !== null && <SignInProblem problem={problem} failed={t("signIn.wrongPassword")} />}
+        <Button type="submit" loading={isPending} fullWidth>
+          {t("signIn.confirm")}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+function CodeProof({ onConfirmed }: Props) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm({
+    initialValues: { code: "" },
+    validate: ({ code }) => (code.trim() === "" ? { code: t("ui.required") } : {}),
+    run: ({ code }) => dataOf(api.POST("/auth/confirm", { body: { code: code.trim() } })),
+    onDone: onConfirmed,
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <TextInput
+          label={t("signIn.code")}
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          data-autofocus
+          autoFocus
+          {...form.getInputProps("code")}
+        />
+        {problem !== null && <SignInProblem problem={problem} failed={t("signIn.codeFailed")} />}
+        <Button type="submit" loading={isPending} fullWidth>
+          {t("signIn.confirm")}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** Who signs in by a link or by a provider does so in another tab: this page would be lost. The tabs share the session. */
+function OtherTab({ onConfirmed }: Props) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Text size="sm">{t("signIn.otherTab")}</Text>
+      <Button onClick={onConfirmed} fullWidth>
+        {t("signIn.continue")}
+      </Button>
+    </>
+  );
+}
