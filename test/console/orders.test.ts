@@ -66,12 +66,12 @@ describe("the list of orders", () => {
 });
 
 describe("the keyboard", () => {
-  it("opens the palette, which finds pages, orders and merchants, and lists the shortcuts", async () => {
+  it("opens the palette, which finds pages, orders, connections and people, and lists the shortcuts", async () => {
     const page = await world.open(world.people.operator);
     await page.goto("/system");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("Control+k");
-    const search = page.getByLabel("Search pages, orders and merchants");
+    const search = page.getByRole("textbox", { name: "Search pages, orders, connections and people" });
     await search.fill("shop-1001");
     await page
       .getByRole("option", { name: /shop-1001/ })
@@ -81,6 +81,12 @@ describe("the keyboard", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "shop-1001" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await search.fill("partn");
+    await page.getByText("Partner", { exact: true }).first().waitFor();
+    await search.fill("walter");
+    await page.getByText("walter@example.com").waitFor();
+    await page.keyboard.press("Escape");
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
     await page.keyboard.press("Escape");

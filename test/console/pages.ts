@@ -96,6 +96,7 @@ export const PAGES: readonly TestedPage[] = [
     person: "partner",
     heading: /^https:/,
   },
+  { name: "deliveries-of-all", path: () => "/deliveries", person: "merchant", heading: "Deliveries" },
   {
     name: "deliveries",
     path: ({ partner }) => `/connections/${partner.connectionId}/deliveries`,

@@ -24,6 +24,7 @@ export const paths = {
   endpoints: (search: Search = {}) => `/webhook-endpoints${stringifySearch(search)}`,
   endpoint: (connectionId: string, endpointId: string) =>
     `/connections/${part(connectionId)}/webhook-endpoints/${part(endpointId)}`,
+  allDeliveries: (search: Search = {}) => `/deliveries${stringifySearch(search)}`,
   deliveries: (connectionId: string, search: Search = {}) =>
     `/connections/${part(connectionId)}/deliveries${stringifySearch(search)}`,
   delivery: (connectionId: string, deliveryId: string) =>

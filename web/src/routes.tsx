@@ -22,7 +22,13 @@ import { settingsRoute } from "./pages/settings/routes.ts";
 import { doctorRoute } from "./pages/signatures/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
 import { tokensRoute } from "./pages/tokens/routes.ts";
-import { deliveriesRoute, deliveryRoute, endpointRoute, endpointsRoute } from "./pages/webhooks/routes.ts";
+import {
+  allDeliveriesRoute,
+  deliveriesRoute,
+  deliveryRoute,
+  endpointRoute,
+  endpointsRoute,
+} from "./pages/webhooks/routes.ts";
 import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
 import { parseSearch, stringifySearch } from "./routing/search.ts";
 import { ErrorPage } from "./shell/error-page.tsx";
@@ -49,6 +55,7 @@ const routeTree = rootRoute.addChildren([
 
     endpointsRoute,
     endpointRoute,
+    allDeliveriesRoute,
     deliveriesRoute,
     deliveryRoute,
     sandboxRoute,

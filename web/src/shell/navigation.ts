@@ -12,6 +12,7 @@ import {
   IconListDetails,
   IconPackage,
   IconPlugConnected,
+  IconSend,
   IconStethoscope,
   IconTestPipe,
   IconTruckReturn,
@@ -35,6 +36,7 @@ type Item = {
     | "connections"
     | "endpoints"
     | "sandbox"
+    | "deliveries"
     | "signatureDoctor"
     | "people"
     | "tokens"
@@ -116,6 +118,13 @@ const NAVIGATION: readonly Group[] = [
         icon: IconWebhook,
         roles: ["operator", "merchant", "support", "monitoring"],
         key: "w",
+      },
+      {
+        name: "deliveries",
+        to: paths.allDeliveries(),
+        icon: IconSend,
+        roles: ["operator", "merchant", "support", "partner"],
+        key: "d",
       },
     ],
   },

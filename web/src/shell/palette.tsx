@@ -2,11 +2,18 @@ import "@mantine/spotlight/styles.layer.css";
 import { Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight } from "@mantine/spotlight";
-import { type Icon, IconBuildingStore, IconPackage, IconSearch } from "@tabler/icons-react";
+import {
+  type Icon,
+  IconBuildingStore,
+  IconPackage,
+  IconPlugConnected,
+  IconSearch,
+  IconUser,
+} from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { rolesOf, useMe } from "../api/me.ts";
+import { rolesOf, useHasRole, useMe } from "../api/me.ts";
 import { read } from "../api/read.ts";
 import { paths } from "../paths.ts";
 import { useGo } from "../ui/link.tsx";
@@ -14,11 +21,11 @@ import { navigationOf } from "./navigation.ts";
 import { paletteStore } from "./palette-store.ts";
 
 /** Waits for the end of a word. */
-const TYPING_MS = 200;
+const TYPING_MS = 120;
 const QUERY_LENGTH_MIN = 2;
-const SHOWN_MAX = 5;
+const PEOPLE_MAX = 5;
 
-/** Finds pages, orders and merchants. */
+/** Finds pages, orders, connections, merchants and people. */
 export function Palette() {
   const { t } = useTranslation();
   const [query, setQuery] = useState("");
@@ -81,29 +88,48 @@ function usePages(query: string): FoundThing[] {
     .filter(({ label }) => label.toLowerCase().includes(wanted));
 }
 
-/** Orders and merchants by the searches of their lists. A role that may not read one of them finds none. */
+/** What the service finds among orders, connections, merchants and people. Its search leaves no trace in the audit log. */
 function useThings(query: string): FoundThing[] {
+  const { t } = useTranslation();
   const [q] = useDebouncedValue(query.trim(), TYPING_MS);
-  const options = {
-    enabled: q.length >= QUERY_LENGTH_MIN && query.trim() !== "",
+  const isEnabled = q.length >= QUERY_LENGTH_MIN && query.trim() !== "";
+  const { data } = useQuery({
+    ...read("/api/search", { params: { query: { q } } }),
+    enabled: isEnabled,
     placeholderData: keepPreviousData,
     retry: false,
-  };
-  const search = { params: { query: { q, limit: SHOWN_MAX } } };
-  const orders = useQuery({ ...read("/api/orders", search), ...options });
-  const merchants = useQuery({ ...read("/api/merchants", search), ...options });
-  if (!options.enabled) return [];
+  });
+  const seesPeople = useHasRole("operator", "merchant", "support");
+  const people = useQuery({
+    ...read("/api/people", { params: { query: { q, limit: PEOPLE_MAX } } }),
+    enabled: isEnabled && seesPeople,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  if (!isEnabled || data === undefined) return [];
   return [
-    ...(orders.data?.data ?? []).map(({ id, externalOrderId, shippingAddress: { name, city } }) => ({
+    ...data.orders.map(({ id, externalOrderId, status, connectionName }) => ({
       to: paths.order(id),
       label: externalOrderId ?? id,
-      about: [name, city].filter(Boolean).join(", "),
+      about: [t(`status.order.${status}`), connectionName].join(" · "),
       Icon: IconPackage,
     })),
-    ...(merchants.data?.data ?? []).map(({ id, name }) => ({
+    ...data.connections.map(({ id, name, merchantName }) => ({
+      to: paths.connection(id),
+      label: name,
+      about: merchantName,
+      Icon: IconPlugConnected,
+    })),
+    ...data.merchants.map(({ id, name }) => ({
       to: paths.merchant(id),
       label: name,
       Icon: IconBuildingStore,
+    })),
+    ...(people.data?.data ?? []).map(({ id, name, email }) => ({
+      to: paths.person(id),
+      label: name,
+      about: email,
+      Icon: IconUser,
     })),
   ];
 }

@@ -21,6 +21,21 @@ export const connectionEndpointsQuery = (id: string) =>
 export const endpointQuery = (id: string, endpointId: string) =>
   read("/api/connections/{id}/webhook-endpoints/{endpointId}", { params: { path: { id, endpointId } } });
 
+type AllDeliveriesFilters = QueryOf<"/api/deliveries">;
+
+/** Of all connections that the person sees. @param filters as those of one connection */
+export const allDeliveriesQuery = ({ since, until, ...filters }: AllDeliveriesFilters) =>
+  read("/api/deliveries", {
+    params: {
+      query: {
+        limit: 50,
+        ...filters,
+        ...(since !== undefined && { since: startOf(since) }),
+        ...(until !== undefined && { until: endOf(until) }),
+      },
+    },
+  });
+
 /** @param filters as in the address of the list: `since` and `until` are days in the person's zone, both included */
 export const deliveriesQuery = (id: string, { since, until, ...filters }: DeliveryFilters) =>
   read("/api/connections/{id}/deliveries", {

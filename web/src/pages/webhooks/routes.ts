@@ -4,7 +4,13 @@ import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
 import { day } from "../../text/days.ts";
 import { EVENT_TYPES, HEALTHS } from "./filter-values.ts";
-import { deliveriesQuery, deliveryQuery, endpointQuery, endpointsQuery } from "./queries.ts";
+import {
+  allDeliveriesQuery,
+  deliveriesQuery,
+  deliveryQuery,
+  endpointQuery,
+  endpointsQuery,
+} from "./queries.ts";
 
 const endpointsSearch = searchParams({
   health: oneOf(HEALTHS),
@@ -47,6 +53,24 @@ export const deliveriesRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ params, deps }) => void queryClient.prefetchQuery(deliveriesQuery(params.connectionId, deps)),
   component: lazyRouteComponent(() => import("./deliveries/deliveries-page.tsx"), "DeliveriesPage"),
+});
+
+const allDeliveriesSearch = searchParams({
+  status: oneOf(["pending", "succeeded", "failed"]),
+  eventType: oneOf(EVENT_TYPES),
+  merchantId: text,
+  since: day,
+  until: day,
+  cursor: text,
+});
+
+export const allDeliveriesRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/deliveries",
+  validateSearch: allDeliveriesSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ deps }) => void queryClient.prefetchQuery(allDeliveriesQuery(deps)),
+  component: lazyRouteComponent(() => import("./deliveries/all-deliveries-page.tsx"), "AllDeliveriesPage"),
 });
 
 export const deliveryRoute = createRoute({

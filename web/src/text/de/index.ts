@@ -1,5 +1,6 @@
 import type { en } from "../en/index.ts";
 import type { Translated } from "../texts.ts";
+import { live } from "./live.ts";
 import { merchants } from "./merchants.ts";
 import { money } from "./money.ts";
 import { operation } from "./operation.ts";
@@ -24,4 +25,5 @@ export const de: Translated<typeof en> = {
   ...warehouse,
   ...signatures,
   ...sandbox,
+  ...live,
 };

@@ -28,6 +28,7 @@ export const shell: Translated<typeof en> = {
     connections: "Verbindungen",
     endpoints: "Webhooks",
     sandbox: "Sandbox",
+    deliveries: "Zustellungen",
     signatureDoctor: "Signaturdoktor",
     people: "Personen",
     tokens: "Token",
@@ -132,7 +133,7 @@ export const shell: Translated<typeof en> = {
   },
   palette: {
     open: "Suchen",
-    search: "Seiten, Bestellungen und Händler suchen",
+    search: "Seiten, Bestellungen, Verbindungen und Personen suchen",
     found: "Gefunden",
     nothing: "Nichts gefunden.",
   },

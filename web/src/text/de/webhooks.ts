@@ -62,6 +62,8 @@ export const webhooks: Translated<typeof en> = {
   deliveries: {
     title: "Zustellungen",
     about: "Jedes Ereignis für jeden Endpunkt, das neueste zuerst.",
+    aboutAll:
+      "Aller Verbindungen, die Sie sehen, die neuesten zuerst. Im Protokoll einer Verbindung können Sie nach Bestellung suchen.",
     event: "Ereignis",
     eventId: "Ereignis-Id",
     endpoint: "Endpunkt",

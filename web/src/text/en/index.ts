@@ -1,3 +1,4 @@
+import { live } from "./live.ts";
 import { merchants } from "./merchants.ts";
 import { money } from "./money.ts";
 import { operation } from "./operation.ts";
@@ -23,4 +24,5 @@ export const en = {
   ...warehouse,
   ...signatures,
   ...sandbox,
+  ...live,
 };

@@ -25,6 +25,7 @@ export const shell = {
     connections: "Connections",
     endpoints: "Webhooks",
     sandbox: "Sandbox",
+    deliveries: "Deliveries",
     signatureDoctor: "Signature doctor",
     people: "People",
     tokens: "Tokens",
@@ -121,7 +122,7 @@ export const shell = {
   },
   palette: {
     open: "Search",
-    search: "Search pages, orders and merchants",
+    search: "Search pages, orders, connections and people",
     found: "Found",
     nothing: "Nothing found.",
   },

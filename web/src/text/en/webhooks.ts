@@ -59,6 +59,8 @@ export const webhooks = {
   deliveries: {
     title: "Deliveries",
     about: "Each event for each endpoint, the newest first.",
+    aboutAll:
+      "Of all connections that you see, the newest first. Open a connection to search its log by order.",
     event: "Event",
     eventId: "Event id",
     endpoint: "Endpoint",

@@ -1,4 +1,4 @@
-import { Table } from "@mantine/core";
+import { Checkbox, Table } from "@mantine/core";
 import type { MouseEvent, ReactNode } from "react";
 import { TextLink, useGo } from "../link.tsx";
 import classes from "./data-table.module.css";
@@ -11,6 +11,15 @@ export type Column<Row> = {
   readonly isMinor?: boolean;
 };
 
+/** Rows that a person has chosen. */
+export type Selection<Row> = {
+  /** By their keys. */
+  readonly chosen: ReadonlyMap<string, Row>;
+  readonly choose: (chosen: ReadonlyMap<string, Row>) => void;
+  readonly labelOf: (row: Row) => string;
+  readonly allLabel: string;
+};
+
 type Props<Row> = {
   /** What the table contains, for those who do not see it. */
   readonly label: string;
@@ -18,6 +27,7 @@ type Props<Row> = {
   readonly columns: readonly Column<Row>[];
   readonly rowKey: (row: Row) => string;
   readonly rowTo?: ((row: Row) => string) | undefined;
+  readonly selection?: Selection<Row> | undefined;
   /** The rows of before, while new ones are on the way. */
   readonly isStale?: boolean;
 };
@@ -26,7 +36,15 @@ type Props<Row> = {
  * A dense table. The first column links to the row's page, and a click anywhere on the row goes there too. On a narrow
  * screen each row is a card with the names of its columns.
  */
-export function DataTable<Row>({ label, rows, columns, rowKey, rowTo, isStale = false }: Props<Row>) {
+export function DataTable<Row>({
+  label,
+  rows,
+  columns,
+  rowKey,
+  rowTo,
+  selection,
+  isStale = false,
+}: Props<Row>) {
   const open = useOpenRow();
   return (
     <div className={classes["frame"]}>
@@ -40,6 +58,11 @@ export function DataTable<Row>({ label, rows, columns, rowKey, rowTo, isStale = 
       >
         <Table.Thead>
           <Table.Tr>
+            {selection !== undefined && (
+              <Table.Th w={36}>
+                <ChooseAll selection={selection} rows={rows} rowKey={rowKey} />
+              </Table.Th>
+            )}
             {columns.map(({ name, align }) => (
               <Table.Th key={name} {...(align && { ta: align })}>
                 {name}
@@ -53,6 +76,16 @@ export function DataTable<Row>({ label, rows, columns, rowKey, rowTo, isStale = 
               key={rowKey(row)}
               {...(rowTo && { onClick: (event: MouseEvent) => open(event, rowTo(row)) })}
             >
+              {selection !== undefined && (
+                <Table.Td>
+                  <Checkbox
+                    size="xs"
+                    aria-label={selection.labelOf(row)}
+                    checked={selection.chosen.has(rowKey(row))}
+                    onChange={() => selection.choose(toggled(selection.chosen, rowKey(row), row))}
+                  />
+                </Table.Td>
+              )}
               {columns.map(({ name, cell, align, isMinor }, index) => (
                 <Table.Td key={name} data-name={name} data-minor={isMinor} {...(align && { ta: align })}>
                   {index === 0 && rowTo !== undefined ? (
@@ -70,6 +103,29 @@ export function DataTable<Row>({ label, rows, columns, rowKey, rowTo, isStale = 
       </Table>
     </div>
   );
+}
+
+type ChooseAllProps<Row> = Pick<Props<Row>, "rows" | "rowKey"> & { readonly selection: Selection<Row> };
+
+function ChooseAll<Row>({ selection, rows, rowKey }: ChooseAllProps<Row>) {
+  const { chosen, choose, allLabel } = selection;
+  const number = rows.filter((row) => chosen.has(rowKey(row))).length;
+  const isAll = number > 0 && number === rows.length;
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={allLabel}
+      checked={isAll}
+      indeterminate={number > 0 && !isAll}
+      onChange={() => choose(isAll ? new Map() : new Map(rows.map((row) => [rowKey(row), row])))}
+    />
+  );
+}
+
+function toggled<Row>(chosen: ReadonlyMap<string, Row>, key: string, row: Row): ReadonlyMap<string, Row> {
+  const next = new Map(chosen);
+  if (!next.delete(key)) next.set(key, row);
+  return next;
 }
 
 /** A click on a row opens its page, unless it selected a text or hit something of its own. */

@@ -1,16 +1,14 @@
-import { Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../../paths.ts";
-import { formatNumber } from "../../../text/format.ts";
 import { DayFilter } from "../../../ui/list/day-filter.tsx";
 import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
-import { ListPage } from "../../../ui/list/list-page.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
-import { StatusBadge } from "../../../ui/status-badge.tsx";
-import { Time } from "../../../ui/time.tsx";
 import { EVENT_TYPES } from "../filter-values.ts";
 import { deliveriesQuery } from "../queries.ts";
+import { ResendPeriod } from "../resends/resend-period.tsx";
+import { useDeliveryColumns } from "./delivery-columns.tsx";
+import { DeliveryList } from "./delivery-list.tsx";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/deliveries");
 const STATUSES = ["pending", "succeeded", "failed"] as const;
@@ -22,50 +20,16 @@ export function DeliveriesPage() {
   const search = route.useSearch();
   const isFiltered = Object.keys(search).length > 0;
   return (
-    <ListPage
-      title={t("deliveries.title")}
+    <DeliveryList
       about={t("deliveries.about")}
       crumbs={<Crumbs of={[[t("endpoints.connection"), paths.connection(connectionId)]]} />}
+      actions={<ResendPeriod connectionId={connectionId} filters={search} />}
       query={deliveriesQuery(connectionId, search)}
       filters={<DeliveryFilters />}
-      rowKey={({ id }) => id}
-      rowTo={({ id }) => paths.delivery(connectionId, id)}
+      connectionId={connectionId}
+      connectionOf={() => connectionId}
       empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
-      columns={[
-        {
-          name: t("deliveries.event"),
-          cell: ({ eventType }) => (
-            <Text span inherit ff="monospace">
-              {eventType}
-            </Text>
-          ),
-        },
-        {
-          name: t("deliveries.status"),
-          cell: ({ status }) => <StatusBadge of="delivery" status={status} />,
-        },
-        { name: t("deliveries.order"), cell: ({ orderId }) => orderId ?? "–", isMinor: true },
-        {
-          name: t("deliveries.lastError"),
-          cell: ({ attempts }) => attempts.at(-1)?.error ?? "–",
-        },
-        {
-          name: t("deliveries.attempts"),
-          cell: ({ attemptCount }) => formatNumber(attemptCount),
-          align: "right",
-        },
-        {
-          name: t("deliveries.nextAttempt"),
-          cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} as="relative" />,
-          align: "right",
-          isMinor: true,
-        },
-        {
-          name: t("deliveries.created"),
-          cell: ({ createdAt }) => <Time at={createdAt} />,
-          align: "right",
-        },
-      ]}
+      columns={useDeliveryColumns()}
     />
   );
 }

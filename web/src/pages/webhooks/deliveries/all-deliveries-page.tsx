@@ -1,0 +1,59 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useTranslation } from "react-i18next";
+import type { DeliveryOfConnection } from "../../../api/schema.d.ts";
+import type { Column } from "../../../ui/list/data-table.tsx";
+import { DayFilter } from "../../../ui/list/day-filter.tsx";
+import { Filters, SelectFilter } from "../../../ui/list/filters.tsx";
+import { EVENT_TYPES } from "../filter-values.ts";
+import { allDeliveriesQuery } from "../queries.ts";
+import { useDeliveryColumns } from "./delivery-columns.tsx";
+import { DeliveryList } from "./delivery-list.tsx";
+
+const route = getRouteApi("/signed-in/deliveries");
+const STATUSES = ["pending", "succeeded", "failed"] as const;
+
+/** The deliveries of all connections that the person sees. */
+export function AllDeliveriesPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const isFiltered = Object.keys(search).length > 0;
+  const [event, ...others] = useDeliveryColumns();
+  const connection: Column<DeliveryOfConnection> = {
+    name: t("endpoints.connection"),
+    cell: ({ connectionName }) => connectionName,
+  };
+  return (
+    <DeliveryList
+      about={t("deliveries.aboutAll")}
+      query={allDeliveriesQuery(search)}
+      filters={<AllDeliveriesFilters />}
+      connectionId={undefined}
+      connectionOf={({ connectionId }) => connectionId}
+      empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
+      columns={[...(event === undefined ? [] : [event]), connection, ...others]}
+    />
+  );
+}
+
+function AllDeliveriesFilters() {
+  const { t } = useTranslation();
+  const { status, eventType, since, until } = route.useSearch();
+  return (
+    <Filters>
+      <SelectFilter
+        label={t("deliveries.status")}
+        name="status"
+        value={status}
+        options={STATUSES.map((value) => ({ value, label: t(`status.delivery.${value}`) }))}
+      />
+      <SelectFilter
+        label={t("deliveries.event")}
+        name="eventType"
+        value={eventType}
+        options={EVENT_TYPES.map((value) => ({ value, label: value }))}
+      />
+      <DayFilter label={t("audit.from")} name="since" value={since} />
+      <DayFilter label={t("audit.to")} name="until" value={until} />
+    </Filters>
+  );
+}

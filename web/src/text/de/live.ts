@@ -1,0 +1,60 @@
+import type { live as en } from "../en/live.ts";
+import type { Translated } from "../texts.ts";
+
+export const live: Translated<typeof en> = {
+  live: {
+    newRows_one: "{{count}} neu: anzeigen",
+    newRows_other: "{{count}} neu: anzeigen",
+  },
+  views: {
+    title: "Gespeicherte Ansichten",
+    none: "Sie haben noch keine Ansicht gespeichert. Filtern Sie die Liste, und speichern Sie, was Sie sehen.",
+    save: "Diese Ansicht speichern",
+    saveEffect: "Die Filter dieser Liste werden unter einem Namen gespeichert. Nur Sie sehen Ihre Ansichten.",
+    name: "Name",
+    saved: "Die Ansicht wurde gespeichert.",
+    deleteNamed: "Die Ansicht „{{name}}“ löschen",
+    deleted: "Die Ansicht wurde gelöscht.",
+  },
+  resends: {
+    select: "{{event}} von {{time}} auswählen",
+    selectAll: "Alle auf dieser Seite auswählen",
+    chosen_one: "{{count}} Zustellung ist ausgewählt.",
+    chosen_other: "{{count}} Zustellungen sind ausgewählt.",
+    clear: "Auswahl aufheben",
+    resend: "Erneut senden",
+    resendChosen_one: "{{count}} erneut senden",
+    resendChosen_other: "{{count}} erneut senden",
+    chosenEffect:
+      "Jede ausgewählte Zustellung wird noch einmal gesendet, mit derselben Ereignis-ID. Empfänger ignorieren eine ID, die sie kennen.",
+    period: "Zeitraum erneut senden",
+    periodEffect:
+      "Jede Zustellung des Zeitraums wird noch einmal gesendet, in keiner bestimmten Reihenfolge, mit derselben Ereignis-ID. Die Filter der Liste für Status und Ereignis gelten.",
+    since: "Erster Tag",
+    until: "Letzter Tag",
+    periodHelp: "Höchstens 30 Tage zurück.",
+    status: "Status",
+    started: "Die Zustellungen werden erneut gesendet.",
+    progress: "Wird erneut gesendet",
+    of: "{{done}} von {{total}} erledigt",
+    done: "{{done}} erledigt",
+    running: "Läuft",
+    finished: "Fertig",
+    canceled: "Abgebrochen",
+    succeeded: "{{count}} angenommen",
+    failed: "{{count}} fehlgeschlagen",
+    skipped: "{{count}} nicht gesendet",
+    sending: "{{count}} unterwegs",
+    cancel: "Anhalten",
+    cancelEffect: "Keine weitere Zustellung wird gesendet. Fällige werden noch gesendet.",
+    cancelDone: "Keine weitere Zustellung wird gesendet.",
+    reasons: {
+      delivery_erased: "die Testbestellung wurde gelöscht",
+      endpoint_deleted: "der Endpunkt wurde gelöscht",
+      endpoint_paused: "der Endpunkt ist angehalten",
+      event_expired: "das Ereignis ist nicht mehr gespeichert",
+      limit_reached: "sie wurden so oft gesendet, wie die Grenzen erlauben",
+      not_sent: "der Endpunkt wurde vorher angehalten oder gelöscht",
+    },
+  },
+};
