@@ -29,7 +29,7 @@ export type SignalChannel = Signals & {
 /** An order that has changed, and who may see it. */
 export type ChangedOrder = ConnectionKey & { readonly id: string; readonly testMode: boolean };
 
-export type SignalHandlers = {
+type SignalHandlers = {
   readonly onSignal: SignalHandler;
   /** @param orders null: more orders than a notification holds */
   readonly onOrders?: (orders: readonly ChangedOrder[] | null) => void;

@@ -7,7 +7,7 @@ import { isValid } from "../../../tokens/token.ts";
 import { readTokens } from "../../../tokens/tokens-sql.ts";
 
 /** The roles that the route of updates admits. */
-export const UPDATE_ROLES = ["operator", "warehouse", "merchant", "partner", "support"] as const;
+const UPDATE_ROLES = ["operator", "warehouse", "merchant", "partner", "support"] as const;
 
 /**
  * Whether callers still have the access with which they came: their sessions and tokens are good, and their grants are the

@@ -13,7 +13,7 @@ import { GatheredChanges } from "./gathered-changes.ts";
 import { type EndReason, UpdateStream } from "./update-stream.ts";
 
 /** Open streams of a process, and of one caller among them. */
-export const STREAMS_MAX = 200;
+const STREAMS_MAX = 200;
 export const STREAMS_OF_CALLER_MAX = 10;
 /** A stream writes at most one message in this time. */
 const ROUND_MS = 500;

@@ -10,7 +10,9 @@ import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { SavedViews } from "../views/saved-views.tsx";
 import { useHoldReason } from "./hold-reason.ts";
+import { liveOrders } from "./live-orders.ts";
 import { ORDER_STATUSES, ordersQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/orders");
@@ -22,10 +24,17 @@ export function OrdersPage() {
   return (
     <ListPage
       title={t("orders.title")}
+      actions={
+        <SavedViews
+          page="orders"
+          to={(query) => paths.orders(Object.fromEntries(new URLSearchParams(query)))}
+        />
+      }
       query={ordersQuery(search)}
       filters={<OrderFilters />}
       rowKey={({ id }) => id}
       rowTo={({ id }) => paths.order(id)}
+      live={liveOrders(search)}
       empty={isFiltered ? t("orders.emptyFiltered") : t("orders.empty")}
       columns={[
         { name: t("orders.order"), cell: (order) => <OrderName order={order} /> },

@@ -8,6 +8,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { useMe } from "../../api/me.ts";
 import { newReference } from "../../api/reference.ts";
 import type { PickList, PickListWork, Work } from "../../api/schema.d.ts";
+import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
 import { paths } from "../../paths.ts";
 import { countryName, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
@@ -31,6 +32,10 @@ const TAKEN_BY = "taken-by";
 export function WorkPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
+  useLiveQueries(
+    [workQuery(search), openPickListsQuery(search.facilityId)],
+    ({ orders }) => orders.length > 0,
+  );
   const isFiltered = search.facilityId !== undefined || search.taken !== undefined;
   return (
     <Stack gap="lg">

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { Order, OrderSummary } from "../../api/schema.d.ts";
+import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
 import { paths } from "../../paths.ts";
 import { countryName, formatMoney, formatNumber } from "../../text/format.ts";
 import { ButtonLink, TextLink, useGo } from "../../ui/link.tsx";
@@ -29,6 +30,7 @@ export function ReviewPage() {
   const { order: chosen, cursor } = route.useSearch();
   const { data, error, refetch } = useQuery(reviewQuery(cursor));
   useRowKeys();
+  useLiveQueries([reviewQuery(cursor)], ({ orders }) => orders.length > 0);
   const orders = data?.data ?? [];
   const shown = orders.find(({ id }) => id === chosen) ?? orders[0];
   return (

@@ -1,12 +1,14 @@
 import { Button, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
-import { IconArrowLeft, IconArrowRight } from "@tabler/icons-react";
+import { IconArrowLeft, IconArrowRight, IconArrowUp } from "@tabler/icons-react";
 import { keepPreviousData, type QueryKey, type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Page } from "../page.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
-import { type Column, DataTable } from "./data-table.tsx";
+import { type Column, DataTable, type Selection } from "./data-table.tsx";
+import type { LiveRule } from "./live-rule.ts";
+import { useLiveList, type WaitingRows } from "./use-live-list.ts";
 import { useRowKeys } from "./use-row-keys.ts";
 
 type ListPage<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | null };
@@ -32,6 +34,10 @@ type Props<Row> = {
   readonly rowKey: (row: Row) => string;
   /** The address of the page about a row. */
   readonly rowTo?: (row: Row) => string;
+  /** Keeps the list up to date: what an update means for it. Absent: the list shows what it has read. */
+  readonly live?: LiveRule<Row> | undefined;
+  /** Rows can be chosen, for an operation on several of them. */
+  readonly selection?: Selection<Row> | undefined;
   /** What to do when there is nothing: a sentence, and perhaps a button. */
   readonly empty: ReactNode;
 };
@@ -53,16 +59,20 @@ export function ListPage<Row>({
   rowKey,
   rowTo,
   empty,
+  live,
+  selection,
 }: Props<Row>) {
   const { data, error, refetch, isPlaceholderData } = useQuery<ListPage<Row>>({
     ...query,
     placeholderData: keepPreviousData,
   });
   useRowKeys();
+  const waiting = useLiveList<Row>(query, rowKey, live);
   return (
     <Page title={title} crumbs={crumbs} about={about} actions={actions}>
       {above}
       {filters}
+      <NewRows {...waiting} />
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
       {data === undefined ? (
         error === null && <RowsSkeleton />
@@ -75,11 +85,27 @@ export function ListPage<Row>({
           columns={columns}
           rowKey={rowKey}
           rowTo={rowTo}
+          selection={selection}
           isStale={isPlaceholderData}
         />
       )}
       <Paging nextCursor={data?.nextCursor ?? null} />
     </Page>
+  );
+}
+
+/** Rows appear when the person asks for them, so that no row moves under the pointer. */
+function NewRows({ count, show }: WaitingRows) {
+  const { t } = useTranslation();
+  return (
+    // It is always there, so that screen readers report what appears in it. Empty, it takes no room.
+    <div role="status" style={count > 0 ? {} : { marginBottom: "calc(-1 * var(--mantine-spacing-md))" }}>
+      {count > 0 && (
+        <Button size="xs" variant="light" fullWidth leftSection={<IconArrowUp size={14} />} onClick={show}>
+          {t("live.newRows", { count })}
+        </Button>
+      )}
+    </div>
   );
 }
 

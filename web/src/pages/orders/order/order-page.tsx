@@ -3,12 +3,13 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../../api/me.ts";
+import { useLiveQueries } from "../../../api/updates/use-live-queries.ts";
 import { paths } from "../../../paths.ts";
 import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { OrderActions } from "../actions/order-actions.tsx";
 import { useHoldReason } from "../hold-reason.ts";
-import { orderQuery } from "../queries.ts";
+import { orderDeliveriesQuery, orderQuery } from "../queries.ts";
 import { OrderDeliveries } from "./deliveries.tsx";
 import { OrderAddress, OrderDetails, OrderNote } from "./details.tsx";
 import { OrderHolds } from "./holds.tsx";
@@ -26,6 +27,10 @@ export function OrderPage() {
   const { orderId } = route.useParams();
   const seesDeliveries = useHasRole("operator", "support", "merchant", "partner");
   const { data: order } = useSuspenseQuery(orderQuery(orderId));
+  useLiveQueries(
+    [orderQuery(orderId), ...(seesDeliveries ? [orderDeliveriesQuery(order)] : [])],
+    ({ orders }) => orders.some(({ id }) => id === order.id),
+  );
   return (
     <Page
       title={order.externalOrderId ?? order.id}

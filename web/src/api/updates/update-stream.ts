@@ -1,0 +1,109 @@
+import { api } from "../client.ts";
+import { ApiProblem } from "../problem.ts";
+import { messagesIn } from "./messages.ts";
+import type { Update } from "./update.ts";
+
+type Listener = (update: Update) => void;
+
+const RETRY_MS = 2_000;
+const RETRY_MAX_MS = 60_000;
+/** The service writes something every 15 seconds. A network that is gone may say nothing. */
+const SILENCE_MAX_MS = 40_000;
+const START_MS = 5_000;
+/** A tab that was hidden for a moment keeps its stream. */
+const HIDDEN_MS = 5_000;
+
+/**
+ * The stream of this tab. It is open while a page listens and the tab is visible: a browser opens six connections to a host
+ * only (decision 0158). After each connection the pages read again, because nothing is repeated.
+ */
+class UpdateStream {
+  readonly #listeners = new Set<Listener>();
+  #open: AbortController | null = null;
+  #failures = 0;
+  #wasOpen = false;
+
+  constructor() {
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.#follow();
+      else setTimeout(() => document.hidden && this.#close(), HIDDEN_MS);
+    });
+    // A laptop that wakes up, or a network that is back.
+    window.addEventListener("online", () => this.#again());
+  }
+
+  readonly subscribe = (listener: Listener): (() => void) => {
+    this.#listeners.add(listener);
+    this.#follow();
+    return () => {
+      this.#listeners.delete(listener);
+      // The next page may listen too.
+      setTimeout(() => this.#listeners.size === 0 && this.#close(), RETRY_MS);
+    };
+  };
+
+  #again(): void {
+    this.#close();
+    this.#failures = 0;
+    this.#follow();
+  }
+
+  #close(): void {
+    this.#open?.abort();
+    this.#open = null;
+  }
+
+  #follow(): void {
+    if (this.#open !== null || this.#listeners.size === 0 || document.hidden) return;
+    const opened = new AbortController();
+    this.#open = opened;
+    void this.#read(opened.signal).finally(() => {
+      if (this.#open !== opened) return; // Closed on purpose.
+      const delayMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** this.#failures);
+      this.#failures += 1;
+      // Not all pages come back in the same moment.
+      setTimeout(
+        () => {
+          if (this.#open !== opened) return;
+          this.#open = null;
+          this.#follow();
+        },
+        delayMs * (0.75 + Math.random() / 2),
+      );
+    });
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    try {
+      const { data, response } = await api.GET("/api/updates", { parseAs: "stream", signal });
+      if (!response.ok || !data) return this.#refused(response.status);
+      for await (const { event, data: members } of messagesIn(data, SILENCE_MAX_MS)) {
+        this.#failures = 0;
+        if (event === "changed")
+          this.#tell(members as Exclude<Update, null>); // The description says so.
+        else if (event === "reload" || (event === "ready" && !this.#isStart())) this.#tell(null);
+      }
+    } catch (error) {
+      // The network, or the service, is away. Pages show that when they read.
+      if (!(error instanceof ApiProblem || error instanceof TypeError || signal.aborted)) throw error;
+    }
+  }
+
+  /** Too many streams, or no role that has one: the next attempt would get the same response. */
+  #refused(status: number): void {
+    if (status < 500) this.#failures = Math.max(this.#failures, 5);
+  }
+
+  /** The first stream of a page that has just been loaded, with all its data. */
+  #isStart(): boolean {
+    const isFirst = !this.#wasOpen;
+    this.#wasOpen = true;
+    return isFirst && performance.now() < START_MS;
+  }
+
+  #tell(update: Update): void {
+    for (const listener of this.#listeners) listener(update);
+  }
+}
+
+export const updateStream = new UpdateStream();

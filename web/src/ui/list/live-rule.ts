@@ -1,0 +1,15 @@
+import type { Update } from "../../api/updates/update.ts";
+
+/** What an update means for a list. */
+type LiveEffect = {
+  /** Rows that the page shows may have changed. */
+  readonly isChanged: boolean;
+  /** Keys of rows that are not shown and belong on the first page. */
+  readonly newKeys: readonly string[];
+};
+
+export type LiveRule<Row> = {
+  readonly effectOf: (update: Exclude<Update, null>, rows: readonly Row[]) => LiveEffect;
+  /** Whether rows are about to change of which no update tells. Asked every few seconds. */
+  readonly isDue?: (rows: readonly Row[]) => boolean;
+};
